@@ -1,0 +1,4 @@
+/** An error for the person who started the run: says what is wrong and what to do next, needs no stack. */
+export class HumanError extends Error {
+  override readonly name = 'HumanError';
+}

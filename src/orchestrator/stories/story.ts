@@ -1,0 +1,76 @@
+/**
+ * The story model: what every task source is read into, whatever its dialect.
+ *
+ * Dialects of `prd.json` and the order in which their keys are believed are described in
+ * `docs/story-files.md`.
+ */
+
+/** One acceptance criterion; `done` only where the file tells it apart from the story's own state. */
+export interface Criterion {
+  readonly text: string;
+  readonly done?: boolean;
+}
+
+/** One story as its file tells it. Runtime facts (running, failed, …) are in the run's state, not here. */
+export interface Story {
+  /** As text; `#n` (1-based) for the n-th entry when the file gives none. */
+  readonly id: string;
+  /** One line; falls back to the first line of the description, then to the id. */
+  readonly title: string;
+  readonly description: string;
+  readonly criteria: readonly Criterion[];
+  readonly done: boolean;
+  /** The file's own status word, when it has one (`in_progress`, `blocked`, …). */
+  readonly status?: string;
+  /** Lower runs first; `undefined` runs after all numbered ones, in file order. */
+  readonly priority?: number;
+  /** Ids of stories that must be done before this one may run. */
+  readonly dependsOn: readonly string[];
+  /** Group the file puts the story in (epic, phase, category), when it has one. */
+  readonly epic?: string;
+  /** 0-based position in the file. */
+  readonly position: number;
+  /** 1-based line of the story's first character in the file. */
+  readonly line: number;
+}
+
+/** Something wrong with a story file, told with its place and the way to mend it. */
+export interface StoryProblem {
+  /** Stable code, for quick fixes and translations. */
+  readonly code:
+    | 'invalidJson'
+    | 'noStories'
+    | 'unreadable'
+    | 'duplicateId'
+    | 'unknownDependency'
+    | 'circularDependency';
+  /** English sentence that names the mend. */
+  readonly message: string;
+  /** 1-based; 1 when the problem has no narrower place. */
+  readonly line: number;
+  /** 1-based. */
+  readonly column: number;
+}
+
+/** A story file that could be read, perhaps with problems that do not hide its stories. */
+export interface StoryList {
+  readonly kind: 'stories';
+  readonly path: string;
+  readonly project: string;
+  readonly branchName: string;
+  readonly description: string;
+  readonly stories: readonly Story[];
+  readonly problems: readonly StoryProblem[];
+  /** SHA-256 of the bytes that were read, hex. */
+  readonly hash: string;
+}
+
+/** A story file that exists but cannot be used; never shown as an empty list. */
+export interface InvalidStoryFile {
+  readonly kind: 'invalid';
+  readonly path: string;
+  readonly problems: readonly [StoryProblem, ...StoryProblem[]];
+  readonly hash: string;
+}
+
+export type StoryFile = StoryList | InvalidStoryFile;
