@@ -62,7 +62,12 @@ export type AgentEvent =
   | { readonly type: 'text'; readonly text: string }
   /** `gist` is one short line: the file, the command, the pattern. */
   | { readonly type: 'tool'; readonly id: string; readonly name: string; readonly gist: string }
-  | { readonly type: 'toolResult'; readonly id: string; readonly isError: boolean; readonly gist: string }
+  | {
+      readonly type: 'toolResult';
+      readonly id: string;
+      readonly isError: boolean;
+      readonly gist: string;
+    }
   | {
       readonly type: 'retry';
       readonly attempt: number;

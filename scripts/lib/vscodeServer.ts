@@ -1,0 +1,363 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { execa } from 'execa';
+import { parse } from 'jsonc-parser';
+import { ensure, type Say } from './cache.ts';
+
+/** The version of the npm package; it carries VS Code 1.139.1. */
+export const vsCodeServerVersion = '4.139.1';
+
+const startLimitMs = 60_000;
+const politeStopMs = 3_000;
+const stopLimitMs = 10_000;
+const logTailChars = 8_000;
+
+/** Settings that a workbench without an account, a market place and a first visit needs. */
+const defaultSettings: Readonly<Record<string, unknown>> = {
+  'chat.disableAIFeatures': true,
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'extensions.ignoreRecommendations': true,
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'telemetry.telemetryLevel': 'off',
+  'window.autoDetectColorScheme': false,
+};
+
+export interface VsCodeServerOptions {
+  /** The folder with the extension's package.json; it must have been built. */
+  readonly extensionPath: string;
+  /** Kept when given; else a new one is made, and removed by `stop()`. */
+  readonly serverDataDir?: string;
+  /** The whole environment of the server and of the extension host; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** False: folders open in Restricted Mode until the user trusts them. */
+  readonly trusted: boolean;
+  /** Machine settings; they win over ours and over those in `serverDataDir`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /**
+   * True loads the extension as one under development and lets a page run `extensionTestsPath` in its host. VS Code
+   * then shows no notification toasts, so for people, and for tests that see what people see, leave it false.
+   */
+  readonly forTests?: boolean;
+  /** 0, the default, takes a free one. The browser keeps the layout of the workbench per port. */
+  readonly port?: number;
+  readonly say?: Say;
+}
+
+export interface VsCodeServer {
+  readonly port: number;
+  readonly dataDir: string;
+  /** Address of a workbench with that folder; it carries the secret without which the server answers nobody. */
+  url(folder: string, payload?: ReadonlyArray<readonly [string, string]>): string;
+  /** The end of what the server printed. */
+  logTail(): string;
+  /** Ends the server and all processes in its group, and waits for their end. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Installs the server when it is absent, and returns the folder of its `server-main.js` package. */
+export async function ensureVsCodeServer(say: Say): Promise<string> {
+  const folder = await ensure(
+    { folder: 'vscode-server', title: 'the VS Code server', size: 'about 600 MB' },
+    vsCodeServerVersion,
+    async target => {
+      await writeFile(path.join(target, 'package.json'), '{ "private": true }\n');
+      // Without install scripts no compiler is needed; only integrated shell terminals miss their native part.
+      await npmInstall(target, `code-server@${vsCodeServerVersion}`);
+      const vscode = serverFolder(target);
+      await npmInstall(vscode, '--omit=dev');
+      // TypeScript for the built-in extension; without it every opened .ts file raises an error message.
+      await npmInstall(path.join(vscode, 'extensions'), '--omit=dev');
+    },
+    say,
+  );
+  return serverFolder(folder);
+}
+
+/** Starts VS Code's server with the extension on 127.0.0.1, ready for a browser. */
+export async function startVsCodeServer(options: VsCodeServerOptions): Promise<VsCodeServer> {
+  if (Number(process.versions.node.split('.')[0]) !== 24) {
+    throw new Error(
+      `The VS Code server needs Node 24, this is ${process.version}. Start it through an npm script: npm start, npm test.`,
+    );
+  }
+  const vscode = await ensureVsCodeServer(options.say ?? (() => {}));
+  const dataDir =
+    options.serverDataDir ?? (await mkdtemp(path.join(tmpdir(), 'ralph-fresh-server-')));
+  const removeDataDir = async (): Promise<void> => {
+    if (options.serverDataDir === undefined) {
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+    }
+  };
+  let running: RunningServer | undefined;
+  try {
+    await writeMachineSettings(dataDir, options.settings ?? {});
+    await linkExtension(dataDir, options.forTests ? undefined : options.extensionPath);
+    const token = randomBytes(24).toString('hex');
+    const tokenFile = path.join(dataDir, 'connection-token');
+    await writeFile(tokenFile, token, { mode: 0o600 });
+
+    running = new RunningServer(
+      [
+        path.join(vscode, 'out', 'server-main.js'),
+        '--host=127.0.0.1',
+        `--port=${options.port ?? 0}`,
+        `--connection-token-file=${tokenFile}`,
+        '--accept-server-license-terms',
+        `--server-data-dir=${dataDir}`,
+        '--disable-telemetry',
+        ...(options.trusted ? ['--disable-workspace-trust'] : []),
+        ...(options.forTests ? ['--enable-smoke-test-driver'] : []),
+      ],
+      options.env,
+    );
+    const port = await running.listening();
+    const server = running;
+    return {
+      port,
+      dataDir,
+      url: (folder, payload = []) =>
+        workbenchUrl(port, token, folder, [
+          ...(options.forTests
+            ? [['extensionDevelopmentPath', remoteUri(port, options.extensionPath)] as const]
+            : []),
+          ['skipWelcome', 'true'],
+          ...payload,
+        ]),
+      logTail: () => server.logTail,
+      stop: async () => {
+        await server.stop();
+        await removeDataDir();
+      },
+    };
+  } catch (error) {
+    await running?.stop();
+    await removeDataDir();
+    throw error;
+  }
+}
+
+/** A path as the workbench in the browser names it, for example for the payload `extensionTestsPath`. */
+export function remoteUri(port: number, file: string): string {
+  return `vscode-remote://localhost:${port}${pathToFileURL(file).pathname}`;
+}
+
+function workbenchUrl(
+  port: number,
+  token: string,
+  folder: string,
+  payload: ReadonlyArray<readonly [string, string]>,
+): string {
+  // Not an IP address: webviews need a secure context, and of the plain ones only `localhost` is one.
+  const url = new URL(`http://localhost:${port}/`);
+  url.searchParams.set('tkn', token);
+  url.searchParams.set('folder', decodeURIComponent(pathToFileURL(folder).pathname));
+  url.searchParams.set('payload', JSON.stringify(payload));
+  return url.href;
+}
+
+async function writeMachineSettings(
+  dataDir: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const file = path.join(dataDir, 'data', 'Machine', 'settings.json');
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const earlier: unknown = parse(text);
+  const kept = typeof earlier === 'object' && earlier !== null ? earlier : {};
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(
+    file,
+    `${JSON.stringify({ ...defaultSettings, ...kept, ...settings }, undefined, 2)}\n`,
+  );
+}
+
+/**
+ * Installs the extension by a link, so that what is built is what runs. Loading it as an extension under development
+ * would need the smoke-test driver, with which VS Code shows no notification toasts.
+ */
+async function linkExtension(dataDir: string, extensionPath: string | undefined): Promise<void> {
+  const extensions = path.join(dataDir, 'extensions');
+  await mkdir(extensions, { recursive: true });
+  if (extensionPath === undefined) {
+    return;
+  }
+  const manifest: unknown = JSON.parse(
+    await readFile(path.join(extensionPath, 'package.json'), 'utf8'),
+  );
+  const { publisher, name, version } = manifest as Record<string, unknown>;
+  const id = `${publisher}.${name}`;
+  for (const entry of await readdir(extensions)) {
+    if (entry.startsWith(`${id}-`)) {
+      await rm(path.join(extensions, entry), { recursive: true, force: true });
+    }
+  }
+  // The server believes these lists without looking at the manifests again, and makes them anew when they are absent.
+  for (const list of [
+    'extensions/extensions.json',
+    'extensions/.obsolete',
+    'data/CachedProfilesData',
+  ]) {
+    await rm(path.join(dataDir, list), { recursive: true, force: true });
+  }
+  await symlink(
+    extensionPath,
+    path.join(extensions, `${id}-${version}`),
+    process.platform === 'win32' ? 'junction' : 'dir',
+  );
+}
+
+function serverFolder(installed: string): string {
+  return path.join(installed, 'node_modules', 'code-server', 'lib', 'vscode');
+}
+
+/** `--prefix` and not the working directory alone: npm tells the scripts it runs a prefix of its own. */
+async function npmInstall(folder: string, ...args: readonly string[]): Promise<void> {
+  const npmScript = process.env['npm_execpath'];
+  const isNpm = npmScript !== undefined && /^npm-cli\.[cm]?js$/.test(path.basename(npmScript));
+  const [command, first] = isNpm ? [process.execPath, [npmScript]] : ['npm', []];
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const result = await execa(
+    command,
+    [...first, 'install', ...args, ...options, '--prefix', folder],
+    { cwd: folder, all: true, stdin: 'ignore', reject: false },
+  );
+  if (result.failed) {
+    throw new Error(
+      `npm could not install the VS Code server (${result.shortMessage ?? 'no reason given'}):\n${result.all.slice(-logTailChars)}`,
+    );
+  }
+}
+
+/**
+ * Runs first in the server: should we be killed, the pipe between us closes, and the server ends its group instead of
+ * staying for ever. It takes itself out of `execArgv`, which the server hands on to the extension host.
+ */
+function endWithParent(): void {
+  process.execArgv.splice(0);
+  process.once('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
+}
+
+class RunningServer {
+  logTail = '';
+  private readonly child: ChildProcess;
+  private readonly pid: number | undefined;
+  private readonly ended: Promise<string>;
+  private stopping: Promise<void> | undefined;
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+    const posix = process.platform !== 'win32';
+    const preload = `data:text/javascript,${encodeURIComponent(`(${endWithParent.toString()})()`)}`;
+    this.child = spawn(process.execPath, [...(posix ? ['--import', preload] : []), ...args], {
+      env: { ...env },
+      detached: posix,
+      windowsHide: true,
+      stdio: ['ignore', 'pipe', 'pipe', ...(posix ? (['ipc'] as const) : [])],
+    });
+    this.pid = this.child.pid;
+    this.ended = new Promise(resolve => {
+      this.child.once('error', error => resolve(error.message));
+      this.child.once('exit', (code, signal) =>
+        resolve(`it ended with ${signal ?? `code ${code}`}`),
+      );
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.logTail = (this.logTail + text).slice(-logTailChars);
+      });
+    }
+  }
+
+  async listening(): Promise<number> {
+    const limit = new AbortController();
+    const port = new Promise<number>(resolve => {
+      const look = (): void => {
+        const found = /Extension host agent listening on (\d+)/.exec(this.logTail);
+        if (found !== null) {
+          resolve(Number(found[1]));
+        }
+      };
+      this.child.stdout?.on('data', look);
+    });
+    const failed = Promise.race([
+      this.ended,
+      sleep(startLimitMs, `it was not ready after ${startLimitMs / 1_000} s`, {
+        signal: limit.signal,
+      }),
+    ]).then(reason => {
+      throw new Error(`The VS Code server did not start: ${reason}.\n${this.logTail}`);
+    });
+    failed.catch(() => {});
+    try {
+      return await Promise.race([port, failed]);
+    } finally {
+      limit.abort();
+    }
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.endTree();
+    return this.stopping;
+  }
+
+  private async endTree(): Promise<void> {
+    if (this.pid === undefined) {
+      return;
+    }
+    if (process.platform === 'win32') {
+      await execa('taskkill', ['/T', '/F', '/PID', String(this.pid)], { reject: false });
+      await this.ended;
+      return;
+    }
+    const started = Date.now();
+    let signal: NodeJS.Signals = 'SIGTERM';
+    signalGroup(this.pid, signal);
+    while (await groupLives(this.pid)) {
+      const waited = Date.now() - started;
+      if (waited > stopLimitMs) {
+        throw new Error(`Processes of the VS Code server's group ${this.pid} do not end.`);
+      }
+      if (waited > politeStopMs && signal !== 'SIGKILL') {
+        signal = 'SIGKILL';
+        signalGroup(this.pid, signal);
+      }
+      await sleep(30);
+    }
+    await this.ended;
+  }
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // All of them have ended.
+  }
+}
+
+async function groupLives(group: number): Promise<boolean> {
+  try {
+    process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== 'linux') {
+    return true;
+  }
+  // In a container whose first process collects no children, the dead of a group stay visible for ever.
+  for (const entry of await readdir('/proc')) {
+    const text = /^\d+$/.test(entry)
+      ? await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '')
+      : '';
+    const [state, , processGroup] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    if (processGroup === String(group) && state !== 'Z' && state !== 'X') {
+      return true;
+    }
+  }
+  return false;
+}

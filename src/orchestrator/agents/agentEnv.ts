@@ -1,0 +1,85 @@
+/**
+ * What a surrounding Claude Code session hands to its children (measured with 2.1.330 in a Bash tool call,
+ * and reported for its editor extensions and its SDKs). A nested call refuses to start with some of them
+ * and takes the place of the outer session with others. `CLAUDE_CODE_*` names that people set on purpose
+ * (providers, tokens, limits, switches) are not here and stay.
+ */
+const sessionNames: ReadonlySet<string> = new Set([
+  'CLAUDECODE',
+  'CLAUDE_CODE_ACTION',
+  'CLAUDE_CODE_AUTO_CONNECT_IDE',
+  'CLAUDE_CODE_CHILD_NOTES_DIR',
+  'CLAUDE_CODE_CHILD_SESSION',
+  'CLAUDE_CODE_CLOUD_SESSION_ID',
+  'CLAUDE_CODE_CONTAINER_ID',
+  'CLAUDE_CODE_COORDINATOR_MODE',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_ENVIRONMENT_KIND',
+  'CLAUDE_CODE_ENVIRONMENT_RUNNER_VERSION',
+  'CLAUDE_CODE_EXECPATH',
+  'CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST',
+  'CLAUDE_CODE_REMOTE',
+  'CLAUDE_CODE_SPAWNED_BY_SERVER',
+  'CLAUDE_CODE_SPAWN_TIMESTAMP_MS',
+  'CLAUDE_CODE_SSE_PORT',
+  'CLAUDE_CODE_SUPERVISED',
+  'CLAUDE_CODE_TASK_LIST_ID',
+  'CLAUDE_CODE_TMUX_SESSION',
+  'CLAUDE_CODE_VERSION',
+  'CLAUDE_CODE_WORKER_EPOCH',
+  'CLAUDE_AGENT_SDK_CLIENT_APP',
+  'CLAUDE_AGENT_SDK_VERSION',
+  'CLAUDE_EFFORT',
+  'CLAUDE_ENV_FILE',
+  'CLAUDE_JOB_DIR',
+  'CLAUDE_PID',
+  'CLAUDE_PLUGIN_DATA',
+  'CLAUDE_PLUGIN_ROOT',
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_SESSION_ID',
+  'CLAUDE_SESSION_SURFACE',
+  'CLAUDE_SKILL_DIR',
+  'AI_AGENT',
+  'ENABLE_IDE_INTEGRATION',
+  'NODE_OPTIONS',
+]);
+
+/** Families of such names, so that the next release's member is covered too. */
+const sessionPrefixes = [
+  'CLAUDE_CODE_SESSION_',
+  'CLAUDE_CODE_BRIDGE_',
+  'CLAUDE_CODE_HOST_',
+  'CLAUDE_CODE_MESSAGING_',
+  'CLAUDE_CODE_REMOTE_',
+  'CLAUDE_CODE_RELAUNCH_',
+  'CLAUDE_CODE_RESUME_',
+  'CLAUDE_CODE_SDK_',
+  'CLAUDE_BG_',
+  'CLAUDE_BRIDGE_',
+  'CLAUDE_RUNNER_',
+  'ELECTRON_',
+  'VSCODE_',
+];
+
+/** A number of an open file is worth nothing in a process that does not inherit that file. */
+const descriptorSuffix = '_FILE_DESCRIPTOR';
+
+/**
+ * The environment for an agent: what the person configured stays, what an editor or a surrounding
+ * Claude Code session left behind goes.
+ */
+export function agentEnv(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const clean: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    const known = platform === 'win32' ? name.toUpperCase() : name;
+    if (sessionNames.has(known)) continue;
+    if (sessionPrefixes.some(prefix => known.startsWith(prefix))) continue;
+    if (known.startsWith('CLAUDE_CODE_') && known.endsWith(descriptorSuffix)) continue;
+    clean[name] = value;
+  }
+  return clean;
+}

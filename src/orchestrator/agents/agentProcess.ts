@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { execa } from 'execa';
+import { LineSplitter } from '../lineSplitter.ts';
+import type { ProcessEndReason } from '../run/events.ts';
+import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
+import type { Agent, AgentCommand, AgentEvent } from './agent.ts';
+import { endLeftovers, RUN_MARKER } from './processTree.ts';
+
+/** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
+const MAX_LINE = 8 * 1024 * 1024;
+const STDERR_TAIL = 4_000;
+
+export interface ProcessLimits {
+  /** The whole process may take this long, in ms. */
+  readonly hardMs: number;
+  /** It may be silent this long, in ms. */
+  readonly idleMs: number;
+  /** It may take this long to exit after its result, in ms. */
+  readonly resultGraceMs: number;
+  /** From SIGTERM to SIGKILL, in ms. */
+  readonly killGraceMs: number;
+}
+
+export const DEFAULT_LIMITS: ProcessLimits = {
+  hardMs: 45 * 60_000,
+  idleMs: 10 * 60_000,
+  resultGraceMs: 10_000,
+  killGraceMs: 5_000,
+};
+
+export interface AgentProcessOptions {
+  readonly cwd: string;
+  /** Marks the agent's processes, so that none is left behind. */
+  readonly runId: string;
+  readonly limits: ProcessLimits;
+  /** Aborted: end the process tree, SIGTERM first. */
+  readonly signal: AbortSignal;
+  /** Aborted: end the process tree with SIGKILL, also when it is already being ended. */
+  readonly killSignal: AbortSignal;
+  /** Everything the agent prints goes there, byte for byte. */
+  readonly rawFile: string;
+  readonly onStarted: (identity: ProcessIdentity) => void;
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+/** How one agent process ended. */
+export interface AgentEnd {
+  /** The first reason that ended it. */
+  readonly reason: ProcessEndReason;
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly durationMs: number;
+  readonly leftovers: number;
+  /** Of several results the one with the most turns, with the cost of the last. */
+  readonly result?: Extract<AgentEvent, { type: 'result' }>;
+  /** Last words on standard error, or why it could not be started. */
+  readonly stderr: string;
+}
+
+/**
+ * Runs one agent process from start to the end of its last descendant. Never throws for what the process
+ * does: every end is a value with one reason.
+ */
+export async function runAgentProcess(
+  agent: Agent,
+  command: AgentCommand,
+  options: AgentProcessOptions,
+): Promise<AgentEnd> {
+  const startedAt = performance.now();
+  const { limits } = options;
+  let reason: ProcessEndReason | undefined;
+  let result: AgentEnd['result'];
+  let stderr = '';
+
+  const subprocess = execa(command.file, [...command.args], {
+    cwd: options.cwd,
+    env: { ...command.env, [RUN_MARKER]: options.runId },
+    extendEnv: false,
+    input: command.stdin,
+    stdout: 'pipe',
+    stderr: 'pipe',
+    buffer: false,
+    encoding: 'buffer',
+    reject: false,
+    killDescendants: true,
+    forceKillAfterDelay: limits.killGraceMs,
+    windowsHide: true,
+  });
+  // A failed start (ENOENT, EACCES) is told by the promise alone; its streams never open.
+  if (subprocess.pid === undefined) {
+    const failed = await subprocess;
+    return {
+      reason: 'notStarted',
+      durationMs: performance.now() - startedAt,
+      leftovers: 0,
+      stderr: failed.originalMessage ?? failed.shortMessage ?? '',
+    };
+  }
+  const { pid, nodeChildProcess: child } = subprocess;
+
+  const end = (why: ProcessEndReason, signal: NodeJS.Signals = 'SIGTERM') => {
+    reason ??= why;
+    subprocess.kill(signal);
+  };
+  const hardTimer = setTimeout(() => end('hardLimit'), limits.hardMs);
+  const idleTimer = setTimeout(() => end('idleLimit'), limits.idleMs);
+  let graceTimer: NodeJS.Timeout | undefined;
+  const listeners = new AbortController();
+  const onAborted = (signal: AbortSignal, listener: () => void) =>
+    signal.aborted
+      ? listener()
+      : signal.addEventListener('abort', listener, { signal: listeners.signal });
+
+  const exited = new Promise<void>(resolve => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+
+  onAborted(options.signal, () => end('cancelled'));
+  onAborted(options.killSignal, () => end('cancelled', 'SIGKILL'));
+
+  const decoder = agent.decoder();
+  const splitter = new LineSplitter(MAX_LINE);
+  const take = ({ text, dropped }: { text: string; dropped: number }) => {
+    if (dropped > 0) {
+      options.onEvent({ type: 'activity' });
+      return;
+    }
+    if (text.trim() === '') {
+      return;
+    }
+    for (const event of decoder.decode(text)) {
+      if (event.type === 'result') {
+        const main = result === undefined || event.turns >= result.turns ? event : result;
+        // Follow-ups of background work bring results of their own; their cost is a running total.
+        result = event.costUsd === undefined ? main : { ...main, costUsd: event.costUsd };
+        graceTimer ??= setTimeout(() => end('lingered'), limits.resultGraceMs);
+      }
+      options.onEvent(event);
+    }
+  };
+
+  const raw = createWriteStream(options.rawFile);
+  const rawFailed = once(raw, 'error').then(([error]) => {
+    throw error;
+  });
+  // Awaited below; until then a failure must not count as unhandled.
+  rawFailed.catch(() => undefined);
+  const readStdout = async () => {
+    for await (const chunk of subprocess.stdout) {
+      idleTimer.refresh();
+      graceTimer?.refresh();
+      if (!raw.write(chunk)) {
+        await Promise.race([once(raw, 'drain'), rawFailed]);
+      }
+      splitter.push(chunk).forEach(take);
+    }
+    const last = splitter.end();
+    if (last) {
+      take(last);
+    }
+  };
+  const readStderr = async () => {
+    for await (const chunk of subprocess.stderr) {
+      idleTimer.refresh();
+      stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-STDERR_TAIL);
+    }
+  };
+
+  try {
+    options.onStarted(await identify(pid));
+    const reading = Promise.all([readStdout(), readStderr()]);
+    reading.catch(() => subprocess.kill('SIGKILL'));
+    await exited;
+    clearTimeout(hardTimer);
+    clearTimeout(idleTimer);
+    // What the agent left running holds its output open, so it must go before the end can be read.
+    const leftovers = await endLeftovers(pid, options.runId);
+    await reading;
+    raw.end();
+    await Promise.race([once(raw, 'close'), rawFailed]);
+    const { exitCode, signalCode } = child;
+    return {
+      reason: reason ?? 'exited',
+      ...(exitCode === null ? {} : { exitCode }),
+      ...(signalCode === null ? {} : { signal: signalCode }),
+      durationMs: performance.now() - startedAt,
+      leftovers,
+      ...(result === undefined ? {} : { result }),
+      stderr,
+    };
+  } finally {
+    clearTimeout(hardTimer);
+    clearTimeout(idleTimer);
+    clearTimeout(graceTimer);
+    listeners.abort();
+    raw.destroy();
+    if (child.exitCode === null && child.signalCode === null) {
+      subprocess.kill('SIGKILL');
+      await endLeftovers(pid, options.runId);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { HumanError } from '../../humanError.ts';
+import type { Agent } from '../agent.ts';
+import { agentEnv } from '../agentEnv.ts';
+import { StreamJsonDecoder } from '../streamJson.ts';
+
+/** An agent without account or cost, which plays back prepared work for the sample project. */
+export function demoAgent(options: { readonly program?: string } = {}): Agent {
+  return {
+    id: 'demo',
+    command: async request => {
+      const program = options.program ?? ownProgram();
+      if (!existsSync(program)) {
+        throw new HumanError(
+          `The demo agent's program is missing (${program}). Install Ralph Fresh again, or choose the agent claude.`,
+        );
+      }
+      const env = agentEnv(request.env);
+      if (process.versions['electron'] !== undefined) {
+        // Inside VS Code the executable is the editor's own and runs a script only with this.
+        env['ELECTRON_RUN_AS_NODE'] = '1';
+      }
+      return {
+        file: process.execPath,
+        args: [program, '--max-turns', String(request.maxTurns)],
+        stdin: request.prompt,
+        env,
+      };
+    },
+    decoder: () => new StreamJsonDecoder(),
+  };
+}
+
+function ownProgram(): string {
+  const name = import.meta.filename.endsWith('.ts') ? 'program.ts' : 'demo-agent.js';
+  return path.join(import.meta.dirname, name);
+}

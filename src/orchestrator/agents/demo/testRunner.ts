@@ -1,0 +1,44 @@
+import type { ChildProcesses, Exit } from './childProcesses.ts';
+
+/** Runs the tests of the sample with a Node that understands TypeScript. */
+export interface TestRunner {
+  run(): Promise<Exit>;
+}
+
+const STRIP_TYPES = '--experimental-strip-types';
+
+/** @returns `undefined` when this machine has no such Node */
+export async function findTestRunner(children: ChildProcesses): Promise<TestRunner | undefined> {
+  // Inside VS Code the executable is the editor's, whose Node may be older than the person's own.
+  const candidates = [
+    { file: process.execPath, flags: [] },
+    { file: process.execPath, flags: [STRIP_TYPES] },
+    { file: 'node', flags: [] },
+    { file: 'node', flags: [STRIP_TYPES] },
+  ];
+  for (const { file, flags } of candidates) {
+    if (await stripsTypes(children, file, flags)) {
+      const args = [
+        ...flags,
+        '--disable-warning=ExperimentalWarning',
+        '--test',
+        '--test-reporter=spec',
+      ];
+      return { run: () => children.run(file, args) };
+    }
+  }
+  return undefined;
+}
+
+async function stripsTypes(
+  children: ChildProcesses,
+  file: string,
+  flags: readonly string[],
+): Promise<boolean> {
+  if (file === process.execPath && flags.length === 0 && process.execArgv.length === 0) {
+    // The same executable would say the same.
+    return Boolean(process.features.typescript);
+  }
+  const probe = await children.run(file, [...flags, '-p', 'process.features.typescript']);
+  return probe.code === 0 && ['strip', 'transform'].includes(probe.stdout.trim());
+}

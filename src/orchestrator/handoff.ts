@@ -1,0 +1,288 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { parseProgressLog } from './context/progressLog.ts';
+import type { GitRepository } from './git.ts';
+import type { RunFiles } from './run/runFiles.ts';
+import type { RunState } from './run/runState.ts';
+import { storyRecord } from './run/runState.ts';
+import { nextStory } from './stories/select.ts';
+import type { StoryList } from './stories/story.ts';
+import { shorten } from './text.ts';
+
+/** Largest handoff file, in bytes, whatever the number of stories or iterations. */
+export const HANDOFF_MAX_BYTES = 5 * 1024;
+
+const RECENT_COMMITS = 5;
+const RECENT_LEARNINGS = 5;
+
+const handoffSchema = z.looseObject({
+  version: z.literal('1.0'),
+  created_at: z.string(),
+  iteration: z.number(),
+  max_iterations: z.number(),
+  original_prompt: z.string(),
+  completion_promise: z.string(),
+  completed: z.boolean(),
+  completion_message: z.string().optional(),
+  prd: z
+    .looseObject({
+      project: z.string(),
+      branchName: z.string(),
+      description: z.string(),
+      storiesTotal: z.number(),
+      storiesCompleted: z.number(),
+      nextStoryId: z.string().nullable(),
+      incompleteIds: z.array(z.string()),
+    })
+    .optional(),
+  progress: z.looseObject({
+    patterns: z.array(z.string()),
+    recentLearnings: z.array(z.string()),
+    lastCompletedStory: z.string().optional(),
+  }),
+  git: z.looseObject({
+    recentCommits: z.array(z.looseObject({ hash: z.string(), message: z.string() })),
+    branch: z.string(),
+    hasUncommittedChanges: z.boolean(),
+  }),
+  stuckDetection: z.looseObject({
+    lastPrdStatus: z.array(z.string()),
+    iterationsOnSameStory: z.number(),
+    lastActionAttempted: z.string().optional(),
+  }),
+  lastError: z
+    .looseObject({
+      iteration: z.number(),
+      message: z.string(),
+      recoveryAttempt: z.string().optional(),
+    })
+    .optional(),
+});
+
+/** Everything a fresh agent is told of the run so far (Ralph-Fresh whitepaper, 7.1). */
+export type RalphFreshHandoff = z.infer<typeof handoffSchema>;
+
+/** A new handoff, before anything was read from files. */
+export function initHandoff(options: {
+  readonly prompt: string;
+  readonly maxIterations: number;
+  readonly completionPromise: string;
+}): RalphFreshHandoff {
+  return {
+    version: '1.0',
+    created_at: new Date().toISOString(),
+    iteration: 1,
+    max_iterations: options.maxIterations,
+    original_prompt: options.prompt,
+    completion_promise: options.completionPromise,
+    completed: false,
+    progress: { patterns: [], recentLearnings: [] },
+    git: { recentCommits: [], branch: '', hasUncommittedChanges: false },
+    stuckDetection: { lastPrdStatus: [], iterationsOnSameStory: 0 },
+  };
+}
+
+/** @returns `undefined` when there is none, or none that can be read */
+export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | undefined> {
+  try {
+    return handoffSchema.parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError || isAbsent(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
+export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
+  const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
+  await mkdir(path.dirname(files.handoffFile), { recursive: true });
+  await writeFileAtomic(files.handoffFile, text);
+  return Buffer.byteLength(text);
+}
+
+export async function clearHandoff(files: RunFiles): Promise<void> {
+  await rm(files.handoffFile, { force: true });
+}
+
+/** What the handoff is refreshed from. */
+export interface HandoffSources {
+  /** Absent in free-form mode. */
+  readonly stories?: StoryList;
+  /** Beside the story file; may not exist yet. */
+  readonly progressFile: string;
+  readonly git: GitRepository;
+  readonly state: RunState;
+  /** Iteration that is about to start. */
+  readonly iteration: number;
+  readonly storyId?: string;
+}
+
+/**
+ * Brings the handoff up to date from the story file, the progress log, git and the run's journal.
+ * A source that cannot be read leaves what was known before (whitepaper 7.6).
+ * @param onWarning told of a source that could not be read
+ */
+export async function refreshHandoffFromFiles(
+  handoff: RalphFreshHandoff,
+  sources: HandoffSources,
+  onWarning: (code: 'gitUnreadable' | 'progressUnreadable', detail: string) => void,
+): Promise<RalphFreshHandoff> {
+  const { stories, state } = sources;
+  const [progress, git] = await Promise.all([
+    readProgress(sources.progressFile).catch((error: unknown) => {
+      onWarning('progressUnreadable', messageOf(error));
+      return undefined;
+    }),
+    readGit(sources.git).catch((error: unknown) => {
+      onWarning('gitUnreadable', messageOf(error));
+      return undefined;
+    }),
+  ]);
+  const lastCompleted = state.commits.findLast(commit => commit.storyId !== undefined)?.storyId;
+  return {
+    ...handoff,
+    iteration: sources.iteration,
+    ...(stories && { prd: prdState(stories, sources.storyId) }),
+    progress: progress
+      ? { ...progress, ...(lastCompleted !== undefined && { lastCompletedStory: lastCompleted }) }
+      : handoff.progress,
+    git: git ?? handoff.git,
+    stuckDetection: {
+      lastPrdStatus: stories ? incompleteIds(stories) : [],
+      iterationsOnSameStory:
+        sources.storyId === undefined ? 0 : storyRecord(state, sources.storyId).stuckFor,
+      ...(state.lastIteration && { lastActionAttempted: state.lastIteration.outcome }),
+    },
+    ...(state.lastError && {
+      lastError: { iteration: state.lastError.iteration, message: state.lastError.message },
+    }),
+  };
+}
+
+/**
+ * Shortens a handoff until it fits. Each round the texts get shorter and the lists end earlier; what was
+ * left out is marked. Pure.
+ */
+export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
+  for (let scale = 1; scale > 0.01; scale *= 0.8) {
+    const fitted = shortenHandoff(handoff, scale);
+    if (Buffer.byteLength(JSON.stringify(fitted, null, 2)) < HANDOFF_MAX_BYTES) {
+      return fitted;
+    }
+  }
+  return shortenHandoff(handoff, 0.01);
+}
+
+function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHandoff {
+  const max = (units: number) => Math.max(8, Math.floor(units * scale));
+  const texts = (values: readonly string[], count: number, units: number) =>
+    values.slice(-Math.max(1, Math.floor(count * scale))).map(value => shorten(value, max(units)));
+  const ids = (values: readonly string[]) => {
+    const kept = values.slice(0, Math.max(1, Math.floor(40 * scale)));
+    const rest = values.length - kept.length;
+    return [...kept.map(id => shorten(id, max(60))), ...(rest > 0 ? [`…and ${rest} more`] : [])];
+  };
+  const { prd, progress, git, stuckDetection, lastError } = handoff;
+  return {
+    ...handoff,
+    original_prompt: shorten(handoff.original_prompt, max(1_200)),
+    completion_promise: shorten(handoff.completion_promise, max(120)),
+    ...(handoff.completion_message !== undefined && {
+      completion_message: shorten(handoff.completion_message, max(300)),
+    }),
+    ...(prd && {
+      prd: {
+        ...prd,
+        project: shorten(prd.project, max(120)),
+        branchName: shorten(prd.branchName, max(120)),
+        description: shorten(prd.description, max(400)),
+        nextStoryId: prd.nextStoryId === null ? null : shorten(prd.nextStoryId, max(60)),
+        incompleteIds: ids(prd.incompleteIds),
+      },
+    }),
+    progress: {
+      ...progress,
+      patterns: texts(progress.patterns, 12, 160),
+      recentLearnings: texts(progress.recentLearnings, RECENT_LEARNINGS, 200),
+      ...(progress.lastCompletedStory !== undefined && {
+        lastCompletedStory: shorten(progress.lastCompletedStory, max(60)),
+      }),
+    },
+    git: {
+      ...git,
+      branch: shorten(git.branch, max(120)),
+      recentCommits: git.recentCommits.map(({ hash, message }) => ({
+        hash,
+        message: shorten(message, max(100)),
+      })),
+    },
+    stuckDetection: { ...stuckDetection, lastPrdStatus: ids(stuckDetection.lastPrdStatus) },
+    ...(lastError && {
+      lastError: { ...lastError, message: shorten(lastError.message, max(300)) },
+    }),
+  };
+}
+
+function prdState(stories: StoryList, storyId: string | undefined): RalphFreshHandoff['prd'] {
+  const next = nextStory(stories.stories);
+  return {
+    project: stories.project,
+    branchName: stories.branchName,
+    description: stories.description,
+    storiesTotal: stories.stories.length,
+    storiesCompleted: stories.stories.filter(story => story.done).length,
+    nextStoryId: storyId ?? next.story?.id ?? null,
+    incompleteIds: incompleteIds(stories),
+  };
+}
+
+function incompleteIds(stories: StoryList): string[] {
+  return stories.stories.filter(story => !story.done).map(story => story.id);
+}
+
+async function readProgress(
+  file: string,
+): Promise<{ patterns: string[]; recentLearnings: string[] }> {
+  let text = '';
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (!isAbsent(error)) {
+      throw error;
+    }
+  }
+  const log = parseProgressLog(text);
+  return {
+    patterns: [...log.patterns],
+    recentLearnings: log.learnings.slice(-RECENT_LEARNINGS),
+  };
+}
+
+async function readGit(git: GitRepository): Promise<RalphFreshHandoff['git']> {
+  const [head, branch, hasUncommittedChanges] = await Promise.all([
+    git.head(),
+    git.branch(),
+    git.hasUncommittedChanges(),
+  ]);
+  const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS });
+  return {
+    recentCommits: commits.map(({ hash, subject }) => ({
+      hash: hash.slice(0, 10),
+      message: subject,
+    })),
+    branch,
+    hasUncommittedChanges,
+  };
+}
+
+function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,70 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/** A complete line, or the head of one that was longer than the limit. */
+export interface SplitLine {
+  readonly text: string;
+  /** Characters beyond the limit that were dropped. */
+  readonly dropped: number;
+}
+
+/**
+ * Cuts a byte stream into lines with bounded memory: of a line longer than the limit only its head is
+ * kept, and the rest is counted. Multi-byte characters may be split over chunks.
+ */
+export class LineSplitter {
+  private readonly decoder = new StringDecoder('utf8');
+  private parts: string[] = [];
+  private length = 0;
+  private dropped = 0;
+  private readonly maxLength: number;
+
+  /** @param maxLength longest line kept, in UTF-16 units */
+  constructor(maxLength: number) {
+    this.maxLength = maxLength;
+  }
+
+  /** @returns the lines that this chunk completes, without their line breaks */
+  push(chunk: Uint8Array): SplitLine[] {
+    return this.split(
+      this.decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
+    );
+  }
+
+  /** @returns the unfinished last line, if any; the splitter is empty afterwards */
+  end(): SplitLine | undefined {
+    this.add(this.decoder.end());
+    return this.length + this.dropped > 0 ? this.take() : undefined;
+  }
+
+  private split(text: string): SplitLine[] {
+    const lines: SplitLine[] = [];
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      this.add(text.slice(start, end));
+      lines.push(this.take());
+      start = end + 1;
+    }
+    this.add(start === 0 ? text : text.slice(start));
+    return lines;
+  }
+
+  private add(text: string): void {
+    const room = this.maxLength - this.length;
+    const kept = text.length > room ? text.slice(0, room) : text;
+    if (kept.length > 0) {
+      this.parts.push(kept);
+      this.length += kept.length;
+    }
+    this.dropped += text.length - kept.length;
+  }
+
+  private take(): SplitLine {
+    const joined = this.parts.length === 1 ? (this.parts[0] ?? '') : this.parts.join('');
+    const text = this.dropped === 0 && joined.endsWith('\r') ? joined.slice(0, -1) : joined;
+    const line = { text, dropped: this.dropped };
+    this.parts = [];
+    this.length = 0;
+    this.dropped = 0;
+    return line;
+  }
+}

@@ -1,0 +1,48 @@
+import { endLeftovers } from './agents/processTree.ts';
+import { EXIT_CODES } from './run/events.ts';
+import { JournalWriter, readJournal } from './run/journal.ts';
+import { isRunning, processStartId } from './run/processIdentity.ts';
+import type { RunFiles } from './run/runFiles.ts';
+import { foldRun } from './run/runState.ts';
+
+/**
+ * Closes a run whose loop was killed: ends what its agent left running, and writes the end that the loop
+ * could not write. Call it while holding the run lock.
+ */
+export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
+  const file = files.journalFile(runId);
+  const state = foldRun(await readJournal(file));
+  if (state.phase === 'idle' || state.phase === 'ended') {
+    return;
+  }
+  await endLeftovers(await groupToEnd(state.current), runId);
+  const journal = await JournalWriter.open(file);
+  try {
+    journal.append({
+      type: 'run.ended',
+      outcome: 'interrupted',
+      exitCode: EXIT_CODES.interrupted,
+      stories: state.stories,
+      iterations: state.iteration,
+    });
+    journal.sync();
+  } finally {
+    journal.close();
+  }
+}
+
+/**
+ * The agent's process group, unless its number may belong to somebody else by now. While any process of
+ * the group lives, the system does not give its number away, so a dead leader leaves it safe to use.
+ */
+async function groupToEnd(
+  current: { readonly agentPid?: number; readonly agentStartId?: string } | undefined,
+): Promise<number | undefined> {
+  const pid = current?.agentPid;
+  if (pid === undefined) {
+    return undefined;
+  }
+  const startId = current?.agentStartId;
+  const ours = await isRunning(startId === undefined ? { pid } : { pid, startId });
+  return ours || (await processStartId(pid)) === undefined ? pid : undefined;
+}

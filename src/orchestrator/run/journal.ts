@@ -1,0 +1,154 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { Emitter } from '../emitter.ts';
+import { LineSplitter } from '../lineSplitter.ts';
+import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
+
+/** Longest journal line that is read, in UTF-16 units; our own writer stays far below. */
+const MAX_LINE = 1_000_000;
+const READ_CHUNK_BYTES = 1 << 16;
+
+/**
+ * Appends to a run's journal. There is one writer at a time: the loop that holds the run lock, or a
+ * person's tick while no loop runs, which takes the same lock. Writes are synchronous, so that the order
+ * on disk is the order of events and nothing waits in memory when the process is killed.
+ */
+export class JournalWriter {
+  private readonly fd: number;
+  private seq: number;
+  private readonly appendEmitter = new Emitter<RunEvent>();
+  readonly onDidAppend = this.appendEmitter.event;
+
+  private constructor(fd: number, seq: number) {
+    this.fd = fd;
+    this.seq = seq;
+  }
+
+  /**
+   * Opens or creates the journal and goes on after its last whole line; a torn last line is dropped.
+   * @throws the system's error when the file cannot be opened or written
+   */
+  static async open(file: string): Promise<JournalWriter> {
+    mkdirSync(path.dirname(file), { recursive: true });
+    const fd = openSync(file, 'a+');
+    try {
+      dropTornLine(fd);
+      const last = (await readJournal(file)).at(-1);
+      return new JournalWriter(fd, last?.seq ?? 0);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  /** @throws the system's error (disk full, …); the event is then not in the journal as a whole line */
+  append(body: RunEventBody): RunEvent {
+    const event = { seq: this.seq + 1, at: new Date().toISOString(), ...body } as RunEvent;
+    const line = Buffer.from(`${JSON.stringify(event)}\n`);
+    // A short write (disk full) throws on the next turn of this loop, with the system's own reason.
+    for (let written = 0; written < line.length; ) {
+      written += writeSync(this.fd, line, written);
+    }
+    this.seq += 1;
+    this.appendEmitter.fire(event);
+    return event;
+  }
+
+  /** Makes what was appended survive a power cut; called at the borders of iterations. */
+  sync(): void {
+    fsyncSync(this.fd);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+    this.appendEmitter.dispose();
+  }
+}
+
+/**
+ * Reads a whole journal.
+ * @returns the events this version knows, in file order; an absent file is an empty journal
+ */
+export async function readJournal(file: string): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  await new JournalReader(file).readNew(event => events.push(event));
+  return events;
+}
+
+/** Reads a journal that may still grow: each call continues where the last one ended. */
+export class JournalReader {
+  private readonly file: string;
+  /** Always just behind a line break, so that a torn line which a writer drops was never taken in. */
+  private offset = 0;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** Calls `onEvent` for every whole line that was added since the last call. One call at a time. */
+  async readNew(onEvent: (event: RunEvent) => void): Promise<void> {
+    let handle: Awaited<ReturnType<typeof open>>;
+    try {
+      handle = await open(this.file, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        return;
+      }
+      throw error;
+    }
+    try {
+      const splitter = new LineSplitter(MAX_LINE);
+      const buffer = Buffer.alloc(READ_CHUNK_BYTES);
+      let position = this.offset;
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+        if (bytesRead === 0) {
+          return;
+        }
+        const chunk = buffer.subarray(0, bytesRead);
+        for (const line of splitter.push(chunk)) {
+          const event = parseRunEvent(line.text);
+          if (event) {
+            onEvent(event);
+          }
+        }
+        const lineBreak = chunk.lastIndexOf(0x0a);
+        if (lineBreak !== -1) {
+          this.offset = position + lineBreak + 1;
+        }
+        position += bytesRead;
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function dropTornLine(fd: number): void {
+  const size = fstatSync(fd).size;
+  const buffer = Buffer.alloc(READ_CHUNK_BYTES);
+  let end = size;
+  while (end > 0) {
+    const length = Math.min(buffer.length, end);
+    readSync(fd, buffer, 0, length, end - length);
+    const lineBreak = buffer.lastIndexOf(0x0a, length - 1);
+    if (lineBreak !== -1) {
+      end = end - length + lineBreak + 1;
+      break;
+    }
+    end -= length;
+  }
+  if (end < size) {
+    ftruncateSync(fd, end);
+  }
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { HumanError } from '../humanError.ts';
+import { JournalReader } from './journal.ts';
+import { newRunId, type RunFiles } from './runFiles.ts';
+
+const LOOK_MS = 50;
+
+export interface LaunchOptions {
+  readonly files: RunFiles;
+  /** `dist/cli.js`. */
+  readonly program: string;
+  /** Arguments of `ralph-fresh run`, without the workspace and the run's id. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Starts the loop as a process of its own that outlives this one, and waits until it works.
+ * @returns the run's id, once its journal has its first event
+ * @throws {HumanError} with the loop's own words when it ends before that
+ */
+export async function launchRun({ files, program, args, env }: LaunchOptions): Promise<string> {
+  const runId = newRunId();
+  mkdirSync(files.runDir(runId), { recursive: true });
+  const logFile = files.logFile(runId);
+  const log = openSync(logFile, 'a');
+  const child = spawn(
+    process.execPath,
+    [program, 'run', '--quiet', `--cwd=${files.workspace}`, `--run-id=${runId}`, ...args],
+    {
+      cwd: files.workspace,
+      detached: true,
+      stdio: ['ignore', log, log],
+      windowsHide: true,
+      // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
+      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+    },
+  );
+  closeSync(log);
+  let ended: { code: number | null } | undefined;
+  let failure: Error | undefined;
+  child.on('exit', code => {
+    ended = { code };
+  });
+  child.on('error', error => {
+    failure = error;
+  });
+  child.unref();
+
+  const journal = new JournalReader(files.journalFile(runId));
+  for (let started = false; ; ) {
+    // Read the end first: what was written before it is then sure to be seen.
+    const endedBefore = ended;
+    await journal.readNew(event => {
+      started ||= event.type === 'run.started';
+    });
+    if (started) {
+      return runId;
+    }
+    if (failure) {
+      throw new HumanError(`The loop could not be started: ${failure.message}`, { cause: failure });
+    }
+    if (endedBefore) {
+      const words = (await readFile(logFile, 'utf8')).trim();
+      throw new HumanError(
+        words.replace(/^ralph-fresh: /, '') ||
+          `The loop ended before it began (exit code ${endedBefore.code}). See ${logFile}.`,
+      );
+    }
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+}

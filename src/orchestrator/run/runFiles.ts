@@ -1,0 +1,94 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Names every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
+export class RunFiles {
+  readonly workspace: string;
+
+  /** @param workspace absolute path of the folder the run works in */
+  constructor(workspace: string) {
+    this.workspace = path.resolve(workspace);
+  }
+
+  get stateDir(): string {
+    return path.join(this.workspace, '.omc', 'state');
+  }
+
+  /** The lightweight marker other tools look at; setting it to inactive asks the run to stop. */
+  get stateFile(): string {
+    return path.join(this.stateDir, 'ralph-fresh-state.json');
+  }
+
+  /** Who owns the workspace's one loop. */
+  get lockFile(): string {
+    return path.join(this.stateDir, 'ralph-fresh-lock.json');
+  }
+
+  get handoffFile(): string {
+    return path.join(this.stateDir, 'ralph-fresh-handoff.json');
+  }
+
+  get promptFile(): string {
+    return path.join(this.stateDir, 'iteration-prompt.txt');
+  }
+
+  get runsDir(): string {
+    return path.join(this.stateDir, 'runs');
+  }
+
+  runDir(runId: string): string {
+    return path.join(this.runsDir, runId);
+  }
+
+  journalFile(runId: string): string {
+    return path.join(this.runDir(runId), 'journal.jsonl');
+  }
+
+  inboxFile(runId: string): string {
+    return path.join(this.runDir(runId), 'inbox.jsonl');
+  }
+
+  /** What the detached loop printed; holds its last words when it could not start. */
+  logFile(runId: string): string {
+    return path.join(this.runDir(runId), 'loop.log');
+  }
+
+  iterationDir(runId: string, iteration: number): string {
+    return path.join(this.runDir(runId), 'iterations', String(iteration));
+  }
+}
+
+/** A new run's id: sorts by time, reads as a date, unique by a random tail. */
+export function newRunId(now: Date = new Date()): string {
+  const stamp = now
+    .toISOString()
+    .replace(/\.\d+Z$/, '')
+    .replaceAll(':', '-');
+  return `${stamp}-${Math.random().toString(36).slice(2, 8).padEnd(6, '0')}`;
+}
+
+/** Run ids become folder names, and come from files that anybody can write. */
+export function isRunId(value: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/.test(value);
+}
+
+/** @returns the id of the newest run of the workspace; `undefined` before the first */
+export async function newestRunId(files: RunFiles): Promise<string | undefined> {
+  return (await runIds(files)).at(-1);
+}
+
+/** @returns the ids of all runs of the workspace, oldest first (ids sort by time) */
+export async function runIds(files: RunFiles): Promise<string[]> {
+  try {
+    const entries = await readdir(files.runsDir, { withFileTypes: true });
+    return entries
+      .filter(entry => entry.isDirectory() && isRunId(entry.name))
+      .map(entry => entry.name)
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return [];
+    }
+    throw error;
+  }
+}

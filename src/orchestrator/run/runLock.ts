@@ -1,0 +1,112 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { lock } from 'proper-lockfile';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { identify, isRunning } from './processIdentity.ts';
+import type { RunFiles } from './runFiles.ts';
+
+const ownerSchema = z.looseObject({
+  pid: z.number().int().positive(),
+  startId: z.string().optional(),
+  /** The run it works on; absent for a short writer such as a tick. */
+  runId: z.string().optional(),
+});
+
+const SHORT_WRITER_MS = 20;
+
+/** The process that may write the workspace's journals. */
+export type LockOwner = z.infer<typeof ownerSchema>;
+
+/** The held lock; `release` is safe to call twice. */
+export interface RunLock {
+  /** A loop that was found dead: its run is to be closed before a new one starts. */
+  readonly died?: LockOwner;
+  release(): Promise<void>;
+}
+
+export type LockAttempt =
+  | { readonly kind: 'acquired'; readonly lock: RunLock }
+  | { readonly kind: 'held'; readonly by: LockOwner };
+
+/**
+ * Takes the workspace's one loop lock. Ownership is a file that names a living process, so a lock whose
+ * owner was killed is free at once, and one whose owner sleeps (a closed laptop) is not. A short file lock
+ * around look-and-take keeps two starters from both finding it free.
+ * @throws the system's error when the state folder cannot be written
+ */
+export async function acquireRunLock(files: RunFiles, runId?: string): Promise<LockAttempt> {
+  for (;;) {
+    const attempt = await tryAcquire(files, runId);
+    if (attempt.kind === 'acquired' || attempt.by.runId !== undefined) {
+      return attempt;
+    }
+    // A short writer has it, for one line of the journal.
+    await new Promise(resolve => setTimeout(resolve, SHORT_WRITER_MS));
+  }
+}
+
+async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<LockAttempt> {
+  await mkdir(files.stateDir, { recursive: true });
+  const unlock = await lock(files.stateDir, {
+    lockfilePath: `${files.lockFile}.taking`,
+    stale: 5_000,
+    retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+  });
+  try {
+    const owner = await readLockOwner(files);
+    if (owner && (await isRunning(identityOf(owner)))) {
+      return { kind: 'held', by: owner };
+    }
+    const self: LockOwner = {
+      ...(await identify(process.pid)),
+      ...(runId === undefined ? {} : { runId }),
+    };
+    await writeFileAtomic(files.lockFile, `${JSON.stringify(self)}\n`);
+    return {
+      kind: 'acquired',
+      lock: {
+        ...(owner ? { died: owner } : {}),
+        release: () => release(files, self),
+      },
+    };
+  } finally {
+    await unlock();
+  }
+}
+
+/** The process that holds the lock now; `undefined` when none does, or the one that did is dead. */
+export async function livingLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
+  const owner = await readLockOwner(files);
+  return owner && (await isRunning(identityOf(owner))) ? owner : undefined;
+}
+
+async function readLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
+  let text: string;
+  try {
+    text = await readFile(files.lockFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  }
+  try {
+    return ownerSchema.parse(JSON.parse(text));
+  } catch {
+    // The file is written atomically; what cannot be read was not written by a living loop.
+    return undefined;
+  }
+}
+
+async function release(files: RunFiles, self: LockOwner): Promise<void> {
+  const owner = await readLockOwner(files);
+  if (owner?.pid === self.pid && owner.startId === self.startId) {
+    await rm(files.lockFile, { force: true });
+  }
+}
+
+function identityOf(owner: LockOwner): { pid: number; startId?: string } {
+  return owner.startId === undefined
+    ? { pid: owner.pid }
+    : { pid: owner.pid, startId: owner.startId };
+}

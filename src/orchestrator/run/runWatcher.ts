@@ -1,0 +1,173 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import path from 'node:path';
+import { type Disposable, Emitter } from '../emitter.ts';
+import type { RunEvent } from './events.ts';
+import { JournalReader } from './journal.ts';
+import { newestRunId, type RunFiles } from './runFiles.ts';
+import { livingLockOwner } from './runLock.ts';
+import { applyEvent, INITIAL_RUN_STATE, type RunState } from './runState.ts';
+
+/** File events can be lost, and a killed loop makes none; not faster than this while a run goes on. */
+const POLL_MS = 1_000;
+
+/** A run as a watcher sees it. */
+export interface WatchedRun {
+  /** Absent while the workspace has had no run. */
+  readonly runId?: string;
+  readonly state: RunState;
+  /** The loop's process lives. A run that is not ended and not alive was killed. */
+  readonly alive: boolean;
+}
+
+/**
+ * Follows the newest run of a workspace by its files, the same for every window and command line. Any
+ * number of them may watch; none of them is known to the loop.
+ */
+export class RunWatcher implements Disposable {
+  private readonly files: RunFiles;
+  private readonly changeEmitter = new Emitter<WatchedRun>();
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly eventsEmitter = new Emitter<{ runId: string; events: readonly RunEvent[] }>();
+  /** New events of the newest run, in order. The first batch of a run holds all it had. */
+  readonly onDidReadEvents = this.eventsEmitter.event;
+  private readonly errorEmitter = new Emitter<Error>();
+  readonly onError = this.errorEmitter.event;
+
+  private watched: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
+  private reader: JournalReader | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private lookPending = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly dirWatchers = new Map<string, { inode: number; watcher: FSWatcher }>();
+  private disposed = false;
+
+  constructor(files: RunFiles) {
+    this.files = files;
+  }
+
+  get current(): WatchedRun {
+    return this.watched;
+  }
+
+  /** Begins to follow; resolves after the first look. */
+  start(): Promise<void> {
+    return this.look();
+  }
+
+  /** Looks now; resolves when what is there has been told. Calls while one waits are one look. */
+  look(): Promise<void> {
+    if (!this.lookPending) {
+      this.lookPending = true;
+      this.looking = this.looking.then(async () => {
+        this.lookPending = false;
+        if (this.disposed) {
+          return;
+        }
+        try {
+          await this.lookOnce();
+        } catch (error) {
+          this.errorEmitter.fire(error as Error);
+        }
+        this.schedule();
+      });
+    }
+    return this.looking;
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    clearTimeout(this.timer);
+    for (const { watcher } of this.dirWatchers.values()) {
+      watcher.close();
+    }
+    this.dirWatchers.clear();
+    this.changeEmitter.dispose();
+    this.eventsEmitter.dispose();
+    this.errorEmitter.dispose();
+  }
+
+  private async lookOnce(): Promise<void> {
+    // Before the journal is read: a loop found dead afterwards may have written its end in between.
+    const owner = await livingLockOwner(this.files);
+    const runId = owner?.runId ?? (await newestRunId(this.files));
+    if (runId !== this.watched.runId) {
+      this.reader =
+        runId === undefined ? undefined : new JournalReader(this.files.journalFile(runId));
+      this.watched = {
+        ...(runId === undefined ? {} : { runId }),
+        state: INITIAL_RUN_STATE,
+        alive: false,
+      };
+    }
+    this.watchDirs(runId);
+    const events: RunEvent[] = [];
+    await this.reader?.readNew(event => events.push(event));
+    if (this.disposed) {
+      return;
+    }
+    const before = this.watched;
+    const alive = owner !== undefined && owner.runId === runId;
+    this.watched = { ...before, state: events.reduce(applyEvent, before.state), alive };
+    if (runId !== undefined && events.length > 0) {
+      this.eventsEmitter.fire({ runId, events });
+    }
+    if (events.length > 0 || before.alive !== alive || runId === undefined) {
+      this.changeEmitter.fire(this.watched);
+    }
+  }
+
+  private schedule(): void {
+    clearTimeout(this.timer);
+    if (!this.disposed && (this.watched.alive || this.dirWatchers.size === 0)) {
+      this.timer = setTimeout(() => void this.look(), POLL_MS);
+    }
+  }
+
+  /** Watches the folders that tell of runs; while there are none, the nearest parent they will appear in. */
+  private watchDirs(runId: string | undefined): void {
+    const { workspace, stateDir, runsDir } = this.files;
+    const inodes = new Map<string, number>();
+    for (const dir of [stateDir, runsDir, ...(runId ? [this.files.runDir(runId)] : [])]) {
+      const inode = inodeOf(dir);
+      if (inode !== undefined) {
+        inodes.set(dir, inode);
+      }
+    }
+    for (const dir of [path.dirname(stateDir), workspace]) {
+      const inode = inodes.size === 0 ? inodeOf(dir) : undefined;
+      if (inode !== undefined) {
+        inodes.set(dir, inode);
+      }
+    }
+    for (const [dir, { inode, watcher }] of this.dirWatchers) {
+      // A folder that was removed and made again has another inode; its old watcher tells nothing more.
+      if (inodes.get(dir) !== inode) {
+        watcher.close();
+        this.dirWatchers.delete(dir);
+      }
+    }
+    for (const [dir, inode] of inodes) {
+      if (!this.dirWatchers.has(dir)) {
+        this.watchDir(dir, inode);
+      }
+    }
+  }
+
+  private watchDir(dir: string, inode: number): void {
+    try {
+      const watcher = watch(dir, () => void this.look());
+      watcher.on('error', () => {
+        watcher.close();
+        this.dirWatchers.delete(dir);
+        void this.look();
+      });
+      this.dirWatchers.set(dir, { inode, watcher });
+    } catch {
+      // Removed meanwhile, or no watch handles left: the slow look remains.
+    }
+  }
+}
+
+function inodeOf(dir: string): number | undefined {
+  return statSync(dir, { throwIfNoEntry: false })?.ino;
+}

@@ -1,0 +1,58 @@
+import type { GitRepository } from './git.ts';
+import { HumanError } from './humanError.ts';
+import type { StoryFile, StoryList } from './stories/story.ts';
+import { readStoryFile } from './stories/storyFile.ts';
+
+/** The files as they are now; what the loop believes in place of anybody's claim. */
+export interface Snapshot {
+  /** The last readable state of the story file; absent in free-form mode. */
+  readonly stories?: StoryList;
+  /** Why the story file cannot be read now, when it cannot; `stories` is then older. */
+  readonly storyFileProblem?: string;
+  /** HEAD; absent before the first commit. */
+  readonly head?: string;
+}
+
+/**
+ * Reads the files anew.
+ * @param storyFile absolute path; absent in free-form mode
+ * @param before the snapshot to fall back on when the story file is broken or gone
+ */
+export async function readSnapshot(
+  storyFile: string | undefined,
+  git: GitRepository,
+  before?: Snapshot,
+): Promise<Snapshot> {
+  const [read, head] = await Promise.all([
+    storyFile === undefined ? undefined : readStories(storyFile),
+    git.head(),
+  ]);
+  const at = head === undefined ? {} : { head };
+  if (read === undefined) {
+    return at;
+  }
+  if (typeof read !== 'string' && read.kind === 'stories') {
+    return { ...at, stories: read };
+  }
+  return {
+    ...at,
+    ...(before?.stories && { stories: before.stories }),
+    storyFileProblem: typeof read === 'string' ? read : problemText(read.problems[0]),
+  };
+}
+
+function problemText({ message, line }: { message: string; line: number }): string {
+  return `Line ${line}: ${message}`;
+}
+
+/** @returns why, as text, when there is no such file */
+async function readStories(file: string): Promise<StoryFile | string> {
+  try {
+    return await readStoryFile(file);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      return error.message;
+    }
+    throw error;
+  }
+}

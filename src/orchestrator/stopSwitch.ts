@@ -1,0 +1,36 @@
+import { Emitter } from './emitter.ts';
+import type { StopMode, StopSource } from './run/events.ts';
+
+const STRENGTH: Readonly<Record<StopMode, number>> = { afterIteration: 1, end: 2, kill: 3 };
+
+/** The one place where all ways to stop a run meet. A stronger request replaces a weaker one, never back. */
+export class StopSwitch {
+  private current: StopMode | undefined;
+  private readonly requestEmitter = new Emitter<{ mode: StopMode; by: StopSource }>();
+  /** Asked for more than was asked before. */
+  readonly onDidRequest = this.requestEmitter.event;
+  private readonly endController = new AbortController();
+  private readonly killController = new AbortController();
+  /** Aborted when the agent is to be ended. */
+  readonly endSignal: AbortSignal = this.endController.signal;
+  /** Aborted when the agent is to be ended with SIGKILL. */
+  readonly killSignal: AbortSignal = this.killController.signal;
+
+  get requested(): boolean {
+    return this.current !== undefined;
+  }
+
+  request(mode: StopMode, by: StopSource): void {
+    if (this.current !== undefined && STRENGTH[mode] <= STRENGTH[this.current]) {
+      return;
+    }
+    this.current = mode;
+    this.requestEmitter.fire({ mode, by });
+    if (mode === 'end') {
+      this.endController.abort();
+    } else if (mode === 'kill') {
+      this.endController.abort();
+      this.killController.abort();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { Story } from './story.ts';
+
+/** The story to run next, or why there is none. */
+export type NextStory =
+  | { readonly story: Story; readonly reason?: undefined }
+  | {
+      readonly story?: undefined;
+      /**
+       * `empty`: the list has no story; `allDone`: every story is done; `waiting`: what is left waits for
+       * dependencies; `skipped`: stories are ready, but the caller skips all of them.
+       */
+      readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped';
+    };
+
+export interface NextStoryOptions {
+  /** Keys (`storyKeys`) or ids to pass over; an id passes over every story that has it. */
+  readonly skip?: ReadonlySet<string>;
+}
+
+/**
+ * Picks the next story: not done, every dependency done, lowest priority first, ties in file order. Pure.
+ * A dependency is done when every story of its id is; one that the file does not have is never done.
+ */
+export function nextStory(stories: readonly Story[], options: NextStoryOptions = {}): NextStory {
+  if (stories.length === 0) {
+    return { reason: 'empty' };
+  }
+  const open = stories.filter(story => !story.done);
+  if (open.length === 0) {
+    return { reason: 'allDone' };
+  }
+  const done = doneIds(stories);
+  const ready = open.filter(story => story.dependsOn.every(id => done.has(id)));
+  if (ready.length === 0) {
+    return { reason: 'waiting' };
+  }
+  const skip = options.skip;
+  const keys = skip === undefined || skip.size === 0 ? undefined : storyKeys(stories);
+  let best: Story | undefined;
+  for (const story of ready) {
+    const skipped = skip?.has(story.id) === true || skip?.has(keys?.get(story) ?? '') === true;
+    if (!skipped && (best === undefined || rank(story) < rank(best))) {
+      best = story;
+    }
+  }
+  return best === undefined ? { reason: 'skipped' } : { story: best };
+}
+
+/** The dependencies that keep a story from starting: ids not done, or not in the file. In the story's order. */
+export function waitingFor(story: Story, stories: readonly Story[]): string[] {
+  if (story.dependsOn.length === 0) {
+    return [];
+  }
+  const done = doneIds(stories);
+  return story.dependsOn.filter(id => !done.has(id));
+}
+
+/** A name for each story that no other has: its id, or `id (#n)` by position where the file repeats an id. */
+export function storyKeys(stories: readonly Story[]): ReadonlyMap<Story, string> {
+  const counts = new Map<string, number>();
+  for (const { id } of stories) {
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return new Map(
+    stories.map(story => [
+      story,
+      counts.get(story.id) === 1 ? story.id : `${story.id} (#${story.position + 1})`,
+    ]),
+  );
+}
+
+function doneIds(stories: readonly Story[]): ReadonlySet<string> {
+  const done = new Set(stories.map(story => story.id));
+  for (const story of stories) {
+    if (!story.done) {
+      done.delete(story.id);
+    }
+  }
+  return done;
+}
+
+function rank(story: Story): number {
+  return story.priority ?? Number.POSITIVE_INFINITY;
+}

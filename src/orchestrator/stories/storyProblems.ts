@@ -1,0 +1,156 @@
+import { plainText } from './plainText.ts';
+import type { Story, StoryProblem } from './story.ts';
+
+/** Where a fact of a story stands: 1-based line and column. */
+export type FindPlace = (
+  story: Story,
+  fact: 'id' | 'dependencies',
+) => Pick<StoryProblem, 'line' | 'column'>;
+
+/** What is wrong between the stories of a list without hiding any of them, in file order. */
+export function findStoryProblems(stories: readonly Story[], placeOf: FindPlace): StoryProblem[] {
+  const byId = new Map<string, Story[]>();
+  for (const story of stories) {
+    const same = byId.get(story.id);
+    if (same === undefined) {
+      byId.set(story.id, [story]);
+    } else {
+      same.push(story);
+    }
+  }
+  const problems = [
+    ...duplicateIds(byId, placeOf),
+    ...unknownDependencies(stories, byId, placeOf),
+    ...circularDependencies(byId, placeOf),
+  ];
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function* duplicateIds(
+  byId: ReadonlyMap<string, readonly Story[]>,
+  placeOf: FindPlace,
+): Generator<StoryProblem> {
+  for (const [id, [first, ...others]] of byId) {
+    for (const other of others) {
+      yield {
+        code: 'duplicateId',
+        message: `The id ${plainText(id)} is already used on line ${first?.line ?? 1}: give this story an id of its own.`,
+        ...placeOf(other, 'id'),
+      };
+    }
+  }
+}
+
+function* unknownDependencies(
+  stories: readonly Story[],
+  byId: ReadonlyMap<string, unknown>,
+  placeOf: FindPlace,
+): Generator<StoryProblem> {
+  for (const story of stories) {
+    const unknown = story.dependsOn.filter(id => !byId.has(id));
+    if (unknown.length > 0) {
+      yield {
+        code: 'unknownDependency',
+        message: `${plainText(story.id)} waits for ${unknown.slice(0, 5).map(plainText).join(', ')}, which this file does not have: correct the id, or remove it when that story is done elsewhere.`,
+        ...placeOf(story, 'dependencies'),
+      };
+    }
+  }
+}
+
+/** One problem per circle. Stories of one id count as one, since a dependency cannot tell them apart. */
+function* circularDependencies(
+  byId: ReadonlyMap<string, readonly Story[]>,
+  placeOf: FindPlace,
+): Generator<StoryProblem> {
+  if (!hasForwardDependency(byId)) {
+    return;
+  }
+  const waitsFor = new Map<string, string[]>();
+  const neededBy = new Map<string, string[]>();
+  for (const [id, same] of byId) {
+    const needs = [...new Set(same.flatMap(story => story.dependsOn))].filter(need =>
+      byId.has(need),
+    );
+    waitsFor.set(id, needs);
+    for (const need of needs) {
+      const others = neededBy.get(need);
+      if (others === undefined) {
+        neededBy.set(need, [id]);
+      } else {
+        others.push(id);
+      }
+    }
+  }
+
+  for (const circle of circles(waitsFor, neededBy)) {
+    const within = new Set(circle);
+    const first = circle
+      .flatMap(id => byId.get(id) ?? [])
+      .filter(story => story.dependsOn.some(id => within.has(id)))
+      .reduce<Story | undefined>(
+        (best, story) => (best === undefined || story.position < best.position ? story : best),
+        undefined,
+      );
+    if (first !== undefined) {
+      const start = circle.indexOf(first.id);
+      const path = [...circle.slice(start), ...circle.slice(0, start), first.id];
+      const shown = path.length > 8 ? [...path.slice(0, 7), '…', first.id] : path;
+      yield {
+        code: 'circularDependency',
+        message: `These stories wait for each other and none can start: ${shown.map(plainText).join(' → ')}. Remove one of these dependencies.`,
+        ...placeOf(first, 'dependencies'),
+      };
+    }
+  }
+}
+
+/** Most files name only earlier stories as dependencies; those cannot form a circle, and need no search for one. */
+function hasForwardDependency(byId: ReadonlyMap<string, readonly Story[]>): boolean {
+  for (const same of byId.values()) {
+    for (const story of same) {
+      for (const id of story.dependsOn) {
+        if ((byId.get(id)?.at(-1)?.position ?? -1) >= story.position) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/** Takes away whatever can be done in some order; what stays is a circle or waits for one. No recursion. */
+function* circles(
+  waitsFor: ReadonlyMap<string, readonly string[]>,
+  neededBy: ReadonlyMap<string, readonly string[]>,
+): Generator<string[]> {
+  const unmet = new Map([...waitsFor].map(([id, needs]) => [id, needs.length]));
+  const ready = [...unmet].filter(([, count]) => count === 0).map(([id]) => id);
+  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
+    unmet.delete(id);
+    for (const next of neededBy.get(id) ?? []) {
+      const left = (unmet.get(next) ?? 0) - 1;
+      unmet.set(next, left);
+      if (left === 0) {
+        ready.push(next);
+      }
+    }
+  }
+
+  const seen = new Set<string>();
+  for (const start of unmet.keys()) {
+    const steps = new Map<string, number>();
+    const path: string[] = [];
+    let id: string | undefined = start;
+    while (id !== undefined && !seen.has(id)) {
+      seen.add(id);
+      steps.set(id, path.length);
+      path.push(id);
+      id = waitsFor.get(id)?.find(need => unmet.has(need));
+    }
+    const from = id === undefined ? undefined : steps.get(id);
+    if (from !== undefined) {
+      yield path.slice(from);
+    }
+  }
+}

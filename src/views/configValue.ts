@@ -1,0 +1,40 @@
+import { EventEmitter, workspace } from 'vscode';
+import type { Disposable } from '../orchestrator/emitter.ts';
+import { SETTINGS_SECTION, type Settings } from './contributions.ts';
+
+/** One setting as a value that follows the settings editor; classes get this, never `getConfiguration`. */
+export class ConfigValue<K extends keyof Settings> implements Disposable {
+  private readonly key: K;
+  private readonly fallback: Settings[K];
+  private readonly changeEmitter = new EventEmitter<Settings[K]>();
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly listener: Disposable;
+  private current: Settings[K];
+
+  constructor(key: K, fallback: Settings[K]) {
+    this.key = key;
+    this.fallback = fallback;
+    this.current = this.read();
+    this.listener = workspace.onDidChangeConfiguration(event => {
+      if (event.affectsConfiguration(`${SETTINGS_SECTION}.${key}`)) {
+        this.current = this.read();
+        this.changeEmitter.fire(this.current);
+      }
+    });
+  }
+
+  get value(): Settings[K] {
+    return this.current;
+  }
+
+  dispose(): void {
+    this.listener.dispose();
+    this.changeEmitter.dispose();
+  }
+
+  private read(): Settings[K] {
+    const value = workspace.getConfiguration(SETTINGS_SECTION).get<unknown>(this.key);
+    // A hand-written settings.json may hold anything.
+    return typeof value === typeof this.fallback ? (value as Settings[K]) : this.fallback;
+  }
+}

@@ -1,0 +1,37 @@
+/** Every id that `package.json` contributes. A test holds the two against each other. */
+
+export const Command = {
+  startRun: 'ralphFresh.startRun',
+  stopRun: 'ralphFresh.stopRun',
+  showTerminal: 'ralphFresh.showTerminal',
+  createStoryFile: 'ralphFresh.createStoryFile',
+  openStoryFile: 'ralphFresh.openStoryFile',
+  openStory: 'ralphFresh.openStory',
+  openCommit: 'ralphFresh.openCommit',
+  refreshStories: 'ralphFresh.refreshStories',
+} as const;
+
+export const View = {
+  stories: 'ralphFresh.stories',
+} as const;
+
+export const ContextKey = {
+  /** `none`, `broken`, `ready`; absent until the stories were read for the first time. */
+  storyFile: 'ralphFresh.storyFile',
+  /** A loop is alive in this workspace. */
+  running: 'ralphFresh.running',
+} as const;
+
+/** Settings below `ralphFresh.`; the keys of {@link Settings}. */
+export const SETTINGS_SECTION = 'ralphFresh';
+
+export interface Settings {
+  readonly agent: 'claude' | 'demo';
+  readonly claudePath: string;
+  readonly model: string;
+  readonly maxIterations: number;
+}
+
+export const TASK_TYPE = 'ralphFresh';
+/** Read-only file system of commits: `ralph-fresh-git:/path?{"workspace":…,"commit":…}`. */
+export const GIT_SCHEME = 'ralph-fresh-git';

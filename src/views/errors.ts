@@ -1,0 +1,31 @@
+import { type LogOutputChannel, l10n, window } from 'vscode';
+import { HumanError } from '../orchestrator/humanError.ts';
+
+/**
+ * Runs what a person asked for and tells them when it fails: a {@link HumanError} in its own words,
+ * anything else in one sentence with the stack in the log.
+ */
+export async function reportingErrors(
+  log: LogOutputChannel,
+  action: () => Promise<void>,
+): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof HumanError) {
+      log.warn(error.message);
+      // Not awaited: the command is over, whether or not the message is closed.
+      void window.showErrorMessage(error.message);
+      return;
+    }
+    log.error(error instanceof Error ? error : String(error));
+    const showLog = l10n.t('Show Log');
+    const choice = await window.showErrorMessage(
+      l10n.t('Ralph ran into an unexpected error: {0}', String(error)),
+      showLog,
+    );
+    if (choice === showLog) {
+      log.show();
+    }
+  }
+}

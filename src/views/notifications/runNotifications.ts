@@ -1,0 +1,57 @@
+import { commands, l10n, window } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { withoutControls } from '../../orchestrator/text.ts';
+import { outcomeSentence } from '../../presentation/sentences.ts';
+import { Command, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { phaseOf, type RunModel } from '../run/runModel.ts';
+
+/** Tells that a run has ended, once, and only when this window saw it running. */
+export class RunNotifications implements Disposable {
+  private readonly store = new DisposableStore();
+  /** The run that was seen running. */
+  private seenRunning: string | undefined;
+
+  constructor(model: RunModel) {
+    this.store.add(model.onDidChange(run => void this.update(run)));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async update(run: WatchedRun): Promise<void> {
+    const phase = phaseOf(run);
+    if (phase === 'running' || phase === 'stopping') {
+      this.seenRunning = run.runId;
+      return;
+    }
+    if (phase === 'none' || run.runId === undefined || run.runId !== this.seenRunning) {
+      return;
+    }
+    this.seenRunning = undefined;
+    const { state } = run;
+    const outcome = phase === 'interrupted' ? 'interrupted' : (state.outcome ?? 'error');
+    if (outcome === 'stopped') {
+      // The person who stopped it knows.
+      return;
+    }
+    const { iteration: iterations, stories, detail } = state;
+    const { text } = outcomeSentence({ outcome, iterations, stories, detail }, l10n.t);
+    const message = withoutControls(text).replaceAll('\n', ' ');
+    const showStories = l10n.t('Show Stories');
+    const runAgain = l10n.t('Run Again');
+    const choice =
+      outcome === 'completed'
+        ? await window.showInformationMessage(message, showStories)
+        : outcome === 'maxIterations'
+          ? await window.showWarningMessage(message, runAgain, showStories)
+          : await window.showErrorMessage(message, runAgain, showStories);
+    if (choice === showStories) {
+      await commands.executeCommand(`${View.stories}.focus`);
+    } else if (choice === runAgain) {
+      await commands.executeCommand(Command.startRun);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import {
+  commands,
+  EventEmitter,
+  type LogOutputChannel,
+  l10n,
+  Range,
+  type TreeDataProvider,
+  type TreeItem,
+  TreeItemCheckboxState,
+  type TreeView,
+  Uri,
+  window,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { recordTick } from '../../orchestrator/run/ticks.ts';
+import { setStoryDone } from '../../orchestrator/stories/edit.ts';
+import { storyKeys } from '../../orchestrator/stories/select.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { Command, ContextKey, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { RunModel } from '../run/runModel.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
+import type { StoryModel } from './storyModel.ts';
+import { commitsOf, storyStates } from './storyState.ts';
+
+/** The Stories view: the story file's stories with their ticks, and under each its commits. */
+export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(
+    new EventEmitter<StoryTreeNode | StoryTreeNode[] | undefined>(),
+  );
+  readonly onDidChangeTreeData = this.changeEmitter.event;
+  private readonly storyFileKey = new ContextKeyValue<'none' | 'broken' | 'ready'>(
+    ContextKey.storyFile,
+  );
+  private readonly stories: StoryModel;
+  private readonly runs: RunModel;
+  private readonly view: TreeView<StoryTreeNode>;
+  private nodes: readonly StoryTreeNode[] | undefined;
+
+  constructor(stories: StoryModel, runs: RunModel, log: LogOutputChannel) {
+    this.stories = stories;
+    this.runs = runs;
+    this.view = this.store.add(
+      window.createTreeView(View.stories, {
+        treeDataProvider: this,
+        manageCheckboxStateManually: true,
+        showCollapseAll: true,
+      }),
+    );
+    this.store.add(stories.onDidChange(() => this.update()));
+    this.store.add(
+      runs.onDidChange(() => {
+        // The agent's edits reach the journal later than the file, and file events can be lost.
+        void stories.refresh();
+        this.update();
+      }),
+    );
+    this.store.add(
+      this.view.onDidChangeCheckboxState(({ items }) =>
+        reportingErrors(log, async () => {
+          for (const [node, state] of items) {
+            await this.tick(node, state === TreeItemCheckboxState.Checked);
+          }
+        }),
+      ),
+    );
+    this.store.add(commands.registerCommand(Command.refreshStories, () => stories.refresh()));
+    this.store.add(
+      commands.registerCommand(Command.openStoryFile, (file?: Uri, line = 1, column = 1) =>
+        reportingErrors(log, () => this.openStoryFile(file, line, column)),
+      ),
+    );
+    this.store.add(
+      commands.registerCommand(Command.openStory, (node: StoryNode) =>
+        reportingErrors(log, () => this.openStoryFile(undefined, node.story.line, 1)),
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  getTreeItem(node: StoryTreeNode): TreeItem {
+    return toTreeItem(node);
+  }
+
+  getParent(node: StoryTreeNode): StoryTreeNode | undefined {
+    return node.kind === 'commit' ? node.parent : undefined;
+  }
+
+  async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {
+    if (node) {
+      return node.kind === 'story'
+        ? node.commits.map(commit => ({ kind: 'commit', parent: node, commit }))
+        : [];
+    }
+    if (this.nodes === undefined) {
+      await this.stories.refresh();
+      this.nodes = this.build();
+      this.tellAround();
+    }
+    return [...this.nodes];
+  }
+
+  private update(): void {
+    if (this.nodes === undefined) {
+      // Nobody has looked yet.
+      return;
+    }
+    const before = this.nodes;
+    this.nodes = this.build();
+    this.tellAround();
+    if (!sameAsBefore(before, this.nodes)) {
+      this.changeEmitter.fire(undefined);
+    }
+  }
+
+  private build(): StoryTreeNode[] {
+    const file = this.stories.current;
+    if (file === undefined) {
+      return [];
+    }
+    if (file.kind === 'invalid') {
+      return [{ kind: 'problem', file }];
+    }
+    const { states } = this.runs;
+    const keys = storyKeys(file.stories);
+    const storyState = storyStates(file.stories, { run: this.runs.current, states });
+    return file.stories.flatMap((story): StoryNode[] => {
+      const state = storyState.get(story);
+      return state === undefined
+        ? []
+        : [
+            {
+              kind: 'story',
+              key: keys.get(story) ?? story.id,
+              story,
+              state,
+              commits: commitsOf(story.id, states),
+            },
+          ];
+    });
+  }
+
+  /** What stands around the list: the count above it, and which welcome there is when it is empty. */
+  private tellAround(): void {
+    const file = this.stories.current;
+    if (file?.kind === 'stories') {
+      const done = file.stories.filter(story => story.done).length;
+      const total = file.stories.length;
+      const [problem] = file.problems;
+      const count =
+        total === 0
+          ? l10n.t('{0} holds no stories yet', 'prd.json')
+          : l10n.t('{0} of {1} done', done, total);
+      this.view.message =
+        problem === undefined
+          ? count
+          : l10n.t('{0} — line {1}: {2}', count, problem.line, problem.message);
+    } else {
+      // An empty message would leave a blank line; the declared type lacks `undefined`.
+      this.view.message = '';
+    }
+    this.storyFileKey.set(
+      file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
+    );
+  }
+
+  private async tick(node: StoryTreeNode, done: boolean): Promise<void> {
+    const { files } = this.runs;
+    const file = this.stories.current;
+    if (node.kind !== 'story' || files === undefined || file === undefined) {
+      return;
+    }
+    try {
+      requireTrust();
+      const { id, position } = node.story;
+      await setStoryDone(file.path, { id, position }, done);
+      await recordTick(files, id, done);
+    } finally {
+      // Also when it failed: the box must show what the file says.
+      await this.stories.refresh();
+      await this.runs.refresh();
+      this.changeEmitter.fire(undefined);
+    }
+  }
+
+  private async openStoryFile(file: Uri | undefined, line: number, column: number): Promise<void> {
+    const current = this.stories.current?.path;
+    const uri = file ?? (current === undefined ? undefined : Uri.file(current));
+    if (uri === undefined) {
+      await commands.executeCommand(Command.createStoryFile);
+      return;
+    }
+    const at = new Range(line - 1, column - 1, line - 1, column - 1);
+    await window.showTextDocument(uri, { selection: at });
+  }
+}
+
+/** Whether two lists would draw the same lines, so that a running agent does not redraw the tree. */
+function sameAsBefore(before: readonly StoryTreeNode[], after: readonly StoryTreeNode[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((node, index) => JSON.stringify(node) === JSON.stringify(after[index]))
+  );
+}

@@ -1,0 +1,99 @@
+import type { RecordedCommit, RunState, StoryRecord } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { nextStory, waitingFor } from '../../orchestrator/stories/select.ts';
+import type { Story } from '../../orchestrator/stories/story.ts';
+import { phaseOf } from '../run/runModel.ts';
+
+/** What a story's line says; words and icons are made of it elsewhere. */
+export type StoryState =
+  | { readonly kind: 'running'; readonly iteration: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'doneByHand' }
+  /** An agent says so in the file; no check has confirmed it. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'needsYou'; readonly message: string }
+  | { readonly kind: 'blocked'; readonly message: string }
+  | { readonly kind: 'failed'; readonly times: number }
+  | { readonly kind: 'stuck'; readonly iterations: number }
+  | { readonly kind: 'waiting'; readonly for: readonly string[] }
+  | { readonly kind: 'next' }
+  | { readonly kind: 'ready' };
+
+/** What all runs of the workspace together know of its stories. */
+export interface StoryFacts {
+  readonly run: WatchedRun;
+  /** Oldest first, the watched one last. */
+  readonly states: readonly RunState[];
+}
+
+/**
+ * Tells each story's state from its file and the journals, the file first. Pure.
+ * @param stories all stories of the file
+ */
+export function storyStates(
+  stories: readonly Story[],
+  { run, states }: StoryFacts,
+): ReadonlyMap<Story, StoryState> {
+  const next = nextStory(stories).story;
+  return new Map(
+    stories.map(story => [story, stateOf(story, stories, run, recordOf(story.id, states), next)]),
+  );
+}
+
+/** The newest first. */
+export function commitsOf(storyId: string, states: readonly RunState[]): readonly RecordedCommit[] {
+  return states
+    .flatMap(state => state.commits.filter(commit => commit.storyId === storyId))
+    .reverse();
+}
+
+function stateOf(
+  story: Story,
+  stories: readonly Story[],
+  run: WatchedRun,
+  record: StoryRecord | undefined,
+  next: Story | undefined,
+): StoryState {
+  const { state } = run;
+  const phase = phaseOf(run);
+  const running = phase === 'running' || phase === 'stopping';
+  if (running && state.current?.storyId === story.id) {
+    return { kind: 'running', iteration: state.current.number };
+  }
+  if (story.done) {
+    return doneState(record);
+  }
+  if (state.outcome === 'needsHuman' && state.lastIteration?.storyId === story.id) {
+    return { kind: 'needsYou', message: state.detail ?? '' };
+  }
+  if (record?.blocked !== undefined) {
+    return { kind: 'blocked', message: record.blocked };
+  }
+  if (record && record.failures > 0) {
+    return { kind: 'failed', times: record.failures };
+  }
+  if (record && state.stuckThreshold > 0 && record.stuckFor >= state.stuckThreshold) {
+    return { kind: 'stuck', iterations: record.stuckFor };
+  }
+  const waiting = waitingFor(story, stories);
+  if (waiting.length > 0) {
+    return { kind: 'waiting', for: waiting };
+  }
+  return story === next ? { kind: 'next' } : { kind: 'ready' };
+}
+
+function doneState(record: StoryRecord | undefined): StoryState {
+  switch (record?.doneBy) {
+    case 'hand':
+      return { kind: 'doneByHand' };
+    case 'agent':
+      return { kind: 'claimed' };
+    default:
+      return { kind: 'done' };
+  }
+}
+
+/** The newest run that knows the story tells of it. */
+function recordOf(storyId: string, states: readonly RunState[]): StoryRecord | undefined {
+  return states.findLast(state => state.storyRecords.has(storyId))?.storyRecords.get(storyId);
+}

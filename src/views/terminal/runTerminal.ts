@@ -1,0 +1,111 @@
+import { EventEmitter, l10n, type Pseudoterminal } from 'vscode';
+import type { RunEvent } from '../../orchestrator/run/events.ts';
+import { postRequest } from '../../orchestrator/run/inbox.ts';
+import { describeEvent, type Style } from '../../presentation/transcript.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { RunModel } from '../run/runModel.ts';
+
+const CTRL_C = '\x03';
+const RESET = '\x1b[0m';
+/** The terminal's own palette, so that every theme decides what they look like. */
+const SGR: Readonly<Record<Style, string>> = {
+  plain: '',
+  heading: '\x1b[1m',
+  dim: '\x1b[2m',
+  tool: '\x1b[36m',
+  success: '\x1b[32m',
+  warning: '\x1b[33m',
+  error: '\x1b[31m',
+};
+
+/**
+ * Shows a run as it happens. It follows the journal and contains nothing of the run: closing it leaves the
+ * run alone.
+ */
+export class RunTerminal implements Pseudoterminal {
+  private readonly store = new DisposableStore();
+  private readonly writeEmitter = this.store.add(new EventEmitter<string>());
+  readonly onDidWrite = this.writeEmitter.event;
+  private readonly closeEmitter = this.store.add(new EventEmitter<number>());
+  readonly onDidClose = this.closeEmitter.event;
+  private readonly model: RunModel;
+  private readonly start: () => Promise<void>;
+  /** Events up to here are on the screen. */
+  private shown = 0;
+  private runId: string | undefined;
+
+  /** @param start starts a run; called when the task was run from the Tasks menu and none is going on */
+  constructor(model: RunModel, start: () => Promise<void>) {
+    this.model = model;
+    this.start = start;
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.model.refresh();
+      if (!this.model.current.alive && !this.justEnded()) {
+        await this.start();
+      }
+    } catch (error) {
+      this.write('error', error instanceof Error ? error.message : String(error));
+      this.closeEmitter.fire(1);
+      return;
+    }
+    this.runId = this.model.current.runId;
+    this.store.add(this.model.onDidReadEvents(events => this.show(events)));
+    this.store.add(
+      this.model.onDidChange(({ runId, alive, state }) => {
+        if (runId === this.runId && !alive && state.phase !== 'ended') {
+          this.write('warning', l10n.t('The loop was killed. Start a run to go on.'));
+          this.closeEmitter.fire(1);
+        }
+      }),
+    );
+    this.show(this.model.events);
+  }
+
+  /** The user closed it, or the run is over. */
+  close(): void {
+    this.store.dispose();
+  }
+
+  handleInput(data: string): void {
+    const { files, current } = this.model;
+    if (data === CTRL_C && files && current.alive && current.runId !== undefined) {
+      // A second Ctrl-C is for an agent that does not end by itself.
+      const mode = current.state.phase === 'stopping' ? 'kill' : 'end';
+      postRequest(files, current.runId, { type: 'stop', mode }).catch((error: unknown) =>
+        this.write('error', String(error)),
+      );
+    }
+  }
+
+  /** A run so short that it was over before this terminal opened is to be shown, not run again. */
+  private justEnded(): boolean {
+    const { state } = this.model.current;
+    return state.phase === 'ended' && this.model.launchedHere === this.model.current.runId;
+  }
+
+  private show(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (this.model.current.runId !== this.runId || event.seq <= this.shown) {
+        continue;
+      }
+      this.shown = event.seq;
+      for (const { style, text } of describeEvent(event, l10n.t)) {
+        this.write(style, text);
+      }
+      if (event.type === 'run.ended') {
+        // A non-zero code is shown as a warning, which an unfinished list of stories is not.
+        this.closeEmitter.fire(event.outcome === 'error' ? 1 : 0);
+      }
+    }
+  }
+
+  private write(style: Style, text: string): void {
+    const sgr = SGR[style];
+    for (const line of text.split('\n')) {
+      this.writeEmitter.fire(`${sgr}${line}${sgr === '' ? '' : RESET}\r\n`);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Without these no program starts on Windows. */
+const windowsNeeds = ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'WINDIR'];
+
+export interface CleanEnvOptions {
+  /** HOME; also the folder below which temporary files go. */
+  readonly home: string;
+  /** Folders that come before the system's, for example one with a scripted `claude`. */
+  readonly path?: readonly string[];
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/** An environment made from nothing, so that a test passes or fails whatever the machine's own variables are. */
+export function cleanEnv(options: CleanEnvOptions): Record<string, string> {
+  const env: Record<string, string> = {
+    PATH: [path.dirname(process.execPath), ...(options.path ?? []), ...systemPath()].join(
+      path.delimiter,
+    ),
+    HOME: options.home,
+    LANG: 'C.UTF-8',
+    TMPDIR: tmpdir(),
+    // A user's or a machine's git settings (signing, hooks, another default branch) are none of a test's business.
+    GIT_CONFIG_GLOBAL: path.join(options.home, '.gitconfig'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+  };
+  if (process.platform === 'win32') {
+    for (const name of windowsNeeds) {
+      const value = process.env[name];
+      if (value !== undefined) {
+        env[name] = value;
+      }
+    }
+    Object.assign(env, {
+      USERPROFILE: options.home,
+      APPDATA: path.join(options.home, 'AppData', 'Roaming'),
+      LOCALAPPDATA: path.join(options.home, 'AppData', 'Local'),
+      TEMP: tmpdir(),
+      TMP: tmpdir(),
+    });
+  }
+  return { ...env, ...options.extra };
+}
+
+/** The system's own folders and the one of git; a person's `claude` is elsewhere more often than not. */
+function systemPath(): string[] {
+  const own = (process.env['PATH'] ?? '').split(path.delimiter).filter(path.isAbsolute);
+  const git = own.find(folder =>
+    existsSync(path.join(folder, process.platform === 'win32' ? 'git.exe' : 'git')),
+  );
+  const system =
+    process.platform === 'win32'
+      ? [path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32')]
+      : ['/usr/local/bin', '/usr/bin', '/bin'];
+  return [...new Set([...system, ...(git === undefined ? [] : [git])])];
+}
+
+export interface TempDir extends AsyncDisposable {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** A new folder, by its real name: VS Code and git would otherwise name it differently where /tmp is a link. */
+export async function tempDir(prefix: string): Promise<TempDir> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), prefix)));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  return { path: folder, remove, [Symbol.asyncDispose]: remove };
+}
+
+/** Makes the folder a repository on `main` with all its files in a first commit, and returns that commit. */
+export async function gitRepo(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const env = cleanEnv({ home: folder });
+  const git = async (...args: readonly string[]): Promise<string> => {
+    const { stdout } = await run('git', [...args], { cwd: folder, env });
+    return stdout.trim();
+  };
+  await git('init', '--quiet', '--initial-branch=main');
+  await git('config', 'user.name', 'Test Person');
+  await git('config', 'user.email', 'test@example.com');
+  await git('config', 'commit.gpgsign', 'false');
+  await git('config', 'core.autocrlf', 'false');
+  await git('add', '--all');
+  await git('commit', '--quiet', '--allow-empty', '--message', 'First commit');
+  return git('rev-parse', 'HEAD');
+}

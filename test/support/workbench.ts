@@ -1,0 +1,382 @@
+import path from 'node:path';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  expect,
+  type FrameLocator,
+  type Locator,
+  type Page,
+} from '@playwright/test';
+import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
+import { startVsCodeServer, type VsCodeServer } from '../../scripts/lib/vscodeServer.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+const screenshots = path.join(repoRoot, 'test-results', 'screenshots');
+
+const readyLimitMs = 90_000;
+const actionLimitMs = 20_000;
+const paletteTryMs = 5_000;
+const scrollLimitMs = 2_000;
+
+const themes = {
+  light: 'Light 2026',
+  dark: 'Dark 2026',
+  'hc-dark': 'Default High Contrast',
+  'hc-light': 'Default High Contrast Light',
+} as const;
+export type Theme = keyof typeof themes;
+
+/** What the console of a workbench without network, account and native modules always holds. */
+const noise: readonly RegExp[] = [
+  /Failed to load resource/,
+  /service ?worker/i,
+  /A bad HTTP response code \(404\) was received when fetching the script/,
+  /Could not locate the bindings file/,
+  /native-watchdog|watchdog/,
+  /AgentHost/i,
+  /open-vsx|ENOTFOUND|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/,
+  /Timed out waiting for authentication provider/,
+  /An unknown error occurred\. Please consult the log/,
+  // Of a window that is being reloaded or closed.
+  /Long running operations during shutdown are unsupported in the web/,
+  /Canceled: Canceled/,
+];
+
+export interface WorkbenchOptions {
+  /** The folder to open, by its real name. It is used as it is: give a copy. */
+  readonly workspace: string;
+  readonly extensionPath: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** True unless said otherwise. False opens the folder in Restricted Mode. */
+  readonly trusted?: boolean;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly theme?: Theme;
+  /** Kept between two workbenches when given; see `startVsCodeServer`. */
+  readonly serverDataDir?: string;
+}
+
+export interface Notification {
+  readonly message: string;
+  readonly buttons: readonly string[];
+}
+
+/** A real VS Code with our extension in a headless browser, and the words a test needs to use it as a person does. */
+export class Workbench implements AsyncDisposable {
+  readonly server: VsCodeServer;
+  private readonly browser: Browser;
+  /** One for all windows: it holds what VS Code remembers of its layout. */
+  private readonly context: BrowserContext;
+  private readonly address: string;
+  private readonly workspacePrefix: string;
+  private current: Page | undefined;
+  private readonly errors: string[] = [];
+
+  private constructor(
+    server: VsCodeServer,
+    browser: Browser,
+    context: BrowserContext,
+    workspace: string,
+  ) {
+    this.server = server;
+    this.browser = browser;
+    this.context = context;
+    this.address = server.url(workspace);
+    this.workspacePrefix = workspace;
+  }
+
+  static async open(options: WorkbenchOptions): Promise<Workbench> {
+    const say = (line: string): void => console.log(line);
+    const executablePath = await ensureChromium(say);
+    const server = await startVsCodeServer({
+      extensionPath: options.extensionPath,
+      env: options.env,
+      trusted: options.trusted ?? true,
+      settings: {
+        'workbench.colorTheme': themes[options.theme ?? 'dark'],
+        'workbench.welcomePage.walkthroughs.openOnInstall': false,
+        ...options.settings,
+      },
+      say,
+      ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
+    });
+    let browser: Browser | undefined;
+    try {
+      browser = await chromium.launch({ executablePath, args: [...chromiumArgs] });
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      const workbench = new Workbench(server, browser, context, options.workspace);
+      await workbench.openWindow();
+      return workbench;
+    } catch (error) {
+      await browser?.close();
+      await server.stop();
+      throw error;
+    }
+  }
+
+  /** The window; for what the helpers below do not offer. */
+  get page(): Page {
+    if (this.current === undefined) {
+      throw new Error('The window is closed.');
+    }
+    return this.current;
+  }
+
+  /** Opens the window again after `closeWindow()`; the server went on meanwhile. */
+  async openWindow(): Promise<void> {
+    this.current ??= await this.newPage();
+    await this.page.goto(this.address);
+    await this.ready();
+  }
+
+  async closeWindow(): Promise<void> {
+    const page = this.page;
+    this.current = undefined;
+    // A workbench that may not say farewell leaves its extension host waiting for a reconnection.
+    await page.goto('about:blank');
+    await page.close();
+  }
+
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.ready();
+  }
+
+  /** Runs a command from the palette by its whole title, "Category: Title". */
+  async runCommand(title: string): Promise<void> {
+    const input = this.page.locator('.quick-input-widget input[type="text"]');
+    // Its whole text: the part typed is an element of its own in longer titles, too.
+    const label = this.page.locator('.label-name', { hasText: wholeText(title) });
+    const entry = this.page
+      .locator('.quick-input-widget .monaco-list-row')
+      .filter({ has: label, visible: true });
+    await expect(async () => {
+      await this.page.keyboard.press('F1');
+      await expect(input).toBeVisible({ timeout: paletteTryMs });
+      await input.fill(`>${title}`);
+      await expect(entry.first()).toBeVisible({ timeout: paletteTryMs });
+    }, `The command palette has no entry "${title}".`).toPass({ timeout: actionLimitMs });
+    // Not Enter: the first entry may be another one, used more recently.
+    await entry.first().click();
+    await expect(entry).toHaveCount(0, { timeout: actionLimitMs });
+  }
+
+  /** Shows a view container by its tab in the activity bar, and returns the side bar with its views. */
+  async view(name: string): Promise<Locator> {
+    const tab = this.activityTab(name);
+    await tab.waitFor({ timeout: actionLimitMs });
+    // A click on the tab of the container in sight would hide it.
+    if ((await tab.getAttribute('aria-selected')) !== 'true') {
+      await tab.click();
+    }
+    await expect(tab).toHaveAttribute('aria-selected', 'true', { timeout: actionLimitMs });
+    return this.page.locator('.part.sidebar');
+  }
+
+  /** The tab's name goes on with a badge's text and a shortcut. */
+  activityTab(name: string): Locator {
+    return this.page
+      .locator('.part.activitybar')
+      .getByRole('tab', { name: new RegExp(`^${escapeRegExp(name)}(\\b|$)`) });
+  }
+
+  /** A row of a tree; a string is looked for anywhere in what a screen reader says for it. */
+  treeItem(name: string | RegExp): Locator {
+    return this.page.getByRole('treeitem', { name });
+  }
+
+  /** The checkbox of a row; its state is in `aria-checked`. */
+  checkbox(name: string | RegExp): Locator {
+    return this.treeItem(name).getByRole('checkbox');
+  }
+
+  /** Content of a webview that is in sight: the last one opened, unless an index is given. */
+  webview(index = -1): FrameLocator {
+    return this.page
+      .locator('iframe.webview.ready')
+      .nth(index)
+      .contentFrame()
+      .frameLocator('#active-frame');
+  }
+
+  /**
+   * All lines of the terminal in sight, scrollback included, with wrapped lines joined. Read from the terminal's own
+   * buffer, which VS Code hangs on its element for its own tests: the rows drawn are only those in sight.
+   */
+  async terminalText(): Promise<string> {
+    const wrapper = this.page.locator('.terminal-wrapper:visible').first();
+    await wrapper.waitFor({ timeout: actionLimitMs });
+    return wrapper.evaluate(element => {
+      interface Line {
+        readonly isWrapped: boolean;
+        translateToString(trimRight: boolean): string;
+      }
+      interface Terminal {
+        readonly buffer: {
+          readonly active: { readonly length: number; getLine(index: number): Line | undefined };
+        };
+      }
+      const buffer = (element as unknown as { xterm?: Terminal }).xterm?.buffer.active;
+      let text = '';
+      for (let index = 0; index < (buffer?.length ?? 0); index++) {
+        const line = buffer?.getLine(index);
+        const continued = buffer?.getLine(index + 1)?.isWrapped ?? false;
+        text += line?.translateToString(!continued) ?? '';
+        text += continued ? '' : '\n';
+      }
+      return text.trimEnd();
+    });
+  }
+
+  /** The texts of the status bar from left to right, one a line. */
+  async statusBarText(): Promise<string> {
+    const items = await this.page.locator('.part.statusbar .statusbar-item').allInnerTexts();
+    return items
+      .map(text => text.replaceAll(/\s+/g, ' ').trim())
+      .filter(text => text !== '')
+      .join('\n');
+  }
+
+  statusBarItem(text: string | RegExp): Locator {
+    return this.page.locator('.part.statusbar .statusbar-item').filter({ hasText: text });
+  }
+
+  /** A notification in sight, by a part of its message; its buttons are `getByRole('button')` in it. */
+  notification(text: string | RegExp): Locator {
+    return this.page.locator('.notification-list-item').filter({ hasText: text });
+  }
+
+  /**
+   * All notifications not yet closed, newest first: those that hid themselves after a while, too. One that a command
+   * is about to show may still be missing, so poll this, or wait for `notification()`.
+   */
+  async notifications(): Promise<readonly Notification[]> {
+    await this.runCommand('Notifications: Show Notifications');
+    const center = this.page.locator('.notifications-center.visible');
+    await center.waitFor({ timeout: actionLimitMs });
+    const found = await center.locator('.notification-list-item').evaluateAll(items =>
+      items.map(item => ({
+        message: item.querySelector('.notification-list-item-message')?.textContent?.trim() ?? '',
+        buttons: [
+          ...item.querySelectorAll('.notification-list-item-buttons-container .monaco-button'),
+        ].map(button => button.textContent?.trim() ?? ''),
+      })),
+    );
+    await this.runCommand('Notifications: Hide Notifications');
+    await center.waitFor({ state: 'hidden', timeout: actionLimitMs });
+    return found;
+  }
+
+  /** The modal dialog in sight. */
+  get dialog(): Locator {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
+  /**
+   * The files of the multi-diff editor in sight, in order, as its headers name them. Only entries near the screen exist
+   * as elements, so this scrolls through all of them and back.
+   */
+  async diffEditorFileNames(): Promise<readonly string[]> {
+    const editor = this.page.locator('.editor-instance .multiDiffEditor').first();
+    await editor.locator('.multiDiffEntry').first().waitFor({ timeout: actionLimitMs });
+    const box = await editor.boundingBox();
+    if (box === null) {
+      throw new Error('The multi-diff editor is not in sight.');
+    }
+    const title = await this.page.locator('.editor-group-container.active .tab.active').innerText();
+    const count = Number(/\((\d+) files?\)/.exec(title)?.[1] ?? Number.POSITIVE_INFINITY);
+
+    const inSight = (): Promise<{ top: number; name: string }[]> =>
+      editor.locator('.multiDiffEntry:visible').evaluateAll(entries =>
+        entries
+          .map(entry => ({
+            top: Math.round(entry.getBoundingClientRect().top),
+            name: entry.querySelector('.title.modified .monaco-icon-label')?.ariaLabel ?? '',
+          }))
+          .sort((a, b) => a.top - b.top),
+      );
+    const scroll = async (pixels: number): Promise<boolean> => {
+      const before = JSON.stringify(await inSight());
+      await this.page.mouse.wheel(0, pixels);
+      return expect
+        .poll(async () => JSON.stringify(await inSight()), {
+          timeout: scrollLimitMs,
+          intervals: [50],
+        })
+        .not.toBe(before)
+        .then(
+          () => true,
+          () => false,
+        );
+    };
+
+    await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await this.page.mouse.wheel(0, -1_000_000);
+    const names = new Set<string>();
+    do {
+      for (const { name } of await inSight()) {
+        if (name !== '') {
+          names.add(name);
+        }
+      }
+    } while (names.size < count && (await scroll(box.height / 2)));
+    while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-1_000_000))) {
+      // Entries measured again on the way push the first one out of sight.
+    }
+    return [...names].map(name => name.replace(this.workspacePrefix, '').replace(/^[\\/]/, ''));
+  }
+
+  /** Saves what the window shows below test-results/screenshots. */
+  async screenshot(name: string): Promise<string> {
+    const file = path.join(screenshots, `${name}.png`);
+    // Away from everything that shows a hover.
+    await this.page.mouse.move(640, 2);
+    await this.page.screenshot({ path: file, animations: 'disabled' });
+    return file;
+  }
+
+  /** Errors in the browser's console and uncaught ones, without those that every workbench here has. */
+  consoleErrors(): readonly string[] {
+    return this.errors.filter(text => !noise.some(pattern => pattern.test(text)));
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private async newPage(): Promise<Page> {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(actionLimitMs);
+    page.on('console', message => {
+      if (message.type() === 'error') {
+        this.errors.push(message.text());
+      }
+    });
+    page.on('pageerror', error => this.errors.push(error.stack ?? error.message));
+    return page;
+  }
+
+  /** The parts are drawn, and the extension host runs: extensions are known and those for the start are activated. */
+  private async ready(): Promise<void> {
+    const page = this.page;
+    await page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: readyLimitMs });
+    await page.waitForFunction(
+      () => performance.getEntriesByName('code/didLoadExtensions').length > 0,
+      undefined,
+      { timeout: readyLimitMs },
+    );
+  }
+}
+
+function wholeText(text: string): RegExp {
+  return new RegExp(`^\\s*${escapeRegExp(text)}\\s*$`);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { editStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+
+// Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
+const corpus = process.env['RALPH_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
+const manifest = join(corpus, 'MANIFEST.tsv');
+
+interface Row {
+  readonly file: string;
+  readonly expected: readonly string[];
+  readonly alternative: string;
+  readonly oddities: string;
+}
+
+async function readRows(): Promise<Row[]> {
+  const [head = '', ...lines] = (await readFile(manifest, 'utf8')).trimEnd().split('\n');
+  const names = head.split('\t');
+  return lines
+    .map(line => line.split('\t'))
+    .map(cells => new Map(names.map((name, i) => [name, cells[i] ?? ''])))
+    .map(row => ({
+      file: row.get('file') ?? '',
+      expected: ['stories', 'done', 'next_id', 'next_pos', 'next_title'].map(
+        name => row.get(name) ?? '',
+      ),
+      alternative: row.get('answer') === 'debatable' ? (row.get('alt_answer') ?? '') : '',
+      oddities: row.get('oddities') ?? '',
+    }))
+    .filter(row => row.file.startsWith('prd/'));
+}
+
+/** Our answer in the words of the manifest. A file without a story list counts as one without stories. */
+function answer(content: string | Uint8Array): string[] {
+  const file = parseStoryFile('prd.json', content);
+  if (file.kind === 'invalid') {
+    const noStories = file.problems[0].code === 'noStories';
+    return noStories ? ['0', '0', 'none', '-', '-'] : ['-', '-', 'reject', '-', '-'];
+  }
+  const done = file.stories.filter(story => story.done).length;
+  const { story } = nextStory(file.stories);
+  return [
+    `${file.stories.length}`,
+    `${done}`,
+    story?.id ?? 'none',
+    story === undefined ? '-' : `${story.position + 1}`,
+    // The manifest cuts titles.
+    story === undefined ? '-' : story.title.slice(0, 60),
+  ];
+}
+
+function checkAnswer(content: string | Uint8Array, row: Row): void {
+  const got = answer(content);
+  const isAlternative =
+    row.alternative !== '' && row.alternative !== '-' && row.alternative.startsWith(got[2] ?? ' ');
+  if (!isAlternative) {
+    assert.deepEqual(got, row.expected);
+  }
+}
+
+/** The file without the facts that an edit of one story's done state may change. */
+function withoutDone(text: string, position: number): unknown {
+  const root = JSON.parse(text.replace(/^\uFEFF/, ''));
+  const lists = [root, root.userStories, root.stories, root.tasks, root.features, root.items];
+  const story = lists.find(list => Array.isArray(list))?.[position] ?? {};
+  for (const key of ['passes', 'tested', 'completed', 'complete', 'status']) {
+    delete story[key];
+  }
+  return root;
+}
+
+function checkEdit(text: string): void {
+  const file = parseStoryFile('prd.json', text);
+  const next = file.kind === 'stories' ? nextStory(file.stories).story : undefined;
+  if (next === undefined) {
+    return;
+  }
+  const selector = { id: next.id, position: next.position };
+  const edited = editStoryDone(text, selector, true);
+  const after = parseStoryFile('prd.json', edited);
+  assert.equal(after.kind, 'stories');
+  if (file.kind === 'stories' && after.kind === 'stories') {
+    assert.equal(after.stories[next.position]?.done, true);
+    const rest = (stories: typeof after.stories) =>
+      stories.filter(story => story.position !== next.position).map(({ line, ...story }) => story);
+    assert.deepEqual(rest(after.stories), rest(file.stories));
+  }
+  assert.deepEqual(withoutDone(edited, next.position), withoutDone(text, next.position));
+  // One or two values and no more: all lines but those are the same.
+  const lines = new Set(text.split('\n'));
+  const changed = edited.split('\n').filter(line => !lines.has(line));
+  assert.ok(changed.length <= 2, changed.join('\n'));
+  const back = editStoryDone(edited, selector, false);
+  assert.deepEqual(answer(back), answer(text));
+}
+
+if (existsSync(manifest)) {
+  const rows = await readRows();
+  const variants: readonly (readonly [string, (text: string) => string])[] = [
+    ['as it is', text => text],
+    ['with CRLF', text => text.replaceAll(/\r?\n/g, '\r\n')],
+    ['with a BOM', text => `\uFEFF${text}`],
+  ];
+  for (const [name, derive] of variants) {
+    describe(`the corpus ${name}`, () => {
+      for (const row of rows) {
+        test(row.file, async () => {
+          const text = derive(await readFile(join(corpus, row.file), 'utf8'));
+          checkAnswer(Buffer.from(text), row);
+          checkEdit(text);
+          // Where the manifest quotes a parser, our place must be the same.
+          const place = /invalid JSON: .*line (\d+) column (\d+)/.exec(row.oddities);
+          if (place !== null) {
+            const file = parseStoryFile('prd.json', text);
+            const problem = file.kind === 'invalid' ? file.problems[0] : undefined;
+            assert.deepEqual([`${problem?.line}`, `${problem?.column}`], place.slice(1));
+          }
+        });
+      }
+    });
+  }
+} else {
+  test('the corpus of real story files is not on this machine, so nothing was compared with it', () => {
+    assert.equal(existsSync(manifest), false);
+  });
+}

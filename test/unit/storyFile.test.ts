@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
+import {
+  findStoryFile,
+  parseStoryFile,
+  readStoryFile,
+  STORY_FILE_PLACES,
+} from '../../src/orchestrator/stories/storyFile.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures/stories');
+
+function parseList(content: string | Uint8Array): StoryList {
+  const file = parseStoryFile('prd.json', content);
+  assert.equal(file.kind, 'stories', JSON.stringify(file));
+  return file as StoryList;
+}
+
+function parseProblem(content: string | Uint8Array): StoryProblem {
+  const file = parseStoryFile('prd.json', content);
+  assert.equal(file.kind, 'invalid');
+  const [problem] = file.problems;
+  assert.ok(problem);
+  return problem;
+}
+
+async function fixture(name: string): Promise<StoryList> {
+  return parseList(await readFile(join(fixtures, name)));
+}
+
+describe('the dialects', () => {
+  test('userStories with passes', async () => {
+    const list = await fixture('userStories.json');
+    assert.equal(list.project, 'Bird Diary');
+    assert.equal(list.branchName, 'ralph/bird-diary');
+    assert.equal(list.description, 'Keep a diary of the birds in the garden');
+    const [first, second, third] = list.stories;
+    assert.deepEqual(first, {
+      id: 'US-001',
+      title: 'Add a sighting',
+      description: 'As a watcher, I want to note a bird, so that I remember it.',
+      criteria: [{ text: 'A form takes name and time' }, { text: 'Typecheck passes' }],
+      done: true,
+      priority: 2,
+      dependsOn: [],
+      position: 0,
+      line: 6,
+    });
+    assert.deepEqual(second?.criteria, [
+      { text: 'Newest first', done: true },
+      { text: 'Empty state', done: false },
+      { text: 'Not run yet' },
+    ]);
+    assert.equal(third?.priority, 31.8);
+    assert.deepEqual(third?.dependsOn, ['US-002']);
+    assert.deepEqual(
+      list.stories.map(story => story.line),
+      [6, 15, 28],
+    );
+  });
+
+  test('a root array without ids: #n, and the first line of the description as title', async () => {
+    const { stories } = await fixture('rootArray.json');
+    assert.deepEqual(
+      stories.map(({ id, title, done, epic, line }) => ({ id, title, done, epic, line })),
+      [
+        { id: '#1', title: 'The list opens', done: true, epic: 'ui', line: 2 },
+        { id: '#2', title: 'A long press deletes', done: false, epic: 'ui', line: 8 },
+      ],
+    );
+    assert.equal(stories[0]?.description, 'The list opens\nwith the newest entry');
+  });
+
+  test('tasks with a status, words as priorities, dependencies under two keys', async () => {
+    const { stories } = await fixture('statusTasks.json');
+    assert.deepEqual(
+      stories.map(({ status, done, priority, dependsOn }) => [status, done, priority, dependsOn]),
+      [
+        ['done', true, 1, []],
+        ['in_progress', false, 2, ['T1']],
+        ['todo', false, 0, ['T2']],
+        ['todo', false, 1, []],
+      ],
+    );
+  });
+
+  test('passes is believed before status', async () => {
+    const { stories } = await fixture('alwaysActive.json');
+    assert.deepEqual(
+      stories.map(story => story.done),
+      [true, false],
+    );
+    const list = parseList('[{"id":1,"title":"x","passes":false,"status":"done"}]');
+    assert.equal(list.stories[0]?.done, false);
+  });
+
+  test('items with heading and tested, ids as numbers; done means literally true', async () => {
+    const { stories } = await fixture('items.json');
+    assert.deepEqual(
+      stories.map(({ id, title, done, dependsOn }) => [id, title, done, dependsOn]),
+      [
+        ['1', 'Log in', true, []],
+        ['2', 'Log out', false, ['1']],
+        ['#3', 'Reset', false, []],
+      ],
+    );
+  });
+
+  test('features, a project in meta, no done key at all', async () => {
+    const features = await fixture('features.json');
+    assert.equal(features.project, 'Two Thousand');
+    assert.equal(features.stories[0]?.title, 'Grid');
+    const none = await fixture('noDoneKey.json');
+    assert.deepEqual(
+      none.stories.map(story => story.done),
+      [false, false],
+    );
+  });
+
+  test('every status word for done, in any case', () => {
+    for (const status of ['done', 'Completed', 'COMPLETE', 'closed', 'verified', 'Passed']) {
+      assert.equal(
+        parseList(JSON.stringify([{ id: 1, title: 't', status }])).stories[0]?.done,
+        true,
+      );
+    }
+    for (const status of ['waiting_approval', 'tombstone', 'in_progress', '', 'not done']) {
+      assert.equal(
+        parseList(JSON.stringify([{ id: 1, title: 't', status }])).stories[0]?.done,
+        false,
+      );
+    }
+  });
+
+  test('an empty list is a story file; the first list that looks like stories wins', () => {
+    assert.deepEqual(parseList('[]').stories, []);
+    assert.deepEqual(parseList('{"project":"x","items":[]}').stories, []);
+    const list = parseList('{"stories":[],"features":["fast"],"tasks":[{"id":1,"title":"t"}]}');
+    assert.equal(list.stories.length, 1);
+  });
+
+  test('entries that are no objects keep their place in the count', () => {
+    const list = parseList('{"stories":["a note", null, {"title":"Third"}]}');
+    assert.deepEqual(
+      list.stories.map(({ id, position }) => [id, position]),
+      [['#3', 2]],
+    );
+  });
+
+  test('BOM, CRLF and escaped keys change nothing but the bytes', async () => {
+    const text = await readFile(join(fixtures, 'userStories.json'), 'utf8');
+    const plain = parseList(text);
+    const variants = [
+      `\uFEFF${text}`,
+      text.replaceAll('\n', '\r\n'),
+      text.replaceAll('"passes"', '"p\\u0061sses"'),
+      text.replaceAll('"userStories"', '"user\\u0053tories"'),
+    ];
+    for (const variant of variants) {
+      assert.deepEqual(parseList(Buffer.from(variant)).stories, plain.stories);
+    }
+    assert.deepEqual(
+      parseList(text.replaceAll('\n', '\r')).stories.map(story => story.line),
+      [6, 15, 28],
+    );
+  });
+
+  test('a repeated key counts as JSON.parse has it, for values and for lines', () => {
+    const list = parseList(
+      '{"stories":[{"id":"old","title":"x"}],\n"stories":[\n{"id":"new","title":"y"}]}',
+    );
+    assert.deepEqual(
+      list.stories.map(({ id, line }) => [id, line]),
+      [['new', 3]],
+    );
+  });
+});
+
+describe('problems that hide no story', () => {
+  test('repeated ids, unknown dependencies and circles, each on its line', async () => {
+    const { problems } = await fixture('duplicates.json');
+    assert.deepEqual(
+      problems.map(({ code, line, column }) => [code, line, column]),
+      [
+        ['duplicateId', 4, 7],
+        ['circularDependency', 4, 56],
+        ['unknownDependency', 6, 49],
+        ['circularDependency', 7, 49],
+      ],
+    );
+    assert.match(problems[1]?.message ?? '', /A → B → A\. Remove one/);
+    assert.match(problems[2]?.message ?? '', /C waits for Z-9/);
+    assert.match(problems[3]?.message ?? '', /D → D/);
+  });
+
+  test('a chain of 5,000 and a circle of 5,000 are told apart without recursion', () => {
+    const story = (i: number, next: number) => ({ id: `${i}`, title: 't', dependsOn: [`${next}`] });
+    const chain = Array.from({ length: 5000 }, (_, i) => story(i, i + 1));
+    chain.push({ id: '5000', title: 't', dependsOn: [] });
+    assert.deepEqual(parseList(JSON.stringify(chain)).problems, []);
+    const circle = Array.from({ length: 5000 }, (_, i) => story(i, (i + 1) % 5000));
+    assert.deepEqual(
+      parseList(JSON.stringify(circle)).problems.map(problem => problem.code),
+      ['circularDependency'],
+    );
+  });
+});
+
+describe('files that cannot be used', () => {
+  const cases: readonly (readonly [string, string, number, number, RegExp])[] = [
+    ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', 3, 3, /comma is missing on line 2/],
+    ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma of line 2.*remove it/],
+    ['a trailing comma in a list', '[1,\n]', 2, 1, /remove that comma/],
+    ['a file cut off', '{\n  "a": [\n    1', 3, 6, /\[ of line 2 is closed/],
+    ['a text cut off', '{\n  "a": "b', 2, 10, /no closing quote/],
+    ['a line break in a text', '["a\nb"]', 1, 4, /no closing quote/],
+    ['a tab in a text', '["a\tb"]', 1, 4, /control character/],
+    ['a lone backslash', '["C:\\dir"]', 1, 6, /written twice/],
+    ['a comment', '[ // note\n]', 1, 3, /no comments/],
+    ['single quotes', "[{'id': 1}]", 1, 3, /double quotes/],
+    ['a word of Python', '{"passes": True}', 1, 12, /true, false or null/],
+    ['a Markdown fence', '```json\n[]\n```', 1, 1, /Markdown fence/],
+    ['a merge conflict', '[\n<<<<<<< HEAD\n]', 2, 1, /merge conflict/],
+    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is no JSON/],
+    ['two documents', '[] []', 1, 4, /complete before/],
+    ['nothing', '', 1, 1, /empty/],
+    ['only space', ' \n ', 2, 2, /empty/],
+    ['a key without a value', '{"a", "b": 1}', 1, 5, /colon/],
+    ['an unfinished number', '[1.]', 1, 2, /complete number/],
+  ];
+  for (const [name, text, line, column, message] of cases) {
+    test(name, () => {
+      const problem = parseProblem(text);
+      assert.equal(problem.code, 'invalidJson');
+      assert.deepEqual([problem.line, problem.column], [line, column], problem.message);
+      assert.match(problem.message, message);
+    });
+  }
+
+  test('fixtures name the line of the mistake', async () => {
+    const place = async (name: string) => {
+      const { line, column } = parseProblem(await readFile(join(fixtures, name)));
+      return [line, column];
+    };
+    assert.deepEqual(await place('missingComma.json'), [4, 5]);
+    assert.deepEqual(await place('trailingComma.json'), [3, 55]);
+    assert.deepEqual(await place('cutOff.json'), [3, 43]);
+  });
+
+  test('JSON of another kind is never an empty list', async () => {
+    for (const [name, message] of [
+      ['phases.json', /nested in "phases"/],
+      ['schema.json', /JSON schema/],
+      ['specification.json', /no list of stories/],
+      ['cards.json', /do not look like stories/],
+    ] as const) {
+      const problem = parseProblem(await readFile(join(fixtures, name)));
+      assert.equal(problem.code, 'noStories', name);
+      assert.match(problem.message, message);
+    }
+    for (const text of ['null', '7', '"stories"', '{}', '[1]', '{"stories":{"a":1}}']) {
+      assert.equal(parseProblem(text).code, 'noStories', text);
+    }
+  });
+
+  test('bytes that are not UTF-8, and UTF-16', () => {
+    const bad = Buffer.concat([
+      Buffer.from('{\n"a": "\uFFFDö'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ]);
+    const problem = parseProblem(bad);
+    assert.deepEqual([problem.code, problem.line, problem.column], ['unreadable', 2, 9]);
+    assert.match(parseProblem(Buffer.from('\uFEFF[]', 'utf16le')).message, /UTF-16/);
+  });
+
+  test('half a million brackets end in an answer', () => {
+    const deep = '['.repeat(500_000);
+    assert.equal(parseStoryFile('p', deep + ']'.repeat(500_000)).kind, 'invalid');
+    assert.equal(parseProblem(deep).code, 'invalidJson');
+    const story = `{"id":"a","title":"t","passes":false,"deep":${deep.slice(0, 1e5)}${']'.repeat(1e5)}}`;
+    assert.equal(parseList(`[${story}]`).stories.length, 1);
+  });
+
+  test('foreign text in a message steers no terminal', () => {
+    assert.equal(parseProblem('[\u001b[31mred]').message.includes('\u001b'), false);
+  });
+});
+
+describe('on the disk', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ralph-stories-'));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('the places are looked at in order', async () => {
+    const workspace = join(folder, 'places');
+    await mkdir(workspace);
+    assert.equal(await findStoryFile(workspace), undefined);
+    for (const place of STORY_FILE_PLACES.toReversed()) {
+      const path = join(workspace, place);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, '[]');
+      assert.equal(await findStoryFile(workspace), path);
+    }
+  });
+
+  test('a folder of that name is no story file', async () => {
+    const workspace = join(folder, 'folders');
+    await mkdir(join(workspace, '.omc/prd.json'), { recursive: true });
+    await writeFile(join(workspace, 'prd.json'), '[]');
+    assert.equal(await findStoryFile(workspace), join(workspace, 'prd.json'));
+    const file = await readStoryFile(join(workspace, '.omc/prd.json'));
+    assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
+  });
+
+  test('a file that is not there is an error for people', async () => {
+    await assert.rejects(readStoryFile(join(folder, 'none.json')), HumanError);
+  });
+
+  test('a file that may not be read is an answer', async t => {
+    const path = join(folder, 'locked.json');
+    await writeFile(path, '[]');
+    await chmod(path, 0o000);
+    if (await readFile(path).catch(() => undefined)) {
+      t.diagnostic('this user may read everything, so only the ordinary answer was checked');
+      assert.equal((await readStoryFile(path)).kind, 'stories');
+      return;
+    }
+    const file = await readStoryFile(path);
+    assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
+  });
+
+  test('the hash is that of the bytes', async () => {
+    const path = join(folder, 'hash.json');
+    await writeFile(path, '\uFEFF[]');
+    const read = await readStoryFile(path);
+    assert.equal(read.hash, parseStoryFile(path, '\uFEFF[]').hash);
+    assert.notEqual(read.hash, parseStoryFile(path, '[]').hash);
+  });
+});

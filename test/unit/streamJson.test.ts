@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+
+const init = {
+  type: 'system',
+  subtype: 'init',
+  cwd: '/home/ann/todo',
+  session_id: 's-1',
+  model: 'claude-opus-5-5',
+  apiKeySource: 'none',
+  claude_code_version: '2.1.330',
+};
+
+function decodeAll(...events: readonly unknown[]): AgentEvent[] {
+  const decoder = new StreamJsonDecoder();
+  return events.flatMap(event => decoder.decode(JSON.stringify(event)));
+}
+
+function assistant(content: unknown, more: object = {}): object {
+  return {
+    type: 'assistant',
+    message: { id: 'msg_1', content },
+    parent_tool_use_id: null,
+    ...more,
+  };
+}
+
+function toolUse(name: string, input: unknown): object {
+  return assistant([{ type: 'tool_use', id: 'toolu_1', name, input }]);
+}
+
+function gist(name: string, input: unknown): string {
+  const event = decodeAll(init, toolUse(name, input)).at(-1);
+  assert(event?.type === 'tool');
+  return event.gist;
+}
+
+function failed(more: object): object {
+  return {
+    type: 'result',
+    subtype: 'success',
+    is_error: true,
+    result: 'It failed',
+    num_turns: 1,
+    ...more,
+  };
+}
+
+function failureKind(...events: readonly unknown[]): string | undefined {
+  const event = decodeAll(...events).at(-1);
+  assert(event?.type === 'result');
+  return event.error?.kind;
+}
+
+describe('StreamJsonDecoder', () => {
+  it('tells who pays and which version runs', () => {
+    assert.deepEqual(decodeAll(init), [
+      {
+        type: 'init',
+        sessionId: 's-1',
+        model: 'claude-opus-5-5',
+        version: '2.1.330',
+        apiKeySource: 'none',
+      },
+    ]);
+  });
+
+  it('passes text on and leaves out thinking', () => {
+    const events = decodeAll(
+      assistant([{ type: 'text', text: 'First\nsecond' }]),
+      assistant([{ type: 'thinking', thinking: 'Hm' }]),
+      assistant('Plain'),
+    );
+    assert.deepEqual(events, [
+      { type: 'text', text: 'First\nsecond' },
+      { type: 'activity' },
+      { type: 'text', text: 'Plain' },
+    ]);
+  });
+
+  it('says in one line what a tool call is about', () => {
+    assert.equal(gist('Read', { file_path: '/home/ann/todo/src/a.ts' }), 'src/a.ts');
+    assert.equal(
+      gist('Read', { file_path: '/home/ann/todo2/src/a.ts' }),
+      '/home/ann/todo2/src/a.ts',
+    );
+    assert.equal(
+      gist('Bash', { command: '\n  npm test \ngit push', description: 'd' }),
+      'npm test',
+    );
+    assert.equal(gist('Grep', { pattern: 'US-\\d+', path: '/home/ann/todo/src' }), 'US-\\d+');
+    assert.equal(gist('LS', { path: '/home/ann/todo/src' }), 'src');
+    assert.equal(
+      gist('WebFetch', { url: 'https://example.com/', prompt: 'x' }),
+      'https://example.com/',
+    );
+    assert.equal(gist('TodoWrite', { todos: [] }), '');
+    assert.equal(gist('Odd', 'no object'), '');
+  });
+
+  it('shortens paths on Windows too', () => {
+    const events = decodeAll(
+      { ...init, cwd: 'C:\\todo' },
+      toolUse('Edit', { file_path: 'C:\\todo\\src\\a.ts' }),
+    );
+    assert.deepEqual(events.at(-1), {
+      type: 'tool',
+      id: 'toolu_1',
+      name: 'Edit',
+      gist: 'src\\a.ts',
+    });
+  });
+
+  it('lets no terminal sequence, direction mark or long line into a gist', () => {
+    assert.equal(gist('Bash', { command: '\u001b[31mrm\u001b[0m \u0007x\u202Etxt' }), 'rm xtxt');
+    const long = gist('Bash', { command: `echo ${'😀'.repeat(200)}` });
+    assert.ok(long.length <= 120 && long.endsWith('😀…'), long);
+  });
+
+  it('reports tool results with their first line', () => {
+    const result = (block: object) => ({
+      type: 'user',
+      message: { role: 'user', content: [block] },
+    });
+    assert.deepEqual(
+      decodeAll(
+        result({ type: 'tool_result', tool_use_id: 'a', content: '\n2 passing\nmore' }),
+        result({
+          type: 'tool_result',
+          tool_use_id: 'b',
+          is_error: true,
+          content: [{ type: 'text', text: '<tool_use_error>File not read</tool_use_error>' }],
+        }),
+        result({ type: 'text', text: 'a follow-up' }),
+      ),
+      [
+        { type: 'toolResult', id: 'a', isError: false, gist: '2 passing' },
+        { type: 'toolResult', id: 'b', isError: true, gist: 'File not read' },
+        { type: 'activity' },
+      ],
+    );
+  });
+
+  it('reports retries and denials', () => {
+    const retry = {
+      type: 'system',
+      subtype: 'api_retry',
+      attempt: 1,
+      max_retries: 10,
+      retry_delay_ms: 512,
+    };
+    assert.deepEqual(
+      decodeAll(
+        { ...retry, error_status: 401, error: 'authentication_failed' },
+        { ...retry, error_status: null, error: 'unknown' },
+        { type: 'system', subtype: 'permission_denied', tool_name: 'WebFetch', message: 'No.' },
+      ),
+      [
+        {
+          type: 'retry',
+          attempt: 1,
+          maxAttempts: 10,
+          delayMs: 512,
+          status: 401,
+          error: 'authentication_failed',
+        },
+        { type: 'retry', attempt: 1, maxAttempts: 10, delayMs: 512, error: 'unknown' },
+        { type: 'denied', tool: 'WebFetch', message: 'No.' },
+      ],
+    );
+  });
+
+  it('takes everything else of the protocol as a sign of life', () => {
+    const events = decodeAll(
+      { type: 'system', subtype: 'task_started', task_id: 't' },
+      { type: 'system', subtype: 'of_next_year' },
+      { type: 'rate_limit_event', rate_limit_info: { status: 'rejected' } },
+      { type: 'stream_event' },
+      { type: 'of_next_year' },
+    );
+    assert.deepEqual(
+      events.map(event => event.type),
+      Array(5).fill('activity'),
+    );
+  });
+
+  it('keeps lines that are not the protocol', () => {
+    const decoder = new StreamJsonDecoder();
+    for (const line of ['Warning: odd', '{"type":"assi', '42', 'null', '[]', '{"kind":1}']) {
+      assert.deepEqual(decoder.decode(line), [{ type: 'unknown', line }]);
+    }
+    assert.deepEqual(decoder.decode(' '), []);
+  });
+
+  it('reads the result', () => {
+    const [event] = decodeAll({
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      result: 'Done.',
+      num_turns: 7,
+      duration_ms: 888,
+      total_cost_usd: 0.25,
+      usage: {
+        input_tokens: 70,
+        output_tokens: 35,
+        cache_read_input_tokens: 9,
+        cache_creation_input_tokens: 8,
+      },
+    });
+    assert.deepEqual(event, {
+      type: 'result',
+      isError: false,
+      text: 'Done.',
+      turns: 7,
+      costUsd: 0.25,
+      usage: { input: 70, output: 35, cacheRead: 9, cacheWrite: 8 },
+      durationMs: 888,
+    });
+  });
+
+  it('ignores fields of an unexpected type', () => {
+    assert.deepEqual(
+      decodeAll({ type: 'result', num_turns: '7', result: 5, usage: [], is_error: 0 }),
+      [{ type: 'result', isError: false, text: '', turns: 0 }],
+    );
+    assert.deepEqual(decodeAll(assistant([7, null, { type: 'tool_use' }])), [
+      { type: 'tool', id: '', name: '', gist: '' },
+    ]);
+  });
+
+  it('names the kind of failure by the error of the last message', () => {
+    const kindFor = (error: string, status?: number) =>
+      failureKind(assistant([], { error }), failed({ api_error_status: status }));
+    assert.equal(kindFor('billing_error', 400), 'billing');
+    assert.equal(kindFor('authentication_failed', 401), 'authentication');
+    assert.equal(kindFor('rate_limit', 429), 'rateLimit');
+    assert.equal(kindFor('server_error', 529), 'overloaded');
+    assert.equal(kindFor('server_error', 500), 'api');
+    assert.equal(kindFor('server_error'), 'api');
+    assert.equal(kindFor('unknown', 400), 'api');
+    assert.equal(kindFor('model_not_found', 404), 'other');
+  });
+
+  it('names the kind of failure by the status when no message had an error', () => {
+    assert.equal(failureKind(failed({ api_error_status: 403 })), 'authentication');
+    assert.equal(failureKind(failed({ api_error_status: 402 })), 'billing');
+    assert.equal(failureKind(failed({ api_error_status: 429 })), 'rateLimit');
+    assert.equal(failureKind(failed({})), 'other');
+  });
+
+  it('does not blame an error that was overcome, or one of a helper', () => {
+    const error = { error: 'billing_error' };
+    assert.equal(failureKind(assistant([], error), assistant([]), failed({})), 'other');
+    assert.equal(
+      failureKind(assistant([], { ...error, parent_tool_use_id: 'toolu_9' }), failed({})),
+      'other',
+    );
+    assert.equal(failureKind(assistant([], error), failed({}), failed({})), 'other');
+  });
+
+  it('tells limits from failures', () => {
+    const ended = (subtype: string) => ({
+      type: 'result',
+      subtype,
+      is_error: true,
+      num_turns: 3,
+      errors: ['Reached a limit'],
+    });
+    const [turns] = decodeAll(ended('error_max_turns'));
+    assert.deepEqual(turns, {
+      type: 'result',
+      isError: true,
+      error: { kind: 'maxTurns', message: 'Reached a limit' },
+      text: '',
+      turns: 3,
+    });
+    assert.equal(failureKind(ended('error_max_budget_usd')), 'budget');
+    assert.equal(failureKind(ended('error_during_execution')), 'other');
+  });
+});
