@@ -25,9 +25,14 @@ const node: BuildOptions = {
   ...shared,
   platform: 'node',
   target: 'node20',
-  // Bundled CommonJS libraries call require, which ES modules do not have.
+  // Bundled CommonJS libraries use these, which ES modules do not have.
   banner: {
-    js: "import { createRequire as ralphFreshRequire } from 'node:module'; const require = ralphFreshRequire(import.meta.url);",
+    js: [
+      "import { createRequire as ralphFreshRequire } from 'node:module';",
+      "import { fileURLToPath as ralphFreshPath } from 'node:url';",
+      'const require = ralphFreshRequire(import.meta.url);',
+      'const __filename = ralphFreshPath(import.meta.url);',
+    ].join('\n'),
   },
   format: 'esm',
 };
@@ -51,11 +56,9 @@ const bundles: BuildOptions[] = [
 ];
 
 rmSync(path.join(root, 'dist'), { recursive: true, force: true });
-cpSync(
-  path.join(root, 'src/orchestrator/agents/demo/work'),
-  path.join(root, 'dist/demo-work'),
-  { recursive: true },
-);
+cpSync(path.join(root, 'src/orchestrator/agents/demo/work'), path.join(root, 'dist/demo-work'), {
+  recursive: true,
+});
 if (watch) {
   for (const options of bundles) {
     const bundle = await context({ ...options, logLevel: 'info' });

@@ -12,6 +12,7 @@ const commandNames = [
   'google-chrome-stable',
   'chrome',
 ];
+const aptGet = '/usr/bin/apt-get';
 const versionLimitMs = 30_000;
 const downloadLimitMs = 10 * 60_000;
 
@@ -133,8 +134,7 @@ async function playwrightChromium(say: Say): Promise<string | undefined> {
 }
 
 async function debianChromium(say: Say): Promise<string | undefined> {
-  const debianLike = await isExecutable('/usr/bin/apt-get');
-  if (!debianLike || process.getuid?.() !== 0) {
+  if (!(await isExecutable(aptGet)) || process.getuid?.() !== 0) {
     return undefined;
   }
   say(setUpLine("Installing Debian's package chromium (about 300 MB, once) …"));
@@ -144,10 +144,14 @@ async function debianChromium(say: Say): Promise<string | undefined> {
     all: true,
     reject: false,
   } as const;
-  await execa('apt-get', ['update'], options);
-  const installed = await execa('apt-get', ['install', '-y', 'chromium'], options);
+  await execa(aptGet, ['update'], options);
+  const installed = await execa(aptGet, ['install', '-y', 'chromium'], options);
   if (installed.failed) {
-    say(setUpLine(`apt-get could not install chromium: ${installed.all.slice(-500)}`));
+    say(
+      setUpLine(
+        `apt-get could not install chromium: ${installed.all?.slice(-500) || installed.shortMessage}`,
+      ),
+    );
   }
   return systemChromium();
 }

@@ -47,6 +47,11 @@ export interface VsCodeServerOptions {
   readonly forTests?: boolean;
   /** 0, the default, takes a free one. The browser keeps the layout of the workbench per port. */
   readonly port?: number;
+  /**
+   * How long the extension host of a window that is gone waits for it to come back; three hours when not given. A
+   * closed tab cannot say that it will not.
+   */
+  readonly reconnectionGraceSeconds?: number;
   readonly say?: Say;
 }
 
@@ -112,6 +117,9 @@ export async function startVsCodeServer(options: VsCodeServerOptions): Promise<V
         '--accept-server-license-terms',
         `--server-data-dir=${dataDir}`,
         '--disable-telemetry',
+        ...(options.reconnectionGraceSeconds === undefined
+          ? []
+          : [`--reconnection-grace-time=${options.reconnectionGraceSeconds}`]),
         ...(options.trusted ? ['--disable-workspace-trust'] : []),
         ...(options.forTests ? ['--enable-smoke-test-driver'] : []),
       ],

@@ -16,6 +16,7 @@ import { runIteration } from './iteration.ts';
 import { type Judgement, judge, storyChanges } from './judge.ts';
 import { type Decision, decide } from './policy.ts';
 import { generateIterationPrompt } from './prompt.ts';
+import { writeReceipt } from './receipt.ts';
 import { closeDeadRun } from './recovery.ts';
 import { EXIT_CODES, type RunEvent, type StoryCount } from './run/events.ts';
 import { JournalWriter } from './run/journal.ts';
@@ -252,7 +253,7 @@ class Run {
       });
     }
     const { costUsd, turns, usage } = result.end.result ?? {};
-    this.journal.append({
+    const ended = this.journal.append({
       type: 'iteration.ended',
       iteration,
       ...(story && { storyId: story.id }),
@@ -265,10 +266,23 @@ class Run {
       stories: this.count(),
     });
     this.journal.sync();
+    await writeReceipt(files.iterationDir(runId, iteration), ended, this.state);
   }
 
   async end({ outcome, detail }: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
     this.requests?.dispose();
+    try {
+      await this.refreshHandoff(Math.max(1, this.state.iteration));
+      this.handoff = {
+        ...this.handoff,
+        completed: outcome === 'completed',
+        ...(detail === undefined ? {} : { completion_message: detail }),
+      };
+      await writeHandoff(this.options.files, this.handoff);
+    } catch (error) {
+      // The end itself must be recorded, also when the disk has room for nothing more than that.
+      this.warn('handoffNotWritten', String(error));
+    }
     this.journal.append({
       type: 'run.ended',
       outcome,
@@ -278,12 +292,6 @@ class Run {
       iterations: this.state.iteration,
     });
     this.journal.sync();
-    this.handoff = {
-      ...this.handoff,
-      completed: outcome === 'completed',
-      ...(detail === undefined ? {} : { completion_message: detail }),
-    };
-    await writeHandoff(this.options.files, this.handoff);
     await this.writeStateFile(false);
     return this.state;
   }
@@ -293,28 +301,13 @@ class Run {
     story: Story | undefined,
   ): Promise<{ prompt: string; handoffBytes: number }> {
     const { config, files, storyFile } = this.options;
-    const progressFile = path.join(
-      storyFile === undefined ? path.join(files.workspace, '.omc') : path.dirname(storyFile),
-      'progress.txt',
-    );
-    this.handoff = await refreshHandoffFromFiles(
-      this.handoff,
-      {
-        ...(this.snapshot.stories && { stories: this.snapshot.stories }),
-        progressFile,
-        git: this.git,
-        state: this.state,
-        iteration,
-        ...(story && { storyId: story.id }),
-      },
-      (code, detail) => this.warn(code, detail, iteration),
-    );
+    await this.refreshHandoff(iteration, story);
     const handoffBytes = await writeHandoff(files, this.handoff);
     const prompt = generateIterationPrompt({
       handoff: this.handoff,
       ...(story && { story }),
       ...(storyFile === undefined ? {} : { storyFile: relative(files.workspace, storyFile) }),
-      progressFile: relative(files.workspace, progressFile),
+      progressFile: relative(files.workspace, this.progressFile),
       stuckThreshold: config.stuckThreshold,
       ...(this.state.refusedPromise && { refusedPromise: this.state.refusedPromise }),
       ...(this.snapshot.storyFileProblem === undefined
@@ -322,6 +315,29 @@ class Run {
         : { storyFileProblem: this.snapshot.storyFileProblem }),
     });
     return { prompt, handoffBytes };
+  }
+
+  private async refreshHandoff(iteration: number, story?: Story): Promise<void> {
+    this.handoff = await refreshHandoffFromFiles(
+      this.handoff,
+      {
+        ...(this.snapshot.stories && { stories: this.snapshot.stories }),
+        progressFile: this.progressFile,
+        git: this.git,
+        state: this.state,
+        iteration,
+        ...(story && { storyId: story.id }),
+      },
+      (code, detail) => this.warn(code, detail, iteration),
+    );
+  }
+
+  /** Beside the story file. */
+  private get progressFile(): string {
+    const { files, storyFile } = this.options;
+    const dir =
+      storyFile === undefined ? path.join(files.workspace, '.omc') : path.dirname(storyFile);
+    return path.join(dir, 'progress.txt');
   }
 
   private async recordCommits(

@@ -51,7 +51,7 @@ function lines(event: RunEvent, t: Translate): readonly TranscriptLine[] {
     case 'agent.init': {
       const facts = [
         event.model,
-        event.version === undefined ? undefined : `Claude Code ${event.version}`,
+        /^\d/.test(event.version ?? '') ? `Claude Code ${event.version}` : undefined,
         event.apiKeySource === 'ANTHROPIC_API_KEY' ? t('paid by ANTHROPIC_API_KEY') : undefined,
       ].filter(fact => fact !== undefined && fact !== '');
       return facts.length === 0 ? [] : [line('dim', `  ${facts.join(' · ')}`)];

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const windowsNeeds = ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'WINDIR'];
 
 export interface CleanEnvOptions {
-  /** HOME; also the folder below which temporary files go. */
+  /** A temporary folder; on Linux the temporary files go into `tmp` in it, too. */
   readonly home: string;
   /** Folders that come before the system's, for example one with a scripted `claude`. */
   readonly path?: readonly string[];
@@ -20,17 +20,15 @@ export interface CleanEnvOptions {
 
 /** An environment made from nothing, so that a test passes or fails whatever the machine's own variables are. */
 export function cleanEnv(options: CleanEnvOptions): Record<string, string> {
+  const temp = tempBelow(options.home);
   const env: Record<string, string> = {
     PATH: [path.dirname(process.execPath), ...(options.path ?? []), ...systemPath()].join(
       path.delimiter,
     ),
     HOME: options.home,
     LANG: 'C.UTF-8',
-    TMPDIR: tmpdir(),
-    // A user's or a machine's git settings (signing, hooks, another default branch) are none of a test's business.
-    GIT_CONFIG_GLOBAL: path.join(options.home, '.gitconfig'),
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_TERMINAL_PROMPT: '0',
+    TMPDIR: temp,
+    ...ownGit(options.home),
   };
   if (process.platform === 'win32') {
     for (const name of windowsNeeds) {
@@ -43,11 +41,30 @@ export function cleanEnv(options: CleanEnvOptions): Record<string, string> {
       USERPROFILE: options.home,
       APPDATA: path.join(options.home, 'AppData', 'Roaming'),
       LOCALAPPDATA: path.join(options.home, 'AppData', 'Local'),
-      TEMP: tmpdir(),
-      TMP: tmpdir(),
+      TEMP: temp,
+      TMP: temp,
     });
   }
   return { ...env, ...options.extra };
+}
+
+/** VS Code leaves sockets in its temporary folder. Elsewhere than on Linux their path would become too long. */
+function tempBelow(home: string): string {
+  if (process.platform !== 'linux') {
+    return tmpdir();
+  }
+  const folder = path.join(home, 'tmp');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** A user's or a machine's git settings (signing, hooks, another default branch) are none of a test's business. */
+function ownGit(home: string): Record<string, string> {
+  return {
+    GIT_CONFIG_GLOBAL: path.join(home, '.gitconfig'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+  };
 }
 
 /** The system's own folders and the one of git; a person's `claude` is elsewhere more often than not. */
@@ -78,7 +95,9 @@ export async function tempDir(prefix: string): Promise<TempDir> {
 /** Makes the folder a repository on `main` with all its files in a first commit, and returns that commit. */
 export async function gitRepo(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const env = cleanEnv({ home: folder });
+  // A git hook that runs the tests hands its own repository on in such variables.
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  const env = { ...Object.fromEntries(inherited), ...ownGit(path.join(folder, '.git')) };
   const git = async (...args: readonly string[]): Promise<string> => {
     const { stdout } = await run('git', [...args], { cwd: folder, env });
     return stdout.trim();

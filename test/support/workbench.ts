@@ -17,7 +17,10 @@ const screenshots = path.join(repoRoot, 'test-results', 'screenshots');
 const readyLimitMs = 90_000;
 const actionLimitMs = 20_000;
 const paletteTryMs = 5_000;
+/** Nobody here loses a connection, so the extension host of a closed window may go soon. */
+const graceSeconds = 2;
 const scrollLimitMs = 2_000;
+const pixelsPerTurn = 50;
 
 const themes = {
   light: 'Light 2026',
@@ -39,6 +42,7 @@ const noise: readonly RegExp[] = [
   /Timed out waiting for authentication provider/,
   /An unknown error occurred\. Please consult the log/,
   // Of a window that is being reloaded or closed.
+  /IndexedDB database '[^']*' is closed/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
 ];
@@ -97,6 +101,7 @@ export class Workbench implements AsyncDisposable {
         'workbench.welcomePage.walkthroughs.openOnInstall': false,
         ...options.settings,
       },
+      reconnectionGraceSeconds: graceSeconds,
       say,
       ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
     });
@@ -129,11 +134,10 @@ export class Workbench implements AsyncDisposable {
     await this.ready();
   }
 
+  /** Closes the window; its extension host ends some seconds later. */
   async closeWindow(): Promise<void> {
     const page = this.page;
     this.current = undefined;
-    // A workbench that may not say farewell leaves its extension host waiting for a reconnection.
-    await page.goto('about:blank');
     await page.close();
   }
 
@@ -297,7 +301,10 @@ export class Workbench implements AsyncDisposable {
       );
     const scroll = async (pixels: number): Promise<boolean> => {
       const before = JSON.stringify(await inSight());
-      await this.page.mouse.wheel(0, pixels);
+      // A turn of the wheel moves the editor by the same distance, however far it claims to be.
+      for (let turn = 0; turn < Math.abs(pixels) / pixelsPerTurn; turn++) {
+        await this.page.mouse.wheel(0, Math.sign(pixels) * 120);
+      }
       return expect
         .poll(async () => JSON.stringify(await inSight()), {
           timeout: scrollLimitMs,
@@ -311,7 +318,6 @@ export class Workbench implements AsyncDisposable {
     };
 
     await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await this.page.mouse.wheel(0, -1_000_000);
     const names = new Set<string>();
     do {
       for (const { name } of await inSight()) {
@@ -320,7 +326,7 @@ export class Workbench implements AsyncDisposable {
         }
       }
     } while (names.size < count && (await scroll(box.height / 2)));
-    while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-1_000_000))) {
+    while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-5 * box.height))) {
       // Entries measured again on the way push the first one out of sight.
     }
     return [...names].map(name => name.replace(this.workspacePrefix, '').replace(/^[\\/]/, ''));

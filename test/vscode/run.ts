@@ -1,4 +1,4 @@
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from '@playwright/test';
 import { build, type Plugin } from 'esbuild';
@@ -46,6 +46,7 @@ export async function prepare(options: RunOptions): Promise<Prepared> {
     const resultFile = path.join(temp.path, 'result.json');
     const source =
       options.workspace ?? path.join(repoRoot, 'test', 'fixtures', 'workspaces', 'todo');
+    await mkdir(home);
     await cp(source, workspace, { recursive: true });
     await gitRepo(workspace);
     const grep = process.env[grepVariable];

@@ -359,7 +359,9 @@ export class Playback {
     const id = this.#transcript.toolUse('Bash', { command });
     const exit = await run();
     const { stdout, stderr } = exit;
-    this.#transcript.toolResult(id, output(exit), exit.code !== 0, {
+    // Claude Code's own Bash tool begins a failed command's output in the same way.
+    const shown = exit.code === 0 ? output(exit) : `Exit code ${exit.code}\n${output(exit)}`;
+    this.#transcript.toolResult(id, shown, exit.code !== 0, {
       stdout: tail(stdout),
       stderr: tail(stderr),
       interrupted: false,

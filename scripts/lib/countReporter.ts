@@ -1,0 +1,24 @@
+// A reporter for `node --test` that prints one line of JSON at the end: how many tests passed, failed and
+// were skipped. Suites are not tests.
+import type { TestEvent } from 'node:test/reporters';
+
+export default async function* countReporter(source: AsyncIterable<TestEvent>) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for await (const event of source) {
+    if (event.type !== 'test:pass' && event.type !== 'test:fail') {
+      continue;
+    }
+    const { details, skip, todo } = event.data;
+    if (details.type === 'suite') {
+      continue;
+    }
+    if (skip !== undefined || todo !== undefined) {
+      counts.skipped += 1;
+    } else if (event.type === 'test:pass') {
+      counts.passed += 1;
+    } else {
+      counts.failed += 1;
+    }
+  }
+  yield `${JSON.stringify(counts)}\n`;
+}

@@ -1,0 +1,134 @@
+// Runs every suite, or those that are named: npm test -- unit process. The last line counts all tests.
+import { spawn } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped?: number;
+}
+
+const root = path.resolve(import.meta.dirname, '..');
+const results = path.join(root, 'test-results');
+const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
+
+/** In the order of how soon they tell something. */
+const suites: Readonly<Record<string, () => Promise<Counts>>> = {
+  lint: () => check(bin('biome'), ['ci', '--colors=off', '.']),
+  types: () => check(bin('tsc'), ['-b']),
+  build: () => check(process.execPath, ['scripts/build.ts']),
+  unit: () => nodeTests('unit'),
+  process: () => nodeTests('process'),
+  contract: () => nodeTests('contract'),
+  vscode: () => inExtensionHost(),
+  ui: () => playwright(),
+};
+
+async function main(): Promise<void> {
+  const asked = process.argv.slice(2);
+  const unknown = asked.filter(name => !(name in suites));
+  if (unknown.length > 0) {
+    console.error(
+      `There is no suite ${unknown.join(', ')}. There are: ${Object.keys(suites).join(', ')}.`,
+    );
+    process.exitCode = 64;
+    return;
+  }
+  const needsBuild = asked.some(name => !['lint', 'types', 'unit', 'build'].includes(name));
+  const names =
+    asked.length === 0
+      ? Object.keys(suites)
+      : [...(needsBuild && !asked.includes('build') ? ['build'] : []), ...asked];
+  mkdirSync(results, { recursive: true });
+  const total = { passed: 0, failed: 0 };
+  const summary: string[] = [];
+  for (const name of names) {
+    const suite = suites[name];
+    if (suite === undefined) {
+      continue;
+    }
+    console.log(`\n[test] ${name}`);
+    const startedAt = performance.now();
+    const { passed, failed, skipped = 0 } = await suite();
+    total.passed += passed;
+    total.failed += failed;
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+    summary.push(
+      `[test] ${name}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds} s)`,
+    );
+    console.log(summary.at(-1));
+  }
+  console.log(`\n${summary.join('\n')}\n`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+}
+
+/** A check counts as one test. */
+async function check(command: string, args: readonly string[]): Promise<Counts> {
+  return (await run(command, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function nodeTests(folder: string): Promise<Counts> {
+  const files = globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort();
+  const countsFile = path.join(results, `${folder}.json`);
+  rmSync(countsFile, { force: true });
+  const code = await run(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    '--test',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=./scripts/lib/countReporter.ts',
+    `--test-reporter-destination=${countsFile}`,
+    ...files,
+  ]);
+  return withExitCode(readCounts(countsFile), code);
+}
+
+async function inExtensionHost(): Promise<Counts> {
+  const countsFile = path.join(results, 'vscode.json');
+  rmSync(countsFile, { force: true });
+  const code = await run(process.execPath, ['test/vscode/run.ts', `--counts=${countsFile}`]);
+  return withExitCode(readCounts(countsFile), code);
+}
+
+async function playwright(): Promise<Counts> {
+  const countsFile = path.join(results, 'ui.json');
+  rmSync(countsFile, { force: true });
+  const code = await run(bin('playwright'), ['test', '-c', 'test/ui/playwright.config.ts']);
+  return withExitCode(readCounts(countsFile), code);
+}
+
+function readCounts(file: string): Counts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 0 };
+  }
+}
+
+/** A suite that ended badly, or ran nothing, has failed, whatever it counted. */
+function withExitCode(counts: Counts, code: number): Counts {
+  const sound = counts.failed > 0 || (code === 0 && counts.passed > 0);
+  return sound ? counts : { ...counts, failed: 1 };
+}
+
+function run(command: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      shell: process.platform === 'win32',
+    });
+    // A signal to this process alone must not leave a suite behind.
+    const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+    process.on('SIGINT', pass).on('SIGTERM', pass);
+    child.on('error', reject);
+    child.on('close', code => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+await main();

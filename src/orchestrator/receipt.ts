@@ -1,0 +1,27 @@
+import path from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import type { RunEvent } from './run/events.ts';
+import type { RunState } from './run/runState.ts';
+
+/**
+ * Writes what an iteration came to into its folder, for people and scripts that look there; the journal
+ * has the same facts and is what the product itself reads.
+ */
+export async function writeReceipt(dir: string, ended: RunEvent, state: RunState): Promise<void> {
+  if (ended.type !== 'iteration.ended') {
+    return;
+  }
+  const { seq: _seq, type: _type, at, commits: _commits, ...facts } = ended;
+  const receipt = {
+    run: state.runId,
+    agent: state.agent,
+    model: state.model,
+    apiKeySource: state.apiKeySource,
+    endedAt: at,
+    ...facts,
+    commits: state.commits
+      .filter(commit => commit.iteration === ended.iteration)
+      .map(({ hash, subject }) => ({ hash, subject })),
+  };
+  await writeFileAtomic(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
+}

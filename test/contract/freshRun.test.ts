@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
+import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { readJournal } from '../../src/orchestrator/run/journal.ts';
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import {
+  commitSubject,
+  type ModelScript,
+  ScriptedModel,
+  storyScript,
+} from '../support/scriptedModel.ts';
+
+const cli = path.resolve(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+const stories = [
+  { id: 'US-001', title: 'Add a todo' },
+  { id: 'US-002', title: 'List all todos' },
+  { id: 'US-003', title: 'Remove a todo' },
+];
+
+interface FinishedRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly events: readonly RunEvent[];
+}
+
+// The limit only ends a hanging run; no test measures time.
+describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () => {
+  let claudePath: string;
+  let temp: TempDir;
+  let home: string;
+  let workspace: string;
+
+  before(async () => {
+    claudePath = await ensureClaudeCode(line => console.error(line));
+  });
+  beforeEach(async () => {
+    temp = await tempDir('fresh-run-');
+    home = path.join(temp.path, 'home');
+    workspace = path.join(temp.path, 'todo');
+    await mkdir(home);
+    await mkdir(path.join(workspace, '.omc'), { recursive: true });
+    const userStories = stories.map(story => ({ ...story, passes: false }));
+    await writeFile(prdFile(), `${JSON.stringify({ project: 'todo', userStories }, null, 2)}\n`);
+    await gitRepo(workspace);
+  });
+  afterEach(() => temp.remove());
+
+  const prdFile = () => path.join(workspace, '.omc', 'prd.json');
+
+  async function run(script: ModelScript, args: readonly string[] = []): Promise<FinishedRun> {
+    await using model = await ScriptedModel.start(script);
+    const child = spawn(
+      process.execPath,
+      [cli, 'run', `--cwd=${workspace}`, `--claude-path=${claudePath}`, ...args],
+      {
+        env: model.env(home, { CLAUDE_CODE_MAX_RETRIES: '1' }),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const [stdout, code] = await Promise.all([
+      textOf(child.stdout),
+      new Promise<number | null>(resolve => child.once('close', resolve)),
+    ]);
+    const runs = path.join(workspace, '.omc', 'state', 'runs');
+    const [runId] = await readdir(runs);
+    return { code, stdout, events: await readJournal(path.join(runs, runId ?? '', 'journal.jsonl')) };
+  }
+
+  async function git(...args: readonly string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)('git', [...args], { cwd: workspace });
+    return stdout.trim();
+  }
+
+  it('completes three stories with a commit each and says so', async () => {
+    const { code, stdout, events } = await run(storyScript(stories));
+
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /=== Iteration 3\/20 ===/);
+    assert.match(stdout, /Completion promise detected!/);
+    assert.match(stdout, /COMPLETE after 3 iterations/);
+
+    const prd = JSON.parse(await readFile(prdFile(), 'utf8'));
+    assert.deepEqual(
+      prd.userStories.map(({ passes }: { passes: boolean }) => passes),
+      [true, true, true],
+    );
+    const subjects = (await git('log', '--format=%s', '--reverse')).split('\n');
+    assert.deepEqual(subjects.slice(1), stories.map(commitSubject));
+    assert.equal(await git('status', '--porcelain'), '');
+
+    const sessions = events.flatMap(event =>
+      event.type === 'agent.init' ? [event.sessionId] : [],
+    );
+    assert.equal(new Set(sessions).size, 3, 'every iteration is a session of its own');
+    assert.deepEqual(
+      events.flatMap(event =>
+        event.type === 'commit.recorded' ? [[event.iteration, event.storyId, event.subject]] : [],
+      ),
+      stories.map((story, index) => [index + 1, story.id, commitSubject(story)]),
+    );
+    assert.deepEqual(
+      events.flatMap(event => (event.type === 'iteration.ended' ? [event.outcome] : [])),
+      ['storyDone', 'storyDone', 'storyDone'],
+    );
+    const ended = events.at(-1);
+    assert.equal(ended?.type === 'run.ended' && ended.outcome, 'completed');
+  });
+
+  it('tells every agent the story, the commits so far, and nothing of earlier conversations', async () => {
+    const prompts: string[] = [];
+    const play = storyScript(stories);
+    const { events } = await run(turn => {
+      if (turn.toolResults === 0) {
+        prompts.push(turn.prompt);
+      }
+      return play(turn);
+    });
+
+    assert.equal(prompts.length, 3);
+    assert.match(prompts[1] ?? '', /Next story: US-002/);
+    assert.match(prompts[1] ?? '', /feat: US-001/);
+    assert.match(prompts[2] ?? '', /Progress: 2\/3 stories complete/);
+    for (const event of events) {
+      if (event.type === 'iteration.started') {
+        assert.ok(event.handoffBytes <= HANDOFF_MAX_BYTES);
+      }
+    }
+  });
+
+  it('stops at once, and says what to do, when the account cannot pay', async () => {
+    const { code, stdout, events } = await run(() => ({
+      error: {
+        status: 400,
+        type: 'invalid_request_error',
+        message: 'Credit balance is too low',
+      },
+    }));
+
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /Cannot go on: .*[Cc]redit balance/);
+    assert.equal(events.filter(event => event.type === 'iteration.started').length, 1);
+  });
+
+  it('leaves a story alone after three failed calls and ends with the reason', async () => {
+    const { code, events } = await run(() => ({
+      error: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
+    }), ['--max-iterations=9']);
+
+    assert.equal(code, 1);
+    const outcomes = events.flatMap(event =>
+      event.type === 'iteration.ended' ? [event.outcome] : [],
+    );
+    // Three stories, none waits for another, each tried three times.
+    assert.deepEqual(outcomes, Array(9).fill('failed'));
+    const ended = events.at(-1);
+    assert.equal(ended?.type === 'run.ended' && ended.outcome, 'noReadyStory');
+    assert.deepEqual(await readFile(prdFile(), 'utf8').then(text => /true/.test(text)), false);
+  });
+});
+
+async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
