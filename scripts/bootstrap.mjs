@@ -7,7 +7,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 
-const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
+const root = path.resolve(
+  import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname),
+  '..',
+);
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) {
   console.error('usage: node scripts/bootstrap.mjs SCRIPT.ts [ARGUMENT…]');
@@ -15,7 +18,9 @@ if (script === undefined) {
 }
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) {
-  console.error(`Ralph Fresh needs Node 20 or later, this is ${process.version}. Install a newer Node.`);
+  console.error(
+    `Ralph Fresh needs Node 20 or later, this is ${process.version}. Install a newer Node.`,
+  );
   process.exit(1);
 }
 
@@ -26,29 +31,49 @@ const stamp = path.join(root, 'node_modules', '.ralph-fresh-lock');
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   console.log('[set-up] Installing dependencies (npm ci; about half a minute) …');
   const npm = process.env['npm_execpath'];
-  const command = npm ? [process.execPath, npm] : [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
-  const result = spawnSync(command[0], [...command.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    shell: npm === undefined && process.platform === 'win32',
-  });
+  const command = npm
+    ? [process.execPath, npm]
+    : [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
+  const result = spawnSync(
+    command[0],
+    [...command.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      shell: npm === undefined && process.platform === 'win32',
+    },
+  );
   if (result.status !== 0) {
-    console.error('[set-up] npm ci failed; its message is above. Mend that and run the same command again.');
+    console.error(
+      '[set-up] npm ci failed; its message is above. Mend that and run the same command again.',
+    );
     process.exit(result.status ?? 1);
   }
   writeFileSync(stamp, wanted);
 }
 
-const bundled = path.join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const bundled = path.join(
+  root,
+  'node_modules',
+  'node',
+  'bin',
+  process.platform === 'win32' ? 'node.exe' : 'node',
+);
 const node = existsSync(bundled) ? bundled : process.execPath;
-const child = spawn(node, ['--disable-warning=ExperimentalWarning', path.resolve(root, script), ...args], {
-  cwd: root,
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    PATH: [path.dirname(node), path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(path.delimiter),
+const child = spawn(
+  node,
+  ['--disable-warning=ExperimentalWarning', path.resolve(root, script), ...args],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      PATH: [path.dirname(node), path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(
+        path.delimiter,
+      ),
+    },
   },
-});
+);
 // A terminal sends Ctrl-C to the whole group; a signal to this process alone is passed on. Either way the
 // child cleans up after itself, so this process only waits.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
+import type { RalphFreshApi } from './views/api.ts';
 import { ConfigValue } from './views/configValue.ts';
 import { ContextKeyValue } from './views/contextKey.ts';
 import { ContextKey } from './views/contributions.ts';
@@ -14,11 +15,11 @@ import { StoryModel } from './views/stories/storyModel.ts';
 import { RunTask } from './views/terminal/runTask.ts';
 
 /** Builds the objects and hands them to each other; each registers what it contributes. */
-export function activate(context: ExtensionContext): void {
+export function activate(context: ExtensionContext): RalphFreshApi {
   const log = window.createOutputChannel('Ralph Fresh', { log: true });
   context.subscriptions.push(log);
   try {
-    build(context, log);
+    return build(context, log);
   } catch (error) {
     // VS Code itself would say nothing.
     log.error(error instanceof Error ? error : String(error));
@@ -29,7 +30,7 @@ export function activate(context: ExtensionContext): void {
   }
 }
 
-function build(context: ExtensionContext, log: LogOutputChannel): void {
+function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi {
   const own = <T extends { dispose(): void }>(object: T): T => {
     context.subscriptions.push(object);
     return object;
@@ -45,7 +46,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): void {
   const runs = own(new RunModel(onError));
   const stories = own(new StoryModel(onError));
   const runCommands = own(new RunCommands(runs, settings, program, log));
-  own(new StoriesView(stories, runs, log));
+  const storiesView = own(new StoriesView(stories, runs, log));
   own(new RunTask(runs, () => runCommands.start()));
   own(new RunStatusBar(runs));
   own(new RunNotifications(runs));
@@ -53,4 +54,5 @@ function build(context: ExtensionContext, log: LogOutputChannel): void {
   own(new CommitDiff(log));
   const running = new ContextKeyValue<boolean>(ContextKey.running);
   own(runs.onDidChange(({ alive }) => running.set(alive)));
+  return { stories: storiesView, run: runs };
 }

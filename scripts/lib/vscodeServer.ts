@@ -27,6 +27,8 @@ const defaultSettings: Readonly<Record<string, unknown>> = {
   'extensions.autoUpdate': false,
   'telemetry.telemetryLevel': 'off',
   'window.autoDetectColorScheme': false,
+  // Servers that an agent starts are no affair of this window's.
+  'remote.autoForwardPorts': false,
 };
 
 export interface VsCodeServerOptions {
@@ -284,9 +286,12 @@ class RunningServer {
   async listening(): Promise<number> {
     const limit = new AbortController();
     const port = new Promise<number>(resolve => {
-      const look = (): void => {
-        const found = /Extension host agent listening on (\d+)/.exec(this.logTail);
+      let printed = '';
+      const look = (text: string): void => {
+        printed += text;
+        const found = /Extension host agent listening on (\d+)/.exec(printed);
         if (found !== null) {
+          this.child.stdout?.off('data', look);
           resolve(Number(found[1]));
         }
       };

@@ -26,10 +26,10 @@ export function outcomeSentence(
         good: true,
         text:
           iterations === 0
-            ? t('✅ All stories complete, nothing to do')
+            ? t('All stories complete, nothing to do')
             : iterations === 1
-              ? t('✅ COMPLETE after 1 iteration')
-              : t('✅ COMPLETE after {0} iterations', iterations),
+              ? t('COMPLETE after 1 iteration')
+              : t('COMPLETE after {0} iterations', iterations),
       };
     case 'maxIterations':
       return {

@@ -114,7 +114,7 @@ function lines(event: RunEvent, t: Translate): readonly TranscriptLine[] {
       ];
     case 'run.ended': {
       const { text, good } = outcomeSentence(event, t);
-      return [line('plain', ''), own(good ? 'success' : 'warning', text)];
+      return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
     }
     default:
       return assertNever(event);

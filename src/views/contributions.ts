@@ -8,6 +8,8 @@ export const Command = {
   openStoryFile: 'ralphFresh.openStoryFile',
   openStory: 'ralphFresh.openStory',
   openCommit: 'ralphFresh.openCommit',
+  tickStory: 'ralphFresh.tickStory',
+  untickStory: 'ralphFresh.untickStory',
   refreshStories: 'ralphFresh.refreshStories',
 } as const;
 

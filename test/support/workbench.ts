@@ -22,11 +22,12 @@ const graceSeconds = 2;
 const scrollLimitMs = 2_000;
 const pixelsPerTurn = 50;
 
+/** The names in the settings, and the end of the class that the workbench has once the theme is loaded. */
 const themes = {
-  light: 'Light 2026',
-  dark: 'Dark 2026',
-  'hc-dark': 'Default High Contrast',
-  'hc-light': 'Default High Contrast Light',
+  light: { name: 'Light 2026', file: 'themes-2026-light-json' },
+  dark: { name: 'Dark 2026', file: 'themes-2026-dark-json' },
+  'hc-dark': { name: 'Default High Contrast', file: 'themes-hc_black-json' },
+  'hc-light': { name: 'Default High Contrast Light', file: 'themes-hc_light-json' },
 } as const;
 export type Theme = keyof typeof themes;
 
@@ -42,7 +43,7 @@ const noise: readonly RegExp[] = [
   /Timed out waiting for authentication provider/,
   /An unknown error occurred\. Please consult the log/,
   // Of a window that is being reloaded or closed.
-  /IndexedDB database '[^']*' is closed/,
+  /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
 ];
@@ -55,6 +56,7 @@ export interface WorkbenchOptions {
   /** True unless said otherwise. False opens the folder in Restricted Mode. */
   readonly trusted?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Dark unless said otherwise; not to be set by `settings`. */
   readonly theme?: Theme;
   /** Kept between two workbenches when given; see `startVsCodeServer`. */
   readonly serverDataDir?: string;
@@ -73,6 +75,7 @@ export class Workbench implements AsyncDisposable {
   private readonly context: BrowserContext;
   private readonly address: string;
   private readonly workspacePrefix: string;
+  private readonly themeFile: string;
   private current: Page | undefined;
   private readonly errors: string[] = [];
 
@@ -81,23 +84,26 @@ export class Workbench implements AsyncDisposable {
     browser: Browser,
     context: BrowserContext,
     workspace: string,
+    themeFile: string,
   ) {
     this.server = server;
     this.browser = browser;
     this.context = context;
     this.address = server.url(workspace);
     this.workspacePrefix = workspace;
+    this.themeFile = themeFile;
   }
 
   static async open(options: WorkbenchOptions): Promise<Workbench> {
     const say = (line: string): void => console.log(line);
     const executablePath = await ensureChromium(say);
+    const theme = themes[options.theme ?? 'dark'];
     const server = await startVsCodeServer({
       extensionPath: options.extensionPath,
       env: options.env,
       trusted: options.trusted ?? true,
       settings: {
-        'workbench.colorTheme': themes[options.theme ?? 'dark'],
+        'workbench.colorTheme': theme.name,
         'workbench.welcomePage.walkthroughs.openOnInstall': false,
         ...options.settings,
       },
@@ -109,7 +115,7 @@ export class Workbench implements AsyncDisposable {
     try {
       browser = await chromium.launch({ executablePath, args: [...chromiumArgs] });
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-      const workbench = new Workbench(server, browser, context, options.workspace);
+      const workbench = new Workbench(server, browser, context, options.workspace, theme.file);
       await workbench.openWindow();
       return workbench;
     } catch (error) {
@@ -376,6 +382,10 @@ export class Workbench implements AsyncDisposable {
       undefined,
       { timeout: readyLimitMs },
     );
+    // Until its theme is loaded a workbench is drawn in colours of its own.
+    await page
+      .locator(`.monaco-workbench[class*="${this.themeFile}"]`)
+      .waitFor({ timeout: readyLimitMs });
   }
 }
 

@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from '@playwright/test';
 import { build, type Plugin } from 'esbuild';
@@ -44,8 +44,7 @@ export async function prepare(options: RunOptions): Promise<Prepared> {
     const workspace = path.join(temp.path, 'workspace');
     const home = path.join(temp.path, 'home');
     const resultFile = path.join(temp.path, 'result.json');
-    const source =
-      options.workspace ?? path.join(repoRoot, 'test', 'fixtures', 'workspaces', 'todo');
+    const source = options.workspace ?? path.join(repoRoot, 'sample');
     await mkdir(home);
     await cp(source, workspace, { recursive: true });
     await gitRepo(workspace);
@@ -183,5 +182,10 @@ export function report({ passed, failed }: Counts): number {
 }
 
 if (import.meta.main) {
-  process.exitCode = report(await runInServer());
+  const counts = await runInServer();
+  const [countsFile] = process.argv.slice(2);
+  if (countsFile !== undefined) {
+    await writeFile(countsFile, JSON.stringify(counts));
+  }
+  process.exitCode = report(counts);
 }

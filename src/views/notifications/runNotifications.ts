@@ -38,8 +38,12 @@ export class RunNotifications implements Disposable {
       return;
     }
     const { iteration: iterations, stories, detail } = state;
-    const { text } = outcomeSentence({ outcome, iterations, stories, detail }, l10n.t);
-    const message = withoutControls(text).replaceAll('\n', ' ');
+    const sentence =
+      outcome === 'completed'
+        ? l10n.t('Ralph is done: {0} of {1} stories.', stories.done, stories.total)
+        : outcomeSentence({ outcome, iterations, stories, detail }, l10n.t).text;
+    // A notification draws Markdown links; what an agent said must not become one.
+    const message = withoutControls(sentence).replaceAll('\n', ' ').replaceAll('](', '] (');
     const showStories = l10n.t('Show Stories');
     const runAgain = l10n.t('Run Again');
     const choice =

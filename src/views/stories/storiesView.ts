@@ -73,6 +73,16 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         reportingErrors(log, () => this.openStoryFile(file, line, column)),
       ),
     );
+    for (const [command, done] of [
+      [Command.tickStory, true],
+      [Command.untickStory, false],
+    ] as const) {
+      this.store.add(
+        commands.registerCommand(command, (node: StoryTreeNode) =>
+          reportingErrors(log, () => this.tick(node, done)),
+        ),
+      );
+    }
     this.store.add(
       commands.registerCommand(Command.openStory, (node: StoryNode) =>
         reportingErrors(log, () => this.openStoryFile(undefined, node.story.line, 1)),

@@ -140,7 +140,7 @@ export function stateWords(state: StoryState): string {
     case 'doneByHand':
       return l10n.t('done by hand');
     case 'claimed':
-      return l10n.t('done · claimed by the agent');
+      return l10n.t('claimed');
     case 'needsYou':
       return l10n.t('needs you · {0}', shorten(state.message, 120));
     case 'blocked':

@@ -29,11 +29,12 @@ export class RunTask implements TaskProvider, Disposable {
     this.start = start;
     this.store.add(tasks.registerTaskProvider(TASK_TYPE, this));
     this.store.add(commands.registerCommand(Command.showTerminal, () => this.show(true)));
-    // After a reload the run goes on, and its terminal is to be there again.
+    // After a reload the run goes on, and its terminal is to be there again. Only the first look counts:
+    // a run that this window starts brings its terminal itself.
     const listener = this.store.add(
       model.onDidChange(({ alive }) => {
+        listener.dispose();
         if (alive) {
-          listener.dispose();
           void this.show(false);
         }
       }),

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import {
+  commands,
+  env,
+  type LogOutputChannel,
+  l10n,
+  Uri,
+  ViewColumn,
+  type Webview,
+  type WebviewOptions,
+  type WebviewPanel,
+  window,
+} from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, WebviewPanelType } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { RunModel } from '../run/runModel.ts';
+import { type FromPage, parseFromPage, type ToPage } from './protocol.ts';
+import { progressSnapshot } from './snapshot.ts';
+
+/** An agent can say hundreds of things a second; nobody reads faster than this. */
+const SEND_EVERY_MS = 100;
+
+/** The editor tab "Ralph Progress": one at most, restored after a reload, drawn from whole snapshots. */
+export class ProgressPage implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly model: RunModel;
+  private readonly extensionUri: Uri;
+  private readonly log: LogOutputChannel;
+  private panel: WebviewPanel | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(model: RunModel, extensionUri: Uri, log: LogOutputChannel) {
+    this.model = model;
+    this.extensionUri = extensionUri;
+    this.log = log;
+    this.store.add(commands.registerCommand(Command.showProgress, () => this.show()));
+    this.store.add(
+      window.registerWebviewPanelSerializer(WebviewPanelType.progress, {
+        // What was on the page comes from the journal again; its own state is only where it was scrolled to.
+        deserializeWebviewPanel: async panel => this.restore(panel),
+      }),
+    );
+    this.store.add(model.onDidChange(() => this.sendSoon()));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.panel?.dispose();
+    this.store.dispose();
+  }
+
+  private show(): void {
+    if (this.panel) {
+      this.panel.reveal();
+      return;
+    }
+    this.adopt(
+      window.createWebviewPanel(
+        WebviewPanelType.progress,
+        l10n.t('Ralph Progress'),
+        ViewColumn.Active,
+        { enableFindWidget: true },
+      ),
+    );
+  }
+
+  private restore(panel: WebviewPanel): void {
+    if (this.panel) {
+      // The command was quicker.
+      panel.dispose();
+      return;
+    }
+    this.adopt(panel);
+  }
+
+  private adopt(panel: WebviewPanel): void {
+    this.panel = panel;
+    const ofPanel = new DisposableStore();
+    ofPanel.add(
+      panel.onDidDispose(() => {
+        ofPanel.dispose();
+        clearTimeout(this.timer);
+        this.timer = undefined;
+        this.panel = undefined;
+      }),
+    );
+    ofPanel.add(panel.webview.onDidReceiveMessage((message: unknown) => this.receive(message)));
+    ofPanel.add(panel.onDidChangeViewState(() => this.send()));
+    panel.title = l10n.t('Ralph Progress');
+    panel.iconPath = {
+      light: Uri.joinPath(this.extensionUri, 'media', 'ralph-light.svg'),
+      dark: Uri.joinPath(this.extensionUri, 'media', 'ralph-dark.svg'),
+    };
+    panel.webview.options = this.options();
+    panel.webview.html = this.html(panel.webview);
+  }
+
+  private receive(raw: unknown): void {
+    const message = parseFromPage(raw);
+    if (message) {
+      void this.obey(message);
+    } else {
+      this.log.warn('The progress page sent a message that is none of its own');
+    }
+  }
+
+  /** The commands tell the person themselves what went wrong. */
+  private async obey(message: FromPage): Promise<void> {
+    switch (message.type) {
+      case 'ready':
+        this.send();
+        break;
+      case 'openCommit':
+        await commands.executeCommand(Command.openCommit, message.hash);
+        break;
+      case 'startRun':
+        await commands.executeCommand(Command.startRun);
+        break;
+      case 'stopRun':
+        await commands.executeCommand(Command.stopRun);
+        break;
+      case 'showTerminal':
+        // Without a run, its task would start one; the page may be a moment behind.
+        if (this.model.current.alive) {
+          await commands.executeCommand(Command.showTerminal);
+        }
+        break;
+      default:
+        assertNever(message);
+    }
+  }
+
+  private sendSoon(): void {
+    if (this.panel?.visible) {
+      this.timer ??= setTimeout(() => this.send(), SEND_EVERY_MS);
+    }
+  }
+
+  private send(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    // A hidden page gets nothing: VS Code would drop it.
+    if (this.panel?.visible) {
+      const snapshot = progressSnapshot(this.model.current, this.model.events, {
+        t: l10n.t,
+        now: new Date(),
+      });
+      const message: ToPage = { type: 'snapshot', snapshot };
+      void this.panel.webview.postMessage(message);
+    }
+  }
+
+  private options(): WebviewOptions {
+    return {
+      enableScripts: true,
+      enableCommandUris: false,
+      enableForms: false,
+      localResourceRoots: [
+        Uri.joinPath(this.extensionUri, 'dist', 'webview'),
+        Uri.joinPath(this.extensionUri, 'media'),
+      ],
+    };
+  }
+
+  private html(webview: Webview): string {
+    const uri = (...parts: string[]) =>
+      escapeHtml(webview.asWebviewUri(Uri.joinPath(this.extensionUri, ...parts)).toString());
+    const nonce = randomBytes(16).toString('base64');
+    const policy = [
+      "default-src 'none'",
+      `script-src 'nonce-${nonce}'`,
+      `style-src ${webview.cspSource}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+    ].join('; ');
+    const title = escapeHtml(l10n.t('Ralph Progress'));
+    // The last words are seen only while there is nothing to show: the script or the first snapshot is late.
+    return `<!DOCTYPE html>
+<html lang="${escapeHtml(env.language)}">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>${title}</title>
+  <link rel="stylesheet" href="${uri('media', 'progress.css')}">
+</head>
+<body>
+  <ralph-progress></ralph-progress>
+  <p class="loading">${escapeHtml(l10n.t('Loading the progress…'))}</p>
+  <script nonce="${nonce}" src="${uri('dist', 'webview', 'main.js')}"></script>
+</body>
+</html>`;
+  }
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,62 @@
+import { html, LitElement, type PropertyValues } from 'lit';
+import type { ProgressStrings } from '../views/progress/protocol.ts';
+import { durationWords } from './duration.ts';
+
+const SECOND_MS = 1_000;
+
+/** `<ralph-elapsed>`: the time since something began. It redraws only itself, once a second. */
+export class ElapsedElement extends LitElement {
+  static override properties = {
+    since: { attribute: false },
+    clockOffset: { attribute: false },
+    strings: { attribute: false },
+  };
+
+  /** ISO time by the extension's clock. */
+  declare since: string;
+  /** Adds up with this page's clock to the extension's, in ms. */
+  declare clockOffset: number;
+  declare strings: ProgressStrings | undefined;
+  private timer: number | undefined;
+
+  constructor() {
+    super();
+    this.since = '';
+    this.clockOffset = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): unknown {
+    return this.strings ? html`${durationWords(this.elapsed(), this.strings)}` : undefined;
+  }
+
+  protected override updated(_changed: PropertyValues): void {
+    clearTimeout(this.timer);
+    if (this.isConnected) {
+      // To the next full second, so that none is shown twice or skipped.
+      const rest = SECOND_MS - (this.elapsed() % SECOND_MS);
+      this.timer = setTimeout(() => this.requestUpdate(), rest);
+    }
+  }
+
+  private elapsed(): number {
+    const ms = Date.now() + this.clockOffset - Date.parse(this.since);
+    // An unreadable time, or a clock that was set back.
+    return Number.isFinite(ms) && ms > 0 ? ms : 0;
+  }
+}
+
+customElements.define('ralph-elapsed', ElapsedElement);

@@ -1,0 +1,969 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import {
+  fakeAgent,
+  isAlive,
+  openStories,
+  type RunningCli,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
+
+const execFileText = promisify(execFile);
+/** A process can be told to end by signals only where there are any. */
+const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
+/** A limit that is reached soon, in minutes. Nothing but the limit ends those agents. */
+const SOON = '0.01';
+
+async function subjects(workspace: Workspace): Promise<string[]> {
+  const { stdout } = await execFileText('git', ['log', '--reverse', '--format=%s'], {
+    cwd: workspace.folder,
+    env: workspace.env,
+  });
+  return stdout.trim().split('\n').slice(1);
+}
+
+function last(events: readonly RunEvent[]): Extract<RunEvent, { type: 'run.ended' }> {
+  const event = events.at(-1);
+  assert.equal(event?.type, 'run.ended');
+  return event;
+}
+
+/** Exactly one recorded end, the last line, with the exit code that the process had. */
+async function assertEnd(
+  workspace: Workspace,
+  cli: RunningCli,
+  outcome: string,
+  exitCode: number,
+): Promise<void> {
+  const { code, stderr } = await cli.finished;
+  const events = await workspace.journal();
+  assert.equal(events.filter(({ type }) => type === 'run.ended').length, 1);
+  const end = last(events);
+  assert.deepEqual([end.outcome, end.exitCode, code, stderr], [outcome, exitCode, exitCode, '']);
+  events.forEach((event, i) => {
+    assert.equal(event.seq, i + 1);
+  });
+  const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+  assert.equal(state.active, false);
+  assert.equal(existsSync(workspace.files.lockFile), false);
+}
+
+function assertOneLine(text: string, pattern: RegExp): void {
+  assert.match(text, /^ralph-fresh: [^\n]+\n$/);
+  assert.match(text, pattern);
+}
+
+const outcomes = async (workspace: Workspace) =>
+  (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
+
+describe('a run to its end', { concurrency: 4 }, () => {
+  test('a fresh agent for each story, until all are done: exit code 0', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = workspace.run('succeeds', '--model', 'fake-model');
+    await assertEnd(workspace, cli, 'completed', 0);
+
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
+    assert.equal(new Set(await workspace.agents()).size, 3);
+    const [started, ...rest] = await workspace.journal();
+    assert.ok(started?.type === 'run.started');
+    assert.equal(started.agent, 'claude');
+    assert.equal(started.storyFile, '.omc/prd.json');
+    assert.equal(started.branch, 'main');
+    assert.equal(started.task, 'Make it work');
+    assert.deepEqual(started.stories, { done: 0, total: 3 });
+    const ofFirst = rest.slice(0, rest.findIndex(({ type }) => type === 'iteration.ended') + 1);
+    assert.deepEqual(
+      ofFirst.map(({ type }) => type),
+      [
+        'iteration.started',
+        'agent.started',
+        'agent.init',
+        'agent.text',
+        'agent.tool',
+        'agent.ended',
+        'commit.recorded',
+        'story.changed',
+        'iteration.ended',
+      ],
+    );
+    const ended = await workspace.events('iteration.ended');
+    assert.deepEqual(
+      ended.map(({ outcome, storyId, costUsd, commits, stories, turns }) => ({
+        ...{ outcome, storyId, costUsd, commits, done: stories.done, turns },
+      })),
+      [1, 2, 3].map(n => ({
+        ...{ outcome: 'storyDone', storyId: `US-00${n}`, costUsd: 0.25, commits: 1 },
+        ...{ done: n, turns: 2 },
+      })),
+    );
+    const [promise, ...others] = await workspace.events('promise.seen');
+    assert.deepEqual([promise?.iteration, promise?.accepted, others], [3, true, []]);
+    const { stdout } = await cli.finished;
+    assert.match(stdout, /=== Iteration 1\/20 ===/);
+    assert.match(stdout, /COMPLETE after 3 iterations/);
+  });
+
+  test('all stories done at the start: exit code 0 without an agent', async t => {
+    const stories = openStories(2).map(story => ({ ...story, passes: true }));
+    const workspace = await Workspace.create(t, { stories });
+    const cli = workspace.run('fails');
+    await assertEnd(workspace, cli, 'completed', 0);
+    assert.deepEqual(await workspace.agents(), []);
+    assert.deepEqual(await workspace.events('iteration.started'), []);
+    assert.match((await cli.finished).stdout, /nothing to do/);
+  });
+
+  test('the maximum of iterations: exit code 1', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = workspace.run('succeeds', '--max-iterations', '2');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.match((await cli.finished).stdout, /Max iterations reached \(2\) with 2 of 3/);
+  });
+
+  test('a later run goes on with what is left', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds', '--max-iterations', '1').finished;
+    const cli = workspace.run('succeeds');
+    assert.equal((await cli.finished).code, 0);
+    assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
+  });
+
+  test('an agent that asks for a person: exit code 2 with its question', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('asksHuman');
+    await assertEnd(workspace, cli, 'needsHuman', 2);
+    assert.equal(last(await workspace.journal()).detail, 'Blue or green?');
+    assert.deepEqual(await outcomes(workspace), ['needsHuman']);
+    assert.match((await cli.finished).stdout, /Needs you: Blue or green\?/);
+  });
+
+  test('a blocked story is left alone, the others are done: exit code 1', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = workspace.run('blocked');
+    await assertEnd(workspace, cli, 'noReadyStory', 1);
+    assert.deepEqual(await workspace.done(), ['US-002', 'US-003']);
+    assert.deepEqual(await outcomes(workspace), ['blocked', 'storyDone', 'storyDone']);
+    assert.equal(last(await workspace.journal()).detail, 'US-001');
+  });
+
+  test('a story fails until its threshold and is left alone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.run('fails', '--fail-threshold', '2');
+    await assertEnd(workspace, cli, 'noReadyStory', 1);
+    const given = await workspace.events('iteration.started');
+    assert.deepEqual(
+      given.map(({ storyId }) => storyId),
+      ['US-001', 'US-001', 'US-002', 'US-002'],
+    );
+    const [ended] = await workspace.events('agent.ended');
+    assert.equal(ended?.exitCode, 1);
+    assert.equal(ended?.error?.kind, 'api');
+    assert.match(await prompt(workspace, 2), /previous iteration failed.*bad day/);
+  });
+
+  test('an empty account ends the run at once: exit code 1', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('billing');
+    await assertEnd(workspace, cli, 'error', 1);
+    assert.equal(last(await workspace.journal()).detail, 'Credit balance is too low');
+    assert.equal((await workspace.agents()).length, 1);
+  });
+
+  test('an agent that does nothing is told that the story is stuck', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('noCommit', '--max-iterations', '3', '--stuck-threshold', '2');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    assert.deepEqual(await outcomes(workspace), ['noProgress', 'noProgress', 'noProgress']);
+    const started = await workspace.events('iteration.started');
+    assert.deepEqual(
+      started.map(({ stuckFor }) => stuckFor),
+      [0, 1, 2],
+    );
+    assert.doesNotMatch(await prompt(workspace, 2), /\*\*Stuck\*\*/);
+    assert.match(await prompt(workspace, 3), /\*\*Stuck\*\*/);
+  });
+
+  test('a tick without a commit counts, since the story file says so', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('ticksWithoutCommit');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const ended = await workspace.events('iteration.ended');
+    assert.deepEqual(
+      ended.map(({ outcome, commits }) => [outcome, commits]),
+      [
+        ['storyDone', 0],
+        ['storyDone', 0],
+      ],
+    );
+  });
+
+  test('a promise given too early is refused, and the next agent hears of it', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('claimsTooEarly');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const promises = await workspace.events('promise.seen');
+    assert.deepEqual(
+      promises.map(({ iteration, accepted }) => [iteration, accepted]),
+      [
+        [1, false],
+        [3, false],
+        [4, true],
+      ],
+    );
+    assert.match((await cli.finished).stdout, /not accepted/);
+  });
+
+  test('a quoted promise is none', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('quotesPromise', '--max-iterations', '1');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    assert.deepEqual(await workspace.events('promise.seen'), []);
+  });
+
+  test('a free-form task without prd.json is complete when the agent promises it', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.run('succeeds', 'Write a poem');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const [started] = await workspace.events('run.started');
+    assert.deepEqual(
+      [started?.mode, started?.task, started?.storyFile],
+      ['freeForm', 'Write a poem', undefined],
+    );
+    assert.deepEqual(await subjects(workspace), ['feat: task']);
+    assert.match(await prompt(workspace, 1), /## Your Task\nWrite a poem/);
+  });
+
+  test('in free-form mode a quoted promise is none either', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.run('quotesPromise', 'Write a poem', '--max-iterations', '2');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    assert.equal((await workspace.agents()).length, 2);
+  });
+
+  test('the completion phrase is an option', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.run('succeeds', '--completion-promise', 'ALLES FERTIG', 'Write a poem');
+    await assertEnd(workspace, cli, 'completed', 0);
+    assert.match(await prompt(workspace, 1), /<promise>ALLES FERTIG<\/promise>/);
+  });
+});
+
+async function prompt(workspace: Workspace, iteration: number): Promise<string> {
+  const runId = (await workspace.runIds()).at(-1) ?? '';
+  return readFile(path.join(workspace.files.iterationDir(runId, iteration), 'prompt.md'), 'utf8');
+}
+
+describe('stop', { concurrency: 4, ...posix }, () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`${signal} ends the agent and the run: exit code 130`, async t => {
+      const workspace = await Workspace.create(t);
+      const cli = workspace.run('hangs');
+      const agent = await workspace.agent();
+      await workspace.event('agent.init');
+      cli.child.kill(signal);
+      await assertEnd(workspace, cli, 'stopped', 130);
+      assert.equal(isAlive(agent), false);
+      assert.deepEqual(await outcomes(workspace), ['stopped']);
+      const [stop] = await workspace.events('stop.requested');
+      assert.deepEqual([stop?.by, stop?.mode], ['signal', 'end']);
+      const [ended] = await workspace.events('agent.ended');
+      assert.equal(ended?.reason, 'cancelled');
+      assert.match((await cli.finished).stdout, /run again to go on/);
+    });
+  }
+
+  test('`stop` ends the run, and waits until nothing of it is left', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.note('hold');
+    const cli = workspace.run('leavesChild');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    const { code, stdout, stderr } = await workspace.cli('stop').finished;
+
+    // Looked at right away: `stop` has waited already.
+    const left = (await workspace.notes()).flatMap(note => note.left ?? []);
+    assert.equal(left.length, 2);
+    assert.deepEqual([agent, ...left, cli.pid].filter(isAlive), []);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Stopped\. State saved/);
+    await assertEnd(workspace, cli, 'stopped', 130);
+    const [stop] = await workspace.events('stop.requested');
+    assert.deepEqual([stop?.by, stop?.mode], ['inbox', 'end']);
+  });
+
+  test('`stop` kills an agent that does not listen', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('ignoresSigterm');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    assert.equal(isAlive(agent), false);
+    await assertEnd(workspace, cli, 'stopped', 130);
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.reason, ended?.signal], ['cancelled', 'SIGKILL']);
+    assert.ok((await workspace.notes()).some(({ heard }) => heard === 'SIGTERM'));
+  });
+
+  test('`stop --now` does not ask the agent first', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('ignoresSigterm');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
+    assert.equal(isAlive(agent), false);
+    await assertEnd(workspace, cli, 'stopped', 130);
+    const [stop] = await workspace.events('stop.requested');
+    assert.equal(stop?.mode, 'kill');
+    const [ended] = await workspace.events('agent.ended');
+    assert.equal(ended?.signal, 'SIGKILL');
+  });
+
+  test('a second Ctrl-C kills an agent that does not listen', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('ignoresSigterm');
+    await workspace.agent();
+    await workspace.event('agent.init');
+    cli.child.kill('SIGINT');
+    await workspace.event('stop.requested');
+    cli.child.kill('SIGINT');
+    await assertEnd(workspace, cli, 'stopped', 130);
+    const modes = (await workspace.events('stop.requested')).map(({ mode }) => mode);
+    assert.deepEqual(modes, ['end', 'kill']);
+  });
+
+  test('`stop --after-iteration` lets the agent finish', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    assert.equal((await workspace.cli('stop', '--after-iteration').finished).code, 0);
+    await workspace.event('stop.requested');
+    await workspace.note('go');
+    await assertEnd(workspace, cli, 'stopped', 130);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+  });
+
+  test('a state file set to inactive cancels', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+    assert.equal(state.active, true);
+    assert.equal(state.iteration, 1);
+    assert.equal(state.pid, cli.pid);
+    await writeFile(workspace.files.stateFile, JSON.stringify({ ...state, active: false }));
+    await assertEnd(workspace, cli, 'stopped', 130);
+    assert.equal(isAlive(agent), false);
+    const [stop] = await workspace.events('stop.requested');
+    assert.equal(stop?.by, 'stateFile');
+  });
+
+  test('a removed state file cancels', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    await workspace.event('agent.init');
+    await rm(workspace.files.stateFile);
+    await assertEnd(workspace, cli, 'stopped', 130);
+    const [stop] = await workspace.events('stop.requested');
+    assert.equal(stop?.by, 'stateFile');
+  });
+
+  test('without a run `stop` says so', async t => {
+    const workspace = await Workspace.create(t);
+    const { code, stdout } = await workspace.cli('stop').finished;
+    assert.deepEqual([code, stdout], [0, 'No run is going on in this folder.\n']);
+  });
+
+  test('DEFECT: `stop` after a kill -9 of the loop ends the agent that it left', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    assert.equal(isAlive(agent), true);
+    await workspace.cli('stop').finished;
+    assert.equal(isAlive(agent), false);
+  });
+});
+
+describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
+  test('the time limit ends an agent, also one that ignores SIGTERM', async t => {
+    const workspace = await Workspace.create(t);
+    const args = ['--time-limit', SOON, '--max-iterations', '1'];
+    const cli = workspace.run('ignoresSigterm', ...args);
+    const agent = await workspace.agent();
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    assert.equal(isAlive(agent), false);
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.reason, ended?.signal], ['hardLimit', 'SIGKILL']);
+    assert.deepEqual(await outcomes(workspace), ['failed']);
+  });
+
+  test('silence ends an agent, and the next iteration begins', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs', '--idle-limit', SOON, '--max-iterations', '2');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    const reasons = (await workspace.events('agent.ended')).map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['idleLimit', 'idleLimit']);
+    assert.deepEqual((await workspace.agents()).filter(isAlive), []);
+  });
+
+  test('an agent that lingers after its result is ended, and its work counts', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('lingers');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const [ended] = await workspace.events('agent.ended');
+    assert.equal(ended?.reason, 'lingered');
+    assert.deepEqual((await workspace.agents()).filter(isAlive), []);
+  });
+
+  test('what an agent leaves running is ended before the next one starts', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('leavesChild');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const left = (await workspace.notes()).flatMap(note => note.left ?? []);
+    assert.equal(left.length, 4);
+    assert.deepEqual(left.filter(isAlive), []);
+    const ended = await workspace.events('agent.ended');
+    assert.deepEqual(
+      ended.map(({ reason, leftovers }) => [reason, leftovers]),
+      [
+        ['exited', 2],
+        ['exited', 2],
+      ],
+    );
+  });
+
+  test('DEFECT: a stranger that holds the output of an agent does not hold the run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('leavesStranger');
+    const ended = until(
+      'the end of the agent',
+      async () => (await workspace.events('agent.ended'))[0],
+      30_000,
+    );
+    await ended;
+    await assertEnd(workspace, cli, 'completed', 0);
+  });
+
+  test('an agent that dies within a line has failed, and nothing else has', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('halfLine', '--max-iterations', '1');
+    await assertEnd(workspace, cli, 'maxIterations', 1);
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.reason, ended?.signal], ['exited', 'SIGKILL']);
+    assert.deepEqual(await outcomes(workspace), ['failed']);
+    const [output] = await workspace.events('agent.output');
+    assert.match(output?.text ?? '', /^\{"type":"assistant"/);
+  });
+
+  test('garbage is survived; the raw stream has all of it, the journal little', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('garbage');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const [runId = ''] = await workspace.runIds();
+    const raw = path.join(workspace.files.iterationDir(runId, 1), 'stream.jsonl');
+    assert.ok((await stat(raw)).size > 24_000_000);
+    assert.ok((await stat(workspace.files.journalFile(runId))).size < 300_000);
+    const [ended] = await workspace.events('iteration.ended');
+    assert.equal(ended?.costUsd, 0.25);
+    // Nothing that steers a terminal, and no more of it than a person can read.
+    const { stdout } = await cli.finished;
+    assert.doesNotMatch(stdout, /[^\P{Cc}\n\t]/u);
+    assert.ok(stdout.length < 300_000);
+  });
+
+  test('DEFECT: fields of megabytes do not go into the journal', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('hugeFields');
+    await cli.finished;
+    const [runId = ''] = await workspace.runIds();
+    const { size } = await stat(workspace.files.journalFile(runId));
+    assert.ok(size < 300_000, `${size} bytes`);
+    await assertEnd(workspace, cli, 'completed', 0);
+  });
+
+  test('DEFECT: every line that the loop writes can be read back, whatever the agent counts', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('oddNumbers');
+    await assertEnd(workspace, cli, 'completed', 0);
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+  });
+});
+
+describe('the story file meanwhile', { concurrency: 4 }, () => {
+  test('broken by an agent: a warning, the last known state, mended by the next, no story lost', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.run('breaksPrd');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const warnings = await workspace.events('warning');
+    assert.deepEqual(
+      warnings.map(({ code, iteration }) => [code, iteration]),
+      [['storyFileUnreadable', 1]],
+    );
+    assert.match(warnings[0]?.detail ?? '', /^Line \d+: /);
+    const ended = await workspace.events('iteration.ended');
+    assert.deepEqual(
+      ended.map(({ outcome, stories }) => [outcome, stories.done, stories.total]),
+      [
+        ['noProgress', 0, 2],
+        ['storyDone', 1, 2],
+        ['storyDone', 2, 2],
+      ],
+    );
+    assert.deepEqual(
+      (await workspace.stories()).map(({ id, title, passes }) => [id, title, passes]),
+      [
+        ['US-001', 'Story number 1', true],
+        ['US-002', 'Story number 2', true],
+      ],
+    );
+    assert.match(await prompt(workspace, 2), /\.omc\/prd\.json is broken\*\*: Line \d+/);
+  });
+
+  test('ticked by somebody else between two iterations: not given to an agent', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    const prd = await workspace.read('.omc/prd.json');
+    const done = JSON.parse(prd);
+    done.userStories[1].passes = true;
+    await workspace.write('.omc/prd.json', JSON.stringify(done, null, 2));
+    await workspace.note('go');
+    await assertEnd(workspace, cli, 'completed', 0);
+    assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-003']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+  });
+});
+
+describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, () => {
+  test('a second run is refused with a reason, and the first one goes on', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    const second = await workspace.run('succeeds').finished;
+    assert.equal(second.code, 1);
+    assertOneLine(
+      second.stderr,
+      new RegExp(`already going on.*process ${cli.pid}.*status --watch`),
+    );
+    assert.equal((await workspace.runIds()).length, 1);
+    await workspace.note('go');
+    await assertEnd(workspace, cli, 'completed', 0);
+  });
+
+  const watched: readonly (readonly [string, readonly string[], number])[] = [
+    ['completed', [], 0],
+    ['maxIterations', ['--max-iterations', '1'], 1],
+  ];
+  for (const [outcome, args, code] of watched) {
+    test(`\`status --watch\` ends with the run's exit code: ${code}`, async t => {
+      const workspace = await Workspace.create(t);
+      const cli = workspace.run('waits', '--quiet', ...args);
+      await workspace.agent();
+      const watch = workspace.cli('status', '--watch');
+      const json = workspace.cli('status', '--watch', '--json');
+      await until('what was there before', () => watch.stdout.includes('Iteration 1/'));
+      await workspace.note('go');
+      await assertEnd(workspace, cli, outcome, code);
+      assert.equal((await cli.finished).stdout, '');
+      const seen = await watch.finished;
+      assert.deepEqual([seen.code, seen.stderr], [code, '']);
+      assert.match(seen.stdout, /US-001 is done/);
+      const told = (await json.finished).stdout.trim().split('\n');
+      assert.deepEqual(
+        told.map(line => JSON.parse(line)),
+        await workspace.journal(),
+      );
+    });
+  }
+
+  test("`status --watch` ends with a stopped run's 130", posix, async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    await workspace.event('agent.init');
+    const watch = workspace.cli('status', '--watch');
+    await until('what was there before', () => watch.stdout.includes('Iteration 1/'));
+    cli.child.kill('SIGINT');
+    assert.equal((await watch.finished).code, 130);
+  });
+
+  test('`status --watch` of a loop that is killed says so and ends', posix, async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    await workspace.event('agent.init');
+    const watch = workspace.cli('status', '--watch');
+    await until('what was there before', () => watch.stdout.includes('Iteration 1/'));
+    cli.child.kill('SIGKILL');
+    const { code, stdout } = await watch.finished;
+    assert.equal(code, 1);
+    assert.match(stdout, /killed in iteration 1/);
+  });
+
+  test('`status --json` before, during and after a run', async t => {
+    const workspace = await Workspace.create(t);
+    const status = async () => {
+      const { code, stdout } = await workspace.cli('status', '--json').finished;
+      assert.equal(code, 0);
+      return JSON.parse(stdout);
+    };
+    const before = await status();
+    assert.deepEqual(
+      [before.run, before.phase, before.outcome, before.exitCode, before.pid],
+      [null, 'none', null, null, null],
+    );
+    assert.deepEqual(before.stories, { done: 0, total: 2 });
+
+    const cli = workspace.run('waits', '--max-iterations', '7');
+    await workspace.agent();
+    await workspace.event('agent.init');
+    const during = await status();
+    const [runId] = await workspace.runIds();
+    assert.deepEqual(
+      [during.run, during.phase, during.outcome, during.exitCode, during.pid],
+      [runId, 'running', null, null, cli.pid],
+    );
+    assert.deepEqual(
+      [during.iteration, during.maxIterations, during.story, during.agent],
+      [1, 7, 'US-001', 'claude'],
+    );
+    assert.ok(Date.parse(during.startedAt) > 0);
+    assert.equal(during.endedAt, null);
+
+    await workspace.note('go');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const after = await status();
+    assert.deepEqual(
+      [after.run, after.phase, after.outcome, after.exitCode, after.pid, after.story],
+      [runId, 'ended', 'completed', 0, null, null],
+    );
+    assert.deepEqual(after.stories, { done: 2, total: 2 });
+    assert.deepEqual(after.cost, { usd: 0.5 });
+    assert.equal(after.iteration, 2);
+    assert.ok(Date.parse(after.endedAt) >= Date.parse(after.startedAt));
+    const { stdout } = await workspace.cli('status').finished;
+    assert.match(stdout, /COMPLETE after 2 iterations\n2\/2 stories complete · \$0\.50/);
+  });
+
+  test('`status` without a run', async t => {
+    const workspace = await Workspace.create(t);
+    for (const args of [['status'], ['status', '--watch']]) {
+      const { code, stdout } = await workspace.cli(...args).finished;
+      assert.equal(code, 0);
+      assert.match(stdout, /^No run in this folder yet/);
+    }
+    const { stdout } = await workspace.cli('status', '--watch', '--json').finished;
+    assert.equal(stdout, 'null\n');
+  });
+
+  test("DEFECT: `status --json` counts the stories of the run's own file", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write('other.json', JSON.stringify({ userStories: openStories(5) }));
+    await workspace.run('fails', '--file', 'other.json', '--max-iterations', '1').finished;
+    const { stdout } = await workspace.cli('status', '--json').finished;
+    assert.deepEqual(JSON.parse(stdout).stories, { done: 0, total: 5 });
+  });
+});
+
+describe('a run in the background', { concurrency: 4, ...posix }, () => {
+  test('`run --detach` outlives its starter', async t => {
+    const workspace = await Workspace.create(t);
+    const starter = workspace.run('waits', '--detach', '--max-iterations', '9');
+    const { code, stdout, stderr } = await starter.finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    const { pid, runId, maxIterations } = await workspace.event('run.started');
+    assert.notEqual(pid, starter.pid);
+    assert.equal(maxIterations, 9);
+    assert.match(stdout, new RegExp(`Started run ${runId}\\.`));
+    // Whoever ends the starter's group (a closed terminal, a killed window) does not reach the loop.
+    assert.throws(() => process.kill(-starter.pid, 'SIGKILL'), { code: 'ESRCH' });
+    assert.equal(isAlive(pid), true);
+    await workspace.note('go');
+    const watch = await workspace.cli('status', '--watch').finished;
+    assert.equal(watch.code, 0);
+    await until('the end of the loop', () => !isAlive(pid));
+    assert.equal(last(await workspace.journal()).outcome, 'completed');
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('a free-form task that looks like an option arrives as it is', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const task = '--detach "$HOME" `date`\nsecond line';
+    const starter = workspace.run('succeeds', '--detach', '--', task);
+    assert.equal((await starter.finished).code, 0);
+    assert.equal((await workspace.event('run.started')).task, task);
+    assert.equal((await workspace.event('run.ended')).outcome, 'completed');
+  });
+
+  test("`run --detach` that cannot start tells the loop's reason", async t => {
+    const workspace = await Workspace.create(t, { prd: '{ "userStories": [ }' });
+    const { code, stderr } = await workspace.run('succeeds', '--detach').finished;
+    assert.equal(code, 1);
+    assertOneLine(stderr, /prd\.json: Line 1: /);
+  });
+
+  test('DEFECT: a refused `run --detach` hides the run that is going on from watchers', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    const watch = workspace.cli('status', '--watch');
+    await until('what was there before', () => watch.stdout.includes('Iteration 1/'));
+    // Ids have a resolution of a second; the refused one must be the newer.
+    const { runId } = await workspace.event('run.started');
+    await until('the next second', () => new Date().toISOString().slice(0, 19) > iso(runId));
+    const refused = await workspace.run('succeeds', '--detach').finished;
+    assert.equal(refused.code, 1);
+    assertOneLine(refused.stderr, /already going on/);
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+    const { stdout } = await workspace.cli('status').finished;
+    assert.match(stdout, /COMPLETE after 2 iterations/);
+    assert.equal((await watch.finished).code, 0);
+  });
+});
+
+/** The time in a run's id, as `Date` writes it. */
+function iso(runId: string): string {
+  return runId.slice(0, 19).replace(/-(\d\d)-(\d\d)$/, ':$1:$2');
+}
+
+describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
+  test('is found, its agent is ended, and every story is done once', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.note('go-US-001');
+    const cli = workspace.run('waits');
+    const orphan = await workspace.agent(2);
+    await until(
+      'the second agent in the journal',
+      async () => (await workspace.events('agent.init'))[1],
+    );
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    assert.equal(isAlive(orphan), true);
+
+    const told = await workspace.cli('status').finished;
+    assert.match(told.stdout, /killed in iteration 2\. Run again to go on\.\n1\/3 stories/);
+    const status = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
+    assert.deepEqual(
+      [status.phase, status.outcome, status.exitCode, status.pid],
+      ['interrupted', 'interrupted', 1, null],
+    );
+
+    const [dead = ''] = await workspace.runIds();
+    // Ids have a resolution of a second, and the next run must be the newer one.
+    await until('the next second', () => new Date().toISOString().slice(0, 19) > iso(dead));
+    const next = workspace.run('succeeds');
+    assert.equal((await next.finished).code, 0);
+    assert.equal(isAlive(orphan), false);
+    const end = last(await workspace.journal(dead));
+    assert.deepEqual(
+      [end.outcome, end.exitCode, end.stories.done, end.iterations],
+      ['interrupted', 1, 1, 2],
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
+    await assertEnd(workspace, next, 'completed', 0);
+  });
+
+  test('with a torn last line is closed behind its last whole one', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    await workspace.event('agent.init');
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    const [dead = ''] = await workspace.runIds();
+    await writeFile(workspace.files.journalFile(dead), '{"seq":99,"type":"agent.te', {
+      flag: 'a',
+    });
+    await until('the next second', () => new Date().toISOString().slice(0, 19) > iso(dead));
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const events = await workspace.journal(dead);
+    assert.equal(last(events).outcome, 'interrupted');
+    assert.equal(last(events).seq, events.length);
+  });
+});
+
+describe('what cannot start', { concurrency: 4 }, () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['run', '--max-iterations', '0'], /--max-iterations.*whole number from 1/],
+    [['run', '--max-iterations', '1.5'], /whole number from 1/],
+    [['run', '--time-limit', '-1'], /minutes above 0/],
+    [['run', '--idle-limit', 'soon'], /minutes above 0/],
+    [['run', '--agent', 'nobody'], /--agent.*claude, demo/],
+    [['run', '--no-such-option'], /unknown option.*--help/],
+    [['run', 'one', 'two'], /too many arguments.*--help/],
+    [['run', '--cwd', 'no-such-folder'], /There is no folder/],
+    [['run', '--file'], /--file.*argument missing/],
+    [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],
+    [['walk'], /unknown command 'walk'.*--help/],
+  ];
+  for (const [args, message] of wrong) {
+    test(`wrong arguments: ${args.join(' ')}: exit code 64`, async t => {
+      const workspace = await Workspace.create(t);
+      const { code, stdout, stderr } = await workspace.cli(...args).finished;
+      assert.deepEqual([code, stdout], [64, '']);
+      assertOneLine(stderr, message);
+      assert.deepEqual(await workspace.runIds(), []);
+    });
+  }
+
+  test('help and version are no errors', async t => {
+    const workspace = await Workspace.create(t);
+    const help = await workspace.cli('run', '--help').finished;
+    assert.equal(help.code, 0);
+    assert.match(help.stdout, /--completion-promise/);
+    const version = await workspace.cli('--version').finished;
+    assert.deepEqual([version.code, version.stderr], [0, '']);
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+  });
+
+  async function refused(workspace: Workspace, message: RegExp, ...args: string[]) {
+    const { code, stdout, stderr } = await workspace.run('succeeds', ...args).finished;
+    assert.deepEqual([code, stdout], [1, '']);
+    assertOneLine(stderr, message);
+    assert.deepEqual(await workspace.agents(), []);
+    // The way is free for the next try.
+    assert.equal(existsSync(workspace.files.lockFile), false);
+  }
+
+  test('no git repository', async t => {
+    const workspace = await Workspace.create(t, { git: false });
+    await refused(workspace, /not in a git repository.*git init/);
+  });
+
+  test('no prd.json and no task', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await refused(workspace, /No prd\.json was found in .*workspace.*--file.*ralph-fresh run "/);
+  });
+
+  test('a named story file that does not exist', async t => {
+    const workspace = await Workspace.create(t);
+    await refused(workspace, /no story file at .*gone\.json/, '--file', 'gone.json');
+  });
+
+  test('an invalid prd.json: its file and line', async t => {
+    const prd = '{\n  "userStories": [\n    { "id": "A", }\n  ]\n}\n';
+    const workspace = await Workspace.create(t, { prd });
+    await refused(workspace, /\.omc\/prd\.json: Line 3: /);
+  });
+
+  test('no stories in prd.json', async t => {
+    const workspace = await Workspace.create(t, { prd: '{ "userStories": [] }' });
+    await refused(workspace, /prd\.json.*(no stories|stories)/);
+  });
+
+  test('claude is not found: the run ends with what to do', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.cli('run', '--claude-path', 'no-such-claude');
+    await assertEnd(workspace, cli, 'error', 1);
+    const end = last(await workspace.journal());
+    assert.match(end.detail ?? '', /no-such-claude.*--claude-path.*full path/);
+    const [ended] = await workspace.events('agent.ended');
+    assert.equal(ended?.reason, 'notStarted');
+    assert.match((await cli.finished).stdout, /Cannot go on: .*no-such-claude/);
+  });
+
+  test('claude that cannot be executed', posix, async t => {
+    const workspace = await Workspace.create(t);
+    const file = path.join(workspace.folder, 'claude');
+    await writeFile(file, '#!/no/such/interpreter\n', { mode: 0o755 });
+    const cli = workspace.cli('run', '--claude-path', file);
+    await assertEnd(workspace, cli, 'error', 1);
+    assert.match(last(await workspace.journal()).detail ?? '', /ENOENT/);
+  });
+});
+
+describe('files of a run', { concurrency: 4 }, () => {
+  test('they exist, and git never sees them', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('succeeds');
+    await assertEnd(workspace, cli, 'completed', 0);
+    const { files } = workspace;
+    const [runId = ''] = await workspace.runIds();
+
+    const handoffText = await readFile(files.handoffFile, 'utf8');
+    assert.ok(Buffer.byteLength(handoffText) <= HANDOFF_MAX_BYTES);
+    const handoff = JSON.parse(handoffText);
+    assert.deepEqual(
+      [handoff.version, handoff.iteration, handoff.completed, handoff.prd.storiesTotal],
+      ['1.0', 2, true, 2],
+    );
+    const state = JSON.parse(await readFile(files.stateFile, 'utf8'));
+    assert.deepEqual(
+      [state.active, state.iteration, state.run_id, state.outcome],
+      [false, 2, runId, 'completed'],
+    );
+    assert.ok(Date.parse(state.started_at) > 0);
+    assert.equal(await readFile(files.promptFile, 'utf8'), await prompt(workspace, 2));
+    for (const n of [1, 2]) {
+      const stream = path.join(files.iterationDir(runId, n), 'stream.jsonl');
+      assert.match(await readFile(stream, 'utf8'), /"subtype":"init"/);
+      assert.match(await prompt(workspace, n), new RegExp(`on story US-00${n}\\b`));
+    }
+    const started = await workspace.events('iteration.started');
+    const sizes = await Promise.all([1, 2].map(async n => (await prompt(workspace, n)).length));
+    assert.deepEqual(
+      started.map(({ promptBytes }) => promptBytes),
+      sizes,
+    );
+
+    assert.equal(await workspace.read('.omc/state/.gitignore'), '*\n');
+    // The agents committed with `git add -A`.
+    const { stdout } = await execFileText('git', ['ls-files', '--', '.omc'], {
+      cwd: workspace.folder,
+      env: workspace.env,
+    });
+    assert.equal(stdout, '.omc/prd.json\n');
+    const status = await execFileText('git', ['status', '--porcelain'], {
+      cwd: workspace.folder,
+      env: workspace.env,
+    });
+    assert.equal(status.stdout, '');
+  });
+
+  test("a person's own .gitignore in the state folder stays", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await mkdir(workspace.files.stateDir, { recursive: true });
+    await workspace.write('.omc/state/.gitignore', '# mine\n*\n');
+    await workspace.run('succeeds').finished;
+    assert.equal(await workspace.read('.omc/state/.gitignore'), '# mine\n*\n');
+  });
+
+  test('a workspace below the top of its repository, with a space in its name', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const inner = path.join(workspace.folder, 'my app');
+    await mkdir(inner);
+    await writeFile(
+      path.join(inner, 'prd.json'),
+      JSON.stringify({ userStories: openStories(1) }, null, 2),
+    );
+    const cli = workspace.cli('run', '--cwd', inner, '--claude-path', fakeAgent('succeeds'));
+    assert.equal((await cli.finished).code, 0);
+    const prd = JSON.parse(await readFile(path.join(inner, 'prd.json'), 'utf8'));
+    assert.equal(prd.userStories[0].passes, true);
+    assert.deepEqual(await subjects(workspace), ['feat: US-001']);
+  });
+
+  test('the variables of a terminal inside an editor do not get in the way', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const editor = {
+      ...{ GIT_ASKPASS: '/usr/share/code/askpass.sh', EDITOR: 'vi', GIT_EDITOR: 'code --wait' },
+      ...{ PAGER: 'less', GIT_PAGER: 'cat', GIT_SSH_COMMAND: 'ssh -v', SSH_ASKPASS: '/bin/true' },
+      ...{ VSCODE_GIT_IPC_HANDLE: '/tmp/vscode-git.sock', CLAUDECODE: '1' },
+    };
+    const cli = workspace.cliWith(editor, 'run', '--claude-path', fakeAgent('succeeds'));
+    await assertEnd(workspace, cli, 'completed', 0);
+  });
+});

@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+// A fake of `claude` that cannot go on without a person.
+import { init, result } from './fake.mjs';
+
+init();
+result('I need a decision.\n\n<promise>NEEDS_HUMAN: Blue or green?</promise>');

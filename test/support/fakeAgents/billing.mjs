@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// A fake of `claude` whose account is empty.
+import { init, result, text } from './fake.mjs';
+
+init();
+text('Credit balance is too low', { error: 'billing_error' });
+result('Credit balance is too low', { is_error: true, api_error_status: 400 });
+process.exitCode = 1;

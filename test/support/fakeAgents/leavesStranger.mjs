@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// A fake of `claude` that leaves a process which nothing connects with the run any more (own session, empty
+// environment, as `sudo` or `env -i` make it) but which still holds standard output.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { init, note, workOnStory } from './fake.mjs';
+
+const stranger = spawn(process.execPath, [path.join(import.meta.dirname, 'sleeper.mjs')], {
+  stdio: ['ignore', 'inherit', 'ignore'],
+  detached: true,
+  env: {},
+});
+stranger.unref();
+note({ left: [stranger.pid] });
+init();
+workOnStory();

@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+// A fake of `claude` that does its story, gives its result and does not exit.
+import { init, stay, workOnStory } from './fake.mjs';
+
+init();
+workOnStory();
+stay();

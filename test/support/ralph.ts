@@ -1,0 +1,318 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
+
+const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+const LOOK_MS = 25;
+/** When an event has not come after this long it never will; no test waits that long when all is well. */
+const NEVER_MS = 90_000;
+
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
+
+/** One line that a fake agent left for the test. */
+export interface Note {
+  readonly pid?: number;
+  readonly story?: string;
+  readonly fake?: string;
+  readonly did?: string;
+  readonly heard?: string;
+  readonly left?: readonly number[];
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface PrdStory {
+  readonly id: string;
+  readonly title: string;
+  readonly passes: boolean;
+  readonly [key: string]: unknown;
+}
+
+/** The path of an executable that stands in for `claude`. */
+export function fakeAgent(name: string): string {
+  return path.join(import.meta.dirname, 'fakeAgents', `${name}.mjs`);
+}
+
+/** Open stories US-001, US-002, … */
+export function openStories(count: number): PrdStory[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `US-00${i + 1}`,
+    title: `Story number ${i + 1}`,
+    acceptanceCriteria: ['It works'],
+    priority: i + 1,
+    passes: false,
+  }));
+}
+
+/** Waits until `look` gives something; looks again and again, so it needs no event. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  neverMs = NEVER_MS,
+): Promise<T> {
+  for (const end = Date.now() + neverMs; ; ) {
+    const found = await look();
+    if (found !== undefined && found !== false) {
+      return found;
+    }
+    if (Date.now() > end) {
+      throw new Error(`This never came: ${what}`);
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+/** Whether a process runs; a zombie is dead. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    // No /proc on this system; or it ended just now, which the next look tells.
+    return !existsSync('/proc/self/stat');
+  }
+}
+
+/** A `ralph-fresh` that runs, from source. */
+export class RunningCli {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  private out = '';
+  private err = '';
+
+  constructor(args: readonly string[], cwd: string, env: Record<string, string>) {
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', CLI, ...args],
+      // Its own group, so that what reaches the test by a terminal does not reach it.
+      { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    );
+    this.child = child;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text;
+    });
+    this.finished = once(child, 'close').then(([code, signal]) => ({
+      code,
+      signal,
+      stdout: this.out,
+      stderr: this.err,
+    }));
+  }
+
+  get pid(): number {
+    return this.child.pid ?? -1;
+  }
+
+  get stdout(): string {
+    return this.out;
+  }
+}
+
+export interface WorkspaceOptions {
+  /** Stories of `.omc/prd.json`; `undefined` for none of this file. */
+  readonly stories?: readonly PrdStory[] | undefined;
+  /** The whole text of `.omc/prd.json`, in place of `stories`. */
+  readonly prd?: string;
+  /** A repository by default. */
+  readonly git?: boolean;
+}
+
+/** A folder to run in, a home and a place for notes beside it, and an environment made from nothing. */
+export class Workspace {
+  readonly folder: string;
+  readonly notesDir: string;
+  readonly files: RunFiles;
+  readonly env: Record<string, string>;
+  private readonly started: RunningCli[] = [];
+
+  private constructor(root: string) {
+    this.folder = path.join(root, 'workspace');
+    this.notesDir = path.join(root, 'notes');
+    this.files = new RunFiles(this.folder);
+    this.env = cleanEnv({
+      home: path.join(root, 'home'),
+      extra: { FAKE_AGENT_NOTES: this.notesDir },
+    });
+  }
+
+  /** Removed after the test, with every process that it started. */
+  static async create(t: TestContext, options: WorkspaceOptions = {}): Promise<Workspace> {
+    const root = await tempDir('ralph-fresh-loop-');
+    const workspace = new Workspace(root.path);
+    t.after(async () => {
+      await workspace.endProcesses();
+      await root.remove();
+    });
+    await Promise.all(
+      [path.join(workspace.folder, '.omc'), workspace.notesDir, path.join(root.path, 'home')].map(
+        dir => mkdir(dir, { recursive: true }),
+      ),
+    );
+    const stories = 'stories' in options ? options.stories : openStories(2);
+    const prd =
+      options.prd ??
+      (stories &&
+        `${JSON.stringify({ project: 'Test', description: 'Make it work', userStories: stories }, null, 2)}\n`);
+    if (prd !== undefined) {
+      await workspace.write('.omc/prd.json', prd);
+    }
+    if (options.git !== false) {
+      await gitRepo(workspace.folder);
+    }
+    return workspace;
+  }
+
+  /** Starts `ralph-fresh` in the workspace. */
+  cli(...args: readonly string[]): RunningCli {
+    return this.cliWith({}, ...args);
+  }
+
+  cliWith(extra: Readonly<Record<string, string>>, ...args: readonly string[]): RunningCli {
+    const running = new RunningCli(args, this.folder, { ...this.env, ...extra });
+    this.started.push(running);
+    return running;
+  }
+
+  /** Starts a run with a fake agent. */
+  run(fake: string, ...args: readonly string[]): RunningCli {
+    return this.cli('run', '--agent', 'claude', '--claude-path', fakeAgent(fake), ...args);
+  }
+
+  write(file: string, text: string): Promise<void> {
+    return writeFile(path.join(this.folder, file), text);
+  }
+
+  read(file: string): Promise<string> {
+    return readFile(path.join(this.folder, file), 'utf8');
+  }
+
+  /** Lets fakes go on that wait for it. */
+  note(name: string): Promise<void> {
+    return writeFile(path.join(this.notesDir, name), '');
+  }
+
+  /** What the fakes wrote down so far. */
+  async notes(): Promise<Note[]> {
+    let text = '';
+    try {
+      text = await readFile(path.join(this.notesDir, 'agents.jsonl'), 'utf8');
+    } catch {
+      // No agent has started yet.
+    }
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    return whole.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Note]));
+  }
+
+  /** Agents in the order they started. */
+  async agents(): Promise<number[]> {
+    return (await this.notes()).flatMap(({ pid }) => pid ?? []);
+  }
+
+  /** Waits for the n-th agent (1-based). @returns its pid */
+  agent(n = 1): Promise<number> {
+    return until(`agent ${n}`, async () => (await this.agents())[n - 1]);
+  }
+
+  async stories(): Promise<PrdStory[]> {
+    const prd: { userStories: PrdStory[] } = JSON.parse(await this.read('.omc/prd.json'));
+    return prd.userStories;
+  }
+
+  /** Ids of the stories that the file says are done. */
+  async done(): Promise<string[]> {
+    return (await this.stories()).filter(({ passes }) => passes).map(({ id }) => id);
+  }
+
+  async runIds(): Promise<string[]> {
+    try {
+      return (await readdir(this.files.runsDir)).sort();
+    } catch {
+      return [];
+    }
+  }
+
+  /** Every line of a run's journal; fails when one of them is no event. */
+  async journal(runId?: string): Promise<RunEvent[]> {
+    const id = runId ?? (await this.runIds()).at(-1);
+    if (id === undefined) {
+      return [];
+    }
+    let text: string;
+    try {
+      text = await readFile(this.files.journalFile(id), 'utf8');
+    } catch {
+      return [];
+    }
+    const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+    return lines.slice(0, -1).map(line => {
+      const event = parseRunEvent(line);
+      if (event === undefined) {
+        throw new Error(`No event: ${line.slice(0, 500)}`);
+      }
+      return event;
+    });
+  }
+
+  async events<T extends RunEvent['type']>(type: T, runId?: string): Promise<EventOf<T>[]> {
+    return (await this.journal(runId)).filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  /** Waits until the newest run's journal has an event of this type. */
+  event<T extends RunEvent['type']>(type: T): Promise<EventOf<T>> {
+    return until(type, async () => (await this.events(type))[0]);
+  }
+
+  /** Ends by pid what this test has started and did not see end: command lines, loops, fakes, what they left. */
+  private async endProcesses(): Promise<void> {
+    const loops: number[] = [];
+    for (const runId of await this.runIds()) {
+      const events = await this.journal(runId).catch(() => []);
+      loops.push(...events.flatMap(event => (event.type === 'run.started' ? [event.pid] : [])));
+    }
+    const notes = await this.notes().catch(() => []);
+    const fakes = notes.flatMap(({ pid, left }) => [...(pid ? [pid] : []), ...(left ?? [])]);
+    const own = this.started.filter(
+      ({ child }) => child.exitCode === null && child.signalCode === null,
+    );
+    for (const pid of [
+      ...own.map(cli => cli.pid),
+      ...[...loops, ...fakes].filter(pid => isOurs(pid)),
+    ]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    await Promise.all(own.map(cli => cli.finished));
+  }
+}
+
+/** A pid that was written down may belong to somebody else by now; ours have our files on their command line. */
+function isOurs(pid: number): boolean {
+  try {
+    return /fakeAgents|cli\.ts/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  } catch {
+    return !existsSync('/proc/self/stat') && isAlive(pid);
+  }
+}

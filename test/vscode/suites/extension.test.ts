@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import type { WatchedRun } from '../../../src/orchestrator/run/runWatcher.ts';
+import type { RalphFreshApi } from '../../../src/views/api.ts';
+import type { StoryTreeNode } from '../../../src/views/stories/storyItems.ts';
+
+const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
+const prdFile = path.join(folder, '.omc', 'prd.json');
+
+suite('Ralph Fresh inside VS Code', () => {
+  let api: RalphFreshApi;
+  let original: string;
+
+  suiteSetup(async () => {
+    original = await readFile(prdFile, 'utf8');
+    const extension = vscode.extensions.getExtension<RalphFreshApi>('ralph-fresh.ralph-fresh');
+    assert.ok(extension, 'the extension is installed');
+    api = await extension.activate();
+  });
+
+  test('activates and registers every command of its manifest', async () => {
+    const extension = vscode.extensions.getExtension('ralph-fresh.ralph-fresh');
+    const declared: { command: string }[] = extension?.packageJSON.contributes.commands;
+    const registered = new Set(await vscode.commands.getCommands(true));
+    assert.deepEqual(
+      declared.map(({ command }) => command).filter(command => !registered.has(command)),
+      [],
+    );
+  });
+
+  test('shows the stories with their states in words', async () => {
+    const items = await storyItems();
+    assert.deepEqual(
+      items.map(({ label, description }) => [label, description]),
+      [
+        ['US-001 Create a todo', 'next'],
+        ['US-002 List all todos', 'waits for US-001'],
+        ['US-003 Refuse invalid todos', 'waits for US-001'],
+        ['US-004 Complete a todo', 'waits for US-001, US-003'],
+        ['US-005 Delete a todo', 'waits for US-004'],
+      ],
+    );
+    assert.ok(items.every(item => checked(item) === false));
+  });
+
+  test('a tick changes one value in the file and is shown as done by hand', async () => {
+    const [first] = await storyNodes();
+    assert.ok(first);
+    await vscode.commands.executeCommand('ralphFresh.tickStory', first);
+    assert.equal(
+      await readFile(prdFile, 'utf8'),
+      original.replace('"passes": false', '"passes": true'),
+    );
+    await until(async () => (await storyItems())[0]?.description === 'done by hand');
+    assert.equal(checked((await storyItems())[0]), true);
+
+    const [ticked] = await storyNodes();
+    await vscode.commands.executeCommand('ralphFresh.untickStory', ticked);
+    assert.equal(await readFile(prdFile, 'utf8'), original);
+    await until(async () => (await storyItems())[0]?.description === 'next');
+  });
+
+  test('follows changes of the file, and shows a broken one with its line', async () => {
+    await writeFile(prdFile, original.replace('"passes": false', '"passes": true'));
+    await until(async () => checked((await storyItems())[0]) === true);
+
+    await writeFile(prdFile, '{\n  "userStories": [\n    { "id": }\n  ]\n}\n');
+    await until(async () => (await storyItems())[0]?.contextValue === 'problem');
+    const [problem] = await storyItems();
+    assert.match(String(problem?.description), /^line 3: /);
+
+    await writeFile(prdFile, original);
+    await until(async () => (await storyItems()).length === 5);
+  });
+
+  test('starts a run, shows it as a background task, and stops it without a trace', async () => {
+    await vscode.commands.executeCommand('ralphFresh.startRun');
+    const run = await untilRun(
+      ({ alive, state }) => alive && state.current?.agentPid !== undefined,
+    );
+    assert.equal(run.state.agent, 'demo');
+    const execution = vscode.tasks.taskExecutions.find(
+      ({ task }) => task.definition['type'] === 'ralphFresh',
+    );
+    assert.equal(execution?.task.isBackground, true);
+    assert.equal(`${execution.task.source}: ${execution.task.name}`, 'Ralph: Fresh Run');
+
+    await vscode.commands.executeCommand('ralphFresh.stopRun');
+    const { state, alive } = api.run.current;
+    assert.equal(alive, false);
+    assert.equal(state.outcome, 'stopped');
+    assert.equal(state.exitCode, 130);
+    for (const pid of [run.state.pid, run.state.current?.agentPid]) {
+      assert.ok(pid !== undefined);
+      await until(async () => !(await isRunning(pid)));
+    }
+  });
+
+  test('a second start goes on from the files until every story is done', async function () {
+    this.timeout(300_000);
+    await vscode.commands.executeCommand('ralphFresh.startRun');
+    await untilRun(({ alive, state }) => !alive && state.phase === 'ended', 280_000);
+    assert.equal(api.run.current.state.outcome, 'completed');
+    await until(async () => (await storyItems()).every(item => checked(item) === true));
+    assert.deepEqual(
+      (await storyItems()).map(({ description }) => description),
+      Array(5).fill('claimed'),
+    );
+    const [first] = await storyNodes();
+    const commits = (await api.stories.getChildren(first)) ?? [];
+    assert.ok(commits.length >= 1);
+    assert.ok(commits.every(({ kind }) => kind === 'commit'));
+  });
+
+  test('a commit opens as a diff over its files', async () => {
+    const [first] = await storyNodes();
+    const commits = (await api.stories.getChildren(first)) ?? [];
+    const feature = commits.find(
+      node => node.kind === 'commit' && node.commit.subject.startsWith('feat:'),
+    );
+    assert.ok(feature);
+    const item = await api.stories.getTreeItem(feature);
+    assert.ok(item.command);
+    await vscode.commands.executeCommand(item.command.command, ...(item.command.arguments ?? []));
+    await until(async () => vscode.window.tabGroups.activeTabGroup.activeTab !== undefined);
+    assert.match(
+      vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '',
+      /feat: create a todo/,
+    );
+  });
+
+  async function storyNodes(): Promise<StoryTreeNode[]> {
+    return (await api.stories.getChildren()) ?? [];
+  }
+
+  async function storyItems(): Promise<vscode.TreeItem[]> {
+    return Promise.all((await storyNodes()).map(async node => api.stories.getTreeItem(node)));
+  }
+
+  /** Resolves with the first state of the run that the condition is true for. */
+  function untilRun(
+    condition: (run: WatchedRun) => boolean,
+    limitMs = 50_000,
+  ): Promise<WatchedRun> {
+    return new Promise((resolve, reject) => {
+      const limit = setTimeout(() => {
+        listener.dispose();
+        reject(new Error(`The run did not get there: ${JSON.stringify(api.run.current.state)}`));
+      }, limitMs);
+      const look = (run: WatchedRun) => {
+        if (condition(run)) {
+          clearTimeout(limit);
+          listener.dispose();
+          resolve(run);
+        }
+      };
+      const listener = api.run.onDidChange(look);
+      look(api.run.current);
+    });
+  }
+});
+
+function checked(item: vscode.TreeItem | undefined): boolean | undefined {
+  const state = item?.checkboxState;
+  const value = typeof state === 'object' ? state.state : state;
+  return value === undefined ? undefined : value === vscode.TreeItemCheckboxState.Checked;
+}
+
+/** Looks again until it is so; the limit only ends a test that has failed. */
+async function until(condition: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+  for (const started = Date.now(); !(await condition()); ) {
+    assert.ok(Date.now() - started < limitMs, `did not come true: ${condition}`);
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
+async function isRunning(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // Nobody may be there to take note of its end; then it is dead all the same.
+  return !/^\d+ \(.*\) Z/s.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+}
