@@ -3,7 +3,7 @@
 // with the Node that the devDependency `node` brings, the one VS Code's extension host ships.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 
@@ -28,7 +28,7 @@ const wanted = createHash('sha256')
   .update(readFileSync(path.join(root, 'package-lock.json')))
   .digest('hex');
 const stamp = path.join(root, 'node_modules', '.ralph-fresh-lock');
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+if (!installedHere() && !installedByNpm()) {
   console.log('[set-up] Installing dependencies (npm ci; about half a minute) …');
   const npm = process.env['npm_execpath'];
   const command = npm
@@ -50,6 +50,19 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     process.exit(result.status ?? 1);
   }
   writeFileSync(stamp, wanted);
+}
+
+function installedHere() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+}
+
+/** Somebody ran npm himself: npm's own record of what it installed is not older than the lock file. */
+function installedByNpm() {
+  const record = path.join(root, 'node_modules', '.package-lock.json');
+  return (
+    existsSync(record) &&
+    statSync(record).mtimeMs >= statSync(path.join(root, 'package-lock.json')).mtimeMs
+  );
 }
 
 const bundled = path.join(

@@ -1,6 +1,6 @@
 // Bundles the product into dist/: the extension, the command line, the demo agent, the webview.
 // --minify for release, --watch for development.
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context } from 'esbuild';
 
@@ -46,12 +46,23 @@ const bundles: BuildOptions[] = [
     target: 'node22',
     format: 'cjs',
     external: ['vscode'],
+    // VS Code's extension host reports every look at this global as an error; zod takes one at start.
+    define: { navigator: 'undefined' },
   },
   { ...node, entryPoints: ['src/cli.ts'], outfile: 'dist/cli.js' },
   {
     ...node,
     entryPoints: ['src/orchestrator/agents/demo/program.ts'],
     outfile: 'dist/demo-agent.js',
+  },
+  {
+    ...shared,
+    entryPoints: ['src/webview/main.ts'],
+    outfile: 'dist/webview/main.js',
+    platform: 'browser',
+    // The page loads it by a plain script element.
+    format: 'iife',
+    target: 'chrome122',
   },
 ];
 
@@ -65,5 +76,26 @@ if (watch) {
     await bundle.watch();
   }
 } else {
-  await Promise.all(bundles.map(options => build(options)));
+  const results = await Promise.all(bundles.map(options => build({ ...options, metafile: true })));
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
+  writeFileSync(path.join(root, 'dist', 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
+}
+
+/** Name, version and licence text of every package of which something is in a bundle. */
+function notices(inputs: readonly string[]): string {
+  const folders = inputs.flatMap(input => {
+    const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];
+    return folder === undefined ? [] : [folder];
+  });
+  return [...new Set(folders)]
+    .sort()
+    .map(folder => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(path.join(root, folder, 'package.json'), 'utf8'),
+      );
+      const file = readdirSync(path.join(root, folder)).find(entry => /^licen[cs]e/i.test(entry));
+      const text = file === undefined ? '' : readFileSync(path.join(root, folder, file), 'utf8');
+      return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(78)}\n\n`);
 }

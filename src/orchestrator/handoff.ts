@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseProgressLog } from './context/progressLog.ts';
 import type { GitRepository } from './git.ts';
 import type { RunFiles } from './run/runFiles.ts';

@@ -6,6 +6,7 @@ import type { Agent } from './agents/agent.ts';
 import type { RunConfig } from './config.ts';
 import { GitRepository } from './git.ts';
 import {
+  fitHandoff,
   initHandoff,
   type RalphFreshHandoff,
   refreshHandoffFromFiles,
@@ -14,6 +15,7 @@ import {
 import { HumanError } from './humanError.ts';
 import { runIteration } from './iteration.ts';
 import { type Judgement, judge, storyChanges } from './judge.ts';
+import { requireNoOtherMode } from './modes.ts';
 import { type Decision, decide } from './policy.ts';
 import { generateIterationPrompt } from './prompt.ts';
 import { writeReceipt } from './receipt.ts';
@@ -75,6 +77,7 @@ export async function runLoop(options: LoopOptions): Promise<RunState> {
   }
   try {
     await ignoreStateDir(files);
+    await requireNoOtherMode(files);
     const previousRun = (await runIds(files)).findLast(id => id !== runId);
     for (const id of new Set([attempt.lock.died?.runId, previousRun])) {
       if (id !== undefined && isRunId(id)) {
@@ -302,9 +305,12 @@ class Run {
   ): Promise<{ prompt: string; handoffBytes: number }> {
     const { config, files, storyFile } = this.options;
     await this.refreshHandoff(iteration, story);
-    const handoffBytes = await writeHandoff(files, this.handoff);
+    // The prompt is made of what fits into the handoff, so that it is as small at iteration 1,000.
+    const handoff = fitHandoff(this.handoff);
+    const handoffBytes = await writeHandoff(files, handoff);
     const prompt = generateIterationPrompt({
-      handoff: this.handoff,
+      handoff,
+      task: this.handoff.original_prompt,
       ...(story && { story }),
       ...(storyFile === undefined ? {} : { storyFile: relative(files.workspace, storyFile) }),
       progressFile: relative(files.workspace, this.progressFile),

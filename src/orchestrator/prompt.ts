@@ -5,7 +5,10 @@ import { shorten, shortenBlock } from './text.ts';
 
 /** What the prompt is made of, beside the handoff. */
 export interface PromptInput {
+  /** Fitted, so that its lists are short. */
   readonly handoff: RalphFreshHandoff;
+  /** What the person asked for, in whole; the handoff's own copy may be cut. */
+  readonly task?: string;
   /** Absent in free-form mode. */
   readonly story?: Story;
   /** Relative to the workspace, with forward slashes; absent in free-form mode. */
@@ -38,7 +41,7 @@ export function generateIterationPrompt(input: PromptInput): string {
   const { handoff, story } = input;
   return `${[
     heading(handoff),
-    section('Your Task', shortenBlock(handoff.original_prompt, BUDGET.task)),
+    section('Your Task', shortenBlock(input.task ?? handoff.original_prompt, BUDGET.task)),
     ...warnings(input),
     ...(story ? [storySection(story)] : []),
     section('Current State (from files)', currentState(handoff)),

@@ -1,6 +1,9 @@
+import path from 'node:path';
+import { HumanError } from '../orchestrator/humanError.ts';
 import { EXIT_CODES } from '../orchestrator/run/events.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
+import type { StoryFile } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { withoutControls } from '../orchestrator/text.ts';
 import { english, outcomeSentence } from './sentences.ts';
@@ -10,8 +13,12 @@ export async function statusData(
   files: RunFiles,
   { runId, state, alive }: WatchedRun,
 ): Promise<object> {
-  const storyFile = await findStoryFile(files.workspace);
-  const stories = storyFile === undefined ? undefined : await readStoryFile(storyFile);
+  // The run's own story file, which may have been named by hand; else the one a run would find.
+  const storyFile =
+    state.storyFile === undefined
+      ? await findStoryFile(files.workspace)
+      : path.resolve(files.workspace, state.storyFile);
+  const stories = await readable(storyFile);
   const count =
     stories?.kind === 'stories'
       ? { done: stories.stories.filter(story => story.done).length, total: stories.stories.length }
@@ -40,6 +47,18 @@ function phaseOf({ state, alive }: Pick<WatchedRun, 'state' | 'alive'>): string 
     return state.phase;
   }
   return alive ? state.phase : 'interrupted';
+}
+
+async function readable(storyFile: string | undefined): Promise<StoryFile | undefined> {
+  try {
+    return storyFile === undefined ? undefined : await readStoryFile(storyFile);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // It is gone; the journal knows the last count.
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** How the run stands, in a few lines. */

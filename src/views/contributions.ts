@@ -4,6 +4,7 @@ export const Command = {
   startRun: 'ralphFresh.startRun',
   stopRun: 'ralphFresh.stopRun',
   showTerminal: 'ralphFresh.showTerminal',
+  showProgress: 'ralphFresh.showProgress',
   createStoryFile: 'ralphFresh.createStoryFile',
   openStoryFile: 'ralphFresh.openStoryFile',
   openStory: 'ralphFresh.openStory',
@@ -15,6 +16,11 @@ export const Command = {
 
 export const View = {
   stories: 'ralphFresh.stories',
+} as const;
+
+/** Types of webview panels. VS Code restores a panel by it, so it never changes. */
+export const WebviewPanelType = {
+  progress: 'ralphFresh.progress',
 } as const;
 
 export const ContextKey = {

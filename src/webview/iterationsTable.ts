@@ -90,7 +90,7 @@ function timeCell(
     return nothing;
   }
   return 'ms' in time
-    ? durationWords(time.ms, strings)
+    ? durationWords(Math.round(time.ms / 1_000) * 1_000, strings)
     : html`<ralph-elapsed .since=${time.since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`;
 }
 

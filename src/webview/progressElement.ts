@@ -99,7 +99,7 @@ function empty({ emptyTitle, emptyText, start }: ProgressStrings): TemplateResul
     <div class="empty">
       <h1>${emptyTitle}</h1>
       <p>${emptyText}</p>
-      <div class="actions">${startButton(start)}</div>
+      <div class="actions">${startButton(start, 'primary')}</div>
     </div>
   `;
 }
@@ -133,9 +133,10 @@ function header(run: ShownRun, strings: ProgressStrings): TemplateResult {
   `;
 }
 
-function actions({ active, stopping }: ShownRun, strings: ProgressStrings): TemplateResult {
+function actions({ active, glyph, stopping }: ShownRun, strings: ProgressStrings): TemplateResult {
   if (!active) {
-    return startButton(strings.start);
+    // After the work is done, another run is nothing to urge.
+    return startButton(strings.start, glyph === 'done' ? 'secondary' : 'primary');
   }
   // Not `disabled` while it stops: that would take the keyboard's place away.
   return html`
@@ -157,9 +158,9 @@ function actions({ active, stopping }: ShownRun, strings: ProgressStrings): Temp
   `;
 }
 
-function startButton(words: string): TemplateResult {
+function startButton(words: string, rank: 'primary' | 'secondary'): TemplateResult {
   return html`
-    <button type="button" class="primary" @click=${() => post({ type: 'startRun' })}>${words}</button>
+    <button type="button" class=${rank} @click=${() => post({ type: 'startRun' })}>${words}</button>
   `;
 }
 

@@ -293,7 +293,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     // Looked at right away: `stop` has waited already.
     const left = (await workspace.notes()).flatMap(note => note.left ?? []);
     assert.equal(left.length, 2);
-    assert.deepEqual([agent, ...left, cli.pid].filter(isAlive), []);
+    assert.deepEqual([agent, ...left].filter(isAlive), []);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Stopped\. State saved/);
     await assertEnd(workspace, cli, 'stopped', 130);
@@ -383,6 +383,14 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('stop').finished;
     assert.deepEqual([code, stdout], [0, 'No run is going on in this folder.\n']);
+  });
+
+  test('DEFECT: `stop` waits for the process of the loop too', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    await workspace.event('agent.init');
+    await workspace.cli('stop', '--now').finished;
+    assert.equal(isAlive(cli.pid), false);
   });
 
   test('DEFECT: `stop` after a kill -9 of the loop ends the agent that it left', async t => {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { shorten, withoutControls } from '../text.ts';
 import type { AgentDecoder, AgentErrorKind, AgentEvent, TokenUsage } from './agent.ts';
 

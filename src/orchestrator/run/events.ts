@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The journal's vocabulary: one {@link RunEvent} a line, codes and data only. Views make sentences of

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { STOP_MODES, type StopMode } from './events.ts';
 import type { RunFiles } from './runFiles.ts';
 

@@ -8,14 +8,11 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Emitter } from '../emitter.ts';
-import { LineSplitter } from '../lineSplitter.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
+import { GrowingFile } from './growingFile.ts';
 
-/** Longest journal line that is read, in UTF-16 units; our own writer stays far below. */
-const MAX_LINE = 1_000_000;
 const READ_CHUNK_BYTES = 1 << 16;
 
 /**
@@ -43,8 +40,7 @@ export class JournalWriter {
     const fd = openSync(file, 'a+');
     try {
       dropTornLine(fd);
-      const last = (await readJournal(file)).at(-1);
-      return new JournalWriter(fd, last?.seq ?? 0);
+      return new JournalWriter(fd, await lastSeq(file));
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -87,50 +83,44 @@ export async function readJournal(file: string): Promise<RunEvent[]> {
 
 /** Reads a journal that may still grow: each call continues where the last one ended. */
 export class JournalReader {
-  private readonly file: string;
-  /** Always just behind a line break, so that a torn line which a writer drops was never taken in. */
-  private offset = 0;
+  private readonly lines: GrowingFile;
 
   constructor(file: string) {
-    this.file = file;
+    this.lines = new GrowingFile(file);
   }
 
-  /** Calls `onEvent` for every whole line that was added since the last call. One call at a time. */
+  /** Calls `onEvent` for every event that was added since the last call. One call at a time. */
   async readNew(onEvent: (event: RunEvent) => void): Promise<void> {
-    let handle: Awaited<ReturnType<typeof open>>;
-    try {
-      handle = await open(this.file, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return;
+    await this.lines.readNew(line => {
+      const event = parseRunEvent(line);
+      if (event) {
+        onEvent(event);
       }
-      throw error;
+    });
+  }
+}
+
+/** The highest number in use, also of events that only a newer version knows. */
+async function lastSeq(file: string): Promise<number> {
+  let last = 0;
+  await new GrowingFile(file).readNew(line => {
+    const seq = seqOf(line);
+    if (Number.isSafeInteger(seq)) {
+      last = Math.max(last, seq);
     }
-    try {
-      const splitter = new LineSplitter(MAX_LINE);
-      const buffer = Buffer.alloc(READ_CHUNK_BYTES);
-      let position = this.offset;
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-        if (bytesRead === 0) {
-          return;
-        }
-        const chunk = buffer.subarray(0, bytesRead);
-        for (const line of splitter.push(chunk)) {
-          const event = parseRunEvent(line.text);
-          if (event) {
-            onEvent(event);
-          }
-        }
-        const lineBreak = chunk.lastIndexOf(0x0a);
-        if (lineBreak !== -1) {
-          this.offset = position + lineBreak + 1;
-        }
-        position += bytesRead;
-      }
-    } finally {
-      await handle.close();
-    }
+  });
+  return last;
+}
+
+function seqOf(line: string): number {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'seq' in value
+      ? Number(value.seq)
+      : Number.NaN;
+  } catch {
+    // Foreign; it has no number that could be used twice.
+    return Number.NaN;
   }
 }
 

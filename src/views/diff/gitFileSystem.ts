@@ -9,7 +9,7 @@ import {
   Uri,
   workspace,
 } from 'vscode';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { GitRepository } from '../../orchestrator/git.ts';
 import { GIT_SCHEME } from '../contributions.ts';

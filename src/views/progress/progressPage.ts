@@ -87,7 +87,13 @@ export class ProgressPage implements Disposable {
       }),
     );
     ofPanel.add(panel.webview.onDidReceiveMessage((message: unknown) => this.receive(message)));
-    ofPanel.add(panel.onDidChangeViewState(() => this.send()));
+    ofPanel.add(
+      panel.onDidChangeViewState(() => {
+        if (panel.visible) {
+          this.send();
+        }
+      }),
+    );
     panel.title = l10n.t('Ralph Progress');
     panel.iconPath = {
       light: Uri.joinPath(this.extensionUri, 'media', 'ralph-light.svg'),
@@ -133,6 +139,7 @@ export class ProgressPage implements Disposable {
   }
 
   private sendSoon(): void {
+    // A hidden page gets nothing: VS Code would drop it. It asks again when it is shown.
     if (this.panel?.visible) {
       this.timer ??= setTimeout(() => this.send(), SEND_EVERY_MS);
     }
@@ -141,8 +148,7 @@ export class ProgressPage implements Disposable {
   private send(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    // A hidden page gets nothing: VS Code would drop it.
-    if (this.panel?.visible) {
+    if (this.panel) {
       const snapshot = progressSnapshot(this.model.current, this.model.events, {
         t: l10n.t,
         now: new Date(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What the progress page and the extension say to each other. Both sides use this file, so it knows

@@ -30,14 +30,21 @@ export class RunTerminal implements Pseudoterminal {
   readonly onDidClose = this.closeEmitter.event;
   private readonly model: RunModel;
   private readonly start: () => Promise<void>;
+  private readonly staysOpen: boolean;
+  /** It is made or open, and the run it shows has not ended. */
+  following = true;
   /** Events up to here are on the screen. */
   private shown = 0;
   private runId: string | undefined;
 
-  /** @param start starts a run; called when the task was run from the Tasks menu and none is going on */
-  constructor(model: RunModel, start: () => Promise<void>) {
+  /**
+   * @param start starts a run; called when the task was run from the Tasks menu and none is going on
+   * @param staysOpen does not tell VS Code of the end, which then may close the terminal
+   */
+  constructor(model: RunModel, start: () => Promise<void>, staysOpen: boolean) {
     this.model = model;
     this.start = start;
+    this.staysOpen = staysOpen;
   }
 
   async open(): Promise<void> {
@@ -48,7 +55,7 @@ export class RunTerminal implements Pseudoterminal {
       }
     } catch (error) {
       this.write('error', error instanceof Error ? error.message : String(error));
-      this.closeEmitter.fire(1);
+      this.end(1);
       return;
     }
     this.runId = this.model.current.runId;
@@ -57,7 +64,7 @@ export class RunTerminal implements Pseudoterminal {
       this.model.onDidChange(({ runId, alive, state }) => {
         if (runId === this.runId && !alive && state.phase !== 'ended') {
           this.write('warning', l10n.t('The loop was killed. Start a run to go on.'));
-          this.closeEmitter.fire(1);
+          this.end(1);
         }
       }),
     );
@@ -66,6 +73,7 @@ export class RunTerminal implements Pseudoterminal {
 
   /** The user closed it, or the run is over. */
   close(): void {
+    this.following = false;
     this.store.dispose();
   }
 
@@ -97,8 +105,15 @@ export class RunTerminal implements Pseudoterminal {
       }
       if (event.type === 'run.ended') {
         // A non-zero code is shown as a warning, which an unfinished list of stories is not.
-        this.closeEmitter.fire(event.outcome === 'error' ? 1 : 0);
+        this.end(event.outcome === 'error' ? 1 : 0);
       }
+    }
+  }
+
+  private end(code: number): void {
+    this.following = false;
+    if (!this.staysOpen) {
+      this.closeEmitter.fire(code);
     }
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { existsSync, type FSWatcher, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -44,8 +44,8 @@ export interface PlaybackOptions {
   readonly signal: AbortSignal;
   /** Pause before each step, so that a person can follow. */
   readonly paceMs: number;
-  /** While this file exists, a story is not ticked. */
-  readonly holdFile?: string;
+  /** While this file exists, or in this folder a file named after the story, the story is not ticked. */
+  readonly hold?: string;
 }
 
 /** Works off the one story that the prompt names. */
@@ -101,7 +101,7 @@ export class Playback {
       await this.#playCommit(commit);
     }
     await this.#recordProgress(story);
-    await this.#hold();
+    await this.#hold(story.id);
     const after = await this.#tick(story);
     return withPromise(`${story.id} (${story.title}) is done. ${story.done}`, after);
   }
@@ -286,9 +286,14 @@ export class Playback {
     return parsePrd(await this.#contentOf(PRD_FILE)) ?? { userStories: [] };
   }
 
-  async #hold(): Promise<void> {
-    const { holdFile, signal } = this.#options;
-    if (holdFile === undefined || !existsSync(holdFile)) {
+  async #hold(storyId: string): Promise<void> {
+    const { hold, signal } = this.#options;
+    const found = hold === undefined ? undefined : statSync(hold, { throwIfNoEntry: false });
+    if (hold === undefined || found === undefined) {
+      return;
+    }
+    const holdFile = found.isDirectory() ? path.join(hold, storyId) : hold;
+    if (!existsSync(holdFile)) {
       return;
     }
     await this.#say(

@@ -17,7 +17,7 @@ async function main(signal: AbortSignal): Promise<number> {
   const { values } = parseArgs({ options: { 'max-turns': { type: 'string' } }, strict: false });
   const maxTurns = Number(values['max-turns']) || Number.POSITIVE_INFINITY;
   const pace = Number(process.env['RALPH_FRESH_DEMO_PACE_MS'] ?? DEFAULT_PACE_MS);
-  const holdFile = process.env['RALPH_FRESH_DEMO_HOLD'];
+  const hold = process.env['RALPH_FRESH_DEMO_HOLD'];
   const cwd = process.cwd();
   const transcript = new Transcript(cwd, maxTurns, line => process.stdout.write(`${line}\n`));
   transcript.init();
@@ -30,7 +30,7 @@ async function main(signal: AbortSignal): Promise<number> {
       children: new ChildProcesses(cwd, process.env, signal),
       signal,
       paceMs: pace >= 0 ? pace : DEFAULT_PACE_MS,
-      ...(holdFile ? { holdFile } : {}),
+      ...(hold ? { hold } : {}),
     });
     transcript.result(await playback.run());
     return 0;

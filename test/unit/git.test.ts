@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { GitRepository } from '../../src/orchestrator/git.ts';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+const execFileText = promisify(execFile);
+
+describe('GitRepository', () => {
+  let temp: TempDir;
+  let folder: string;
+  let repo: GitRepository;
+  let first: string;
+
+  beforeEach(async () => {
+    temp = await tempDir('git-repository-');
+    folder = path.join(temp.path, 'my projeçt');
+    await mkdir(folder);
+    await write('a.txt', 'one\n'.repeat(20));
+    first = await gitRepo(folder);
+    repo = new GitRepository(folder);
+  });
+  afterEach(() => temp.remove());
+
+  async function git(...args: readonly string[]): Promise<string> {
+    const { stdout } = await execFileText('git', [...args], {
+      cwd: folder,
+      env: cleanEnv({ home: temp.path }),
+    });
+    return stdout.trim();
+  }
+
+  async function write(file: string, content: string | Buffer): Promise<void> {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), content);
+  }
+
+  async function commit(message: string): Promise<string> {
+    await git('add', '--all');
+    await git('commit', '--quiet', '--allow-empty', '--message', message);
+    return git('rev-parse', 'HEAD');
+  }
+
+  const subjects = async (options?: Parameters<GitRepository['commits']>[0]) =>
+    (await repo.commits(options)).map(({ subject }) => subject);
+
+  test('root, head and branch, also from a folder below', async () => {
+    await mkdir(path.join(folder, 'src/deep'), { recursive: true });
+    const below = new GitRepository(path.join(folder, 'src/deep'));
+    for (const at of [repo, below]) {
+      assert.equal(path.resolve((await at.root()) ?? ''), folder);
+      assert.equal(await at.head(), first);
+      assert.equal(await at.branch(), 'main');
+    }
+  });
+
+  test('a branch with a slash and letters of other languages', async () => {
+    await git('checkout', '--quiet', '-b', 'ralph/größe-漢字');
+    assert.equal(await repo.branch(), 'ralph/größe-漢字');
+  });
+
+  test('a detached HEAD has no branch', async () => {
+    await commit('second');
+    await git('checkout', '--quiet', '--detach', first);
+    assert.equal(await repo.branch(), '');
+    assert.equal(await repo.head(), first);
+    assert.deepEqual(await subjects(), ['First commit']);
+  });
+
+  test('before the first commit', async () => {
+    const empty = path.join(temp.path, 'empty');
+    await mkdir(empty);
+    await execFileText('git', ['init', '--quiet', '--initial-branch=begin', empty], {
+      env: cleanEnv({ home: temp.path }),
+    });
+    repo = new GitRepository(empty);
+    assert.notEqual(await repo.root(), undefined);
+    assert.equal(await repo.head(), undefined);
+    assert.equal(await repo.branch(), 'begin');
+    assert.equal(await repo.hasUncommittedChanges(), false);
+    await assert.rejects(repo.commits());
+  });
+
+  test('outside a repository', async () => {
+    repo = new GitRepository(temp.path);
+    assert.equal(await repo.root(), undefined);
+    assert.equal(await repo.head(), undefined);
+    assert.equal(await repo.branch(), '');
+    await assert.rejects(repo.hasUncommittedChanges());
+    await assert.rejects(repo.commits());
+  });
+
+  test('commits, newest first, whole, with their author and time', async () => {
+    const second = await commit('feat: größer 漢字 "quoted" | pipe\n\nA body\nof lines');
+    const [newest, oldest, ...rest] = await repo.commits();
+    assert.deepEqual(rest, []);
+    assert.deepEqual(
+      [newest?.hash, newest?.subject, newest?.author],
+      [second, 'feat: größer 漢字 "quoted" | pipe', 'Test Person'],
+    );
+    assert.ok(Date.parse(newest?.at ?? '') > 0);
+    assert.equal(oldest?.hash, first);
+  });
+
+  test('some commits: a limit, since, at', async () => {
+    const second = await commit('second');
+    await commit('third');
+    assert.deepEqual(await subjects({ limit: 2 }), ['third', 'second']);
+    assert.deepEqual(await subjects({ since: first }), ['third', 'second']);
+    assert.deepEqual(await subjects({ since: second }), ['third']);
+    assert.deepEqual(await subjects({ since: first, at: second }), ['second']);
+    assert.deepEqual(await subjects({ at: first }), ['First commit']);
+    assert.deepEqual(await subjects({ since: (await repo.head()) ?? '' }), []);
+  });
+
+  test('a commit without a message', async () => {
+    await git('commit', '--quiet', '--allow-empty', '--allow-empty-message', '--message', '');
+    assert.deepEqual(await subjects(), ['', 'First commit']);
+  });
+
+  test("DEFECT: a subject that holds git's separators makes no other commits", async () => {
+    await commit('a\x1eb0b0b0b0\x1ffaked\x1fNobody\x1f2026-01-01');
+    const hashes = (await repo.commits()).map(({ hash }) => hash);
+    assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
+  });
+
+  test('an option in the place of a commit is none', async () => {
+    await assert.rejects(repo.commits({ at: '--output=stolen' }));
+    await assert.rejects(readFile(path.join(folder, 'stolen')), { code: 'ENOENT' });
+  });
+
+  test('uncommitted changes: untracked, changed, staged, deleted; not ignored', async () => {
+    assert.equal(await repo.hasUncommittedChanges(), false);
+    await write('.gitignore', 'ignored\n');
+    await commit('ignore');
+    await write('ignored', '');
+    assert.equal(await repo.hasUncommittedChanges(), false);
+    await write('untracked.txt', '');
+    assert.equal(await repo.hasUncommittedChanges(), true);
+    await git('add', 'untracked.txt');
+    assert.equal(await repo.hasUncommittedChanges(), true);
+    await commit('tracked');
+    await write('a.txt', 'two');
+    assert.equal(await repo.hasUncommittedChanges(), true);
+    await git('checkout', '--', 'a.txt');
+    await rm(path.join(folder, 'a.txt'));
+    assert.equal(await repo.hasUncommittedChanges(), true);
+  });
+
+  test('looking never writes the index, since an agent may be committing', async () => {
+    await writeFile(path.join(folder, '.git/index.lock'), '');
+    assert.equal(await repo.hasUncommittedChanges(), false);
+    assert.equal((await repo.commits()).length, 1);
+  });
+
+  test('files of a root commit', async () => {
+    assert.deepEqual(await repo.changedFiles(first), [{ status: 'added', path: 'a.txt' }]);
+    assert.equal(await repo.parent(first), undefined);
+  });
+
+  test('files added, modified, deleted, renamed, binary, made executable', async () => {
+    await write('gone.txt', 'x');
+    await write('data.bin', Buffer.from([0, 1, 2, 255]));
+    await write('run.sh', 'echo');
+    const before = await commit('before');
+    await write('new.txt', 'n');
+    await write('data.bin', Buffer.from([0, 9, 255]));
+    await git('update-index', '--chmod=+x', 'run.sh');
+    await rm(path.join(folder, 'gone.txt'));
+    await mkdir(path.join(folder, 'moved'));
+    await rename(path.join(folder, 'a.txt'), path.join(folder, 'moved/a b.txt'));
+    await git('config', 'core.fileMode', 'false');
+    const hash = await commit('after');
+    const found = await repo.changedFiles(hash);
+    assert.deepEqual(
+      found.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      [
+        { status: 'modified', path: 'data.bin' },
+        { status: 'deleted', path: 'gone.txt' },
+        { status: 'renamed', path: 'moved/a b.txt', oldPath: 'a.txt' },
+        { status: 'added', path: 'new.txt' },
+        { status: 'modified', path: 'run.sh' },
+      ],
+    );
+    assert.equal(await repo.parent(hash), before);
+    assert.deepEqual(await repo.fileAt(hash, 'data.bin'), Buffer.from([0, 9, 255]));
+    assert.deepEqual(await repo.fileAt(before, 'data.bin'), Buffer.from([0, 1, 2, 255]));
+    assert.equal(`${await repo.fileAt(before, 'gone.txt')}`, 'x');
+    await assert.rejects(repo.fileAt(hash, 'gone.txt'));
+  });
+
+  test('names with spaces, letters of other languages, quotes and line breaks', async () => {
+    const names = ['a b.txt', 'größe/漢字.txt', "it's.txt", '-dash.txt', ' lead.txt'];
+    if (process.platform !== 'win32') {
+      names.push('line\nbreak.txt', 'tab\t.txt', '"quoted".txt', 'back\\slash.txt', ':colon.txt');
+    }
+    for (const name of names) {
+      await write(name, `in ${name}`);
+    }
+    const hash = await commit('names');
+    const found = (await repo.changedFiles(hash)).map(file => file.path);
+    assert.deepEqual(found.sort(), [...names].sort());
+    for (const name of names) {
+      assert.equal(`${await repo.fileAt(hash, name)}`, `in ${name}`);
+    }
+  });
+
+  test('DEFECT: a merge commit is told against its first parent', async () => {
+    await git('checkout', '--quiet', '-b', 'side');
+    await write('side.txt', 's');
+    await commit('on the side');
+    await git('checkout', '--quiet', 'main');
+    await write('main.txt', 'm');
+    const onMain = await commit('on main');
+    await git('merge', '--quiet', '--no-ff', '-m', 'merged', 'side');
+    const merged = await git('rev-parse', 'HEAD');
+    assert.deepEqual(await repo.changedFiles(merged), [{ status: 'added', path: 'side.txt' }]);
+    assert.equal(await repo.parent(merged), onMain);
+    assert.deepEqual((await subjects({ since: onMain })).sort(), ['merged', 'on the side']);
+  });
+
+  test('an empty commit has no files', async () => {
+    assert.deepEqual(await repo.changedFiles(await commit('empty')), []);
+  });
+
+  test("a repository's own diff programs and text conversions are not run", async () => {
+    await write('.gitattributes', '*.txt diff=evil\n');
+    await write('a.txt', 'two\n');
+    await git('config', 'diff.evil.command', 'touch ran #');
+    await git('config', 'diff.evil.textconv', 'touch ran #');
+    await git('config', 'diff.external', 'touch ran #');
+    const hash = await commit('second');
+    assert.equal((await repo.changedFiles(hash)).length, 2);
+    assert.equal(`${await repo.fileAt(hash, 'a.txt')}`, 'two\n');
+    await assert.rejects(readFile(path.join(folder, 'ran')), { code: 'ENOENT' });
+  });
+
+  test('what is no commit is said to be none', async () => {
+    for (const bad of ['', 'main', 'HEAD', '--all', `${first}^`, 'xyz', `${first} --output=x`]) {
+      await assert.rejects(repo.resolveCommit(bad), HumanError, bad);
+    }
+    for (const gone of ['0'.repeat(40), 'deadbeef']) {
+      await assert.rejects(repo.changedFiles(gone), {
+        name: HumanError.name,
+        message: /has no commit .* rebase or a reset/,
+      });
+    }
+    assert.equal(await repo.resolveCommit(first.slice(0, 8)), first);
+    const blob = await git('rev-parse', 'HEAD:a.txt');
+    await assert.rejects(repo.resolveCommit(blob), HumanError);
+  });
+});

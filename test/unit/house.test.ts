@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import * as contributions from '../../src/views/contributions.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const src = path.join(root, 'src');
+const read = (file: string) => readFile(path.join(root, file), 'utf8');
+
+/** TypeScript files below a folder, relative to `src`, with forward slashes. */
+async function sources(folder: string): Promise<string[]> {
+  const entries = await readdir(path.join(src, folder), { recursive: true, withFileTypes: true });
+  return (
+    entries
+      .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
+      .map(entry => path.relative(src, path.join(entry.parentPath, entry.name)))
+      .map(file => file.split(path.sep).join('/'))
+      // What the demo agent writes into the sample project is text to us.
+      .filter(file => !file.startsWith('orchestrator/agents/demo/work/'))
+  );
+}
+
+/** Everything a file imports: ours as paths relative to `src`, others by their names. */
+async function importsOf(file: string): Promise<string[]> {
+  const text = await readFile(path.join(src, file), 'utf8');
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*'([^']+)'|(?:^|\n)\s*import\s*'([^']+)'|\bimport\(\s*['"`]([^'"`]+)['"`]|\brequire\(\s*['"`]([^'"`]+)['"`]/g,
+  );
+  return [...found]
+    .map(([, ...names]) => names.find(name => name !== undefined) ?? '')
+    .map(name => (name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name));
+}
+
+interface Import {
+  readonly file: string;
+  readonly imported: string;
+}
+
+async function allImports(files: readonly string[]): Promise<Import[]> {
+  const lists = await Promise.all(
+    files.map(async file => (await importsOf(file)).map(imported => ({ file, imported }))),
+  );
+  return lists.flat();
+}
+
+const offending = (imports: readonly Import[], isAllowed: (imported: string) => boolean) =>
+  imports
+    .filter(({ imported }) => !isAllowed(imported))
+    .map(({ file, imported }) => `${file} imports ${imported}`);
+
+describe('imports run one way', () => {
+  test('this test sees imports at all', async () => {
+    const seen = await importsOf('orchestrator/loop.ts');
+    assert.ok(seen.includes('orchestrator/policy.ts'));
+    assert.ok(seen.includes('node:path'));
+    assert.ok(seen.includes('write-file-atomic'));
+    assert.ok((await importsOf('cli.ts')).includes('orchestrator/node20.ts'));
+    assert.ok((await importsOf('views/run/runModel.ts')).includes('vscode'));
+    assert.ok((await sources('orchestrator')).length > 30);
+  });
+
+  test('the orchestrator, the presentation and the command line know nothing of VS Code', async () => {
+    const files = [
+      ...(await sources('orchestrator')),
+      ...(await sources('presentation')),
+      'cli.ts',
+    ];
+    const imports = await allImports(files);
+    assert.deepEqual(
+      offending(
+        imports,
+        imported => imported !== 'vscode' && !/^(views|webview|extension)\b/.test(imported),
+      ),
+      [],
+    );
+  });
+
+  test('the orchestrator knows nothing of its doors', async () => {
+    assert.deepEqual(
+      offending(
+        await allImports(await sources('orchestrator')),
+        imported => !/^(presentation|cli)\b/.test(imported),
+      ),
+      [],
+    );
+  });
+
+  /** Files that know nothing of runs and stories themselves. */
+  const leaves = ['assertNever', 'emitter', 'humanError', 'lineSplitter', 'text'].map(
+    name => `orchestrator/${name}.ts`,
+  );
+  for (const folder of ['orchestrator/run', 'orchestrator/stories']) {
+    test(`${folder} imports nothing above it but leaves`, async () => {
+      const imports = await allImports(await sources(folder));
+      assert.deepEqual(
+        offending(
+          imports,
+          imported =>
+            imported.startsWith(`${folder}/`) ||
+            leaves.includes(imported) ||
+            !/^(orchestrator|presentation|views|webview|cli|extension)\b/.test(imported),
+        ),
+        [],
+      );
+    });
+  }
+
+  test('the leaves import no file of ours', async () => {
+    assert.deepEqual(
+      offending(await allImports(leaves), imported => imported.startsWith('node:')),
+      [],
+    );
+  });
+
+  test('a view starts no process and writes no file', async () => {
+    const imports = await allImports(await sources('views'));
+    assert.deepEqual(
+      offending(
+        imports,
+        imported => !/^(node:child_process|execa|simple-git|write-file-atomic)$/.test(imported),
+      ),
+      [],
+    );
+  });
+
+  test("Node's own modules are named as such", async () => {
+    const files = await sources('.');
+    assert.deepEqual(
+      offending(await allImports(files), imported => !builtinModules.includes(imported)),
+      [],
+    );
+  });
+
+  test('every import of ours is a file that exists', async () => {
+    const files = await sources('.');
+    const known = new Set(files);
+    assert.deepEqual(
+      offending(
+        await allImports(files),
+        imported =>
+          known.has(imported) ||
+          !/^(orchestrator|presentation|views|webview)\/|^(cli|extension)\.ts$/.test(imported) ||
+          !imported.endsWith('.ts'),
+      ),
+      [],
+    );
+  });
+});
+
+test('extension.ts wires and does no work', async () => {
+  assert.ok((await read('src/extension.ts')).split('\n').length < 120);
+});
+
+describe('package.json', async () => {
+  const text = await read('package.json');
+  const manifest = JSON.parse(text);
+  const { commands, views, configuration, menus, viewsWelcome, taskDefinitions } =
+    manifest.contributes;
+  const sorted = (values: Iterable<string>) => [...values].sort();
+  const commandIds = sorted(Object.values(contributions.Command));
+  const viewIds: string[] = Object.values(contributions.View);
+
+  test('contributes exactly the commands of contributions.ts', () => {
+    assert.deepEqual(
+      sorted(commands.map(({ command }: { command: string }) => command)),
+      commandIds,
+    );
+  });
+
+  test('contributes exactly the views of contributions.ts', () => {
+    const ids = Object.values<{ id: string }[]>(views).flatMap(list => list.map(({ id }) => id));
+    assert.deepEqual(sorted(ids), sorted(viewIds));
+  });
+
+  test('contributes exactly the settings of contributions.ts', async () => {
+    const source = await read('src/views/contributions.ts');
+    const body = /export interface Settings \{\n(?<body>[\s\S]*?)\n\}/.exec(source)?.groups?.[
+      'body'
+    ];
+    const keys = [...(body ?? '').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(
+      ([, key]) => key ?? '',
+    );
+    assert.ok(keys.length > 0);
+    assert.deepEqual(
+      sorted(Object.keys(configuration.properties)),
+      sorted(keys.map(key => `${contributions.SETTINGS_SECTION}.${key}`)),
+    );
+  });
+
+  test('names no command, view or context key that does not exist', () => {
+    const used = [
+      ...Object.values<{ command: string; when?: string }[]>(menus).flat(),
+      ...viewsWelcome,
+    ];
+    for (const { command, view, when = '' } of used) {
+      assert.ok(command === undefined || commandIds.includes(command), command);
+      assert.ok(view === undefined || viewIds.includes(view), view);
+      const ids: string[] = [...when.matchAll(/ralphFresh\.\w+/g)].map(([id]) => id);
+      const known: string[] = [...viewIds, ...Object.values<string>(contributions.ContextKey)];
+      assert.deepEqual(
+        ids.filter(id => !known.includes(id)),
+        [],
+      );
+    }
+    for (const { enablement = '' } of commands) {
+      const ids: string[] = [...enablement.matchAll(/ralphFresh\.\w+/g)].map(([id]) => id);
+      const known: string[] = Object.values(contributions.ContextKey);
+      assert.deepEqual(
+        ids.filter(id => !known.includes(id)),
+        [],
+      );
+    }
+  });
+
+  test('task type and file system are those of contributions.ts', () => {
+    assert.deepEqual(
+      taskDefinitions.map(({ type }: { type: string }) => type),
+      [contributions.TASK_TYPE],
+    );
+    assert.ok(manifest.activationEvents.includes(`onTaskType:${contributions.TASK_TYPE}`));
+    assert.ok(manifest.activationEvents.includes(`onFileSystem:${contributions.GIT_SCHEME}`));
+  });
+
+  test('a setting that names a program is not taken from an untrusted workspace', () => {
+    const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
+    for (const id of Object.keys(configuration.properties)) {
+      if (/path$/i.test(id)) {
+        assert.ok(restrictedConfigurations.includes(id), id);
+      }
+    }
+  });
+
+  test('every text is in package.nls.json, and every text there is used', async () => {
+    const nls = JSON.parse(await read('package.nls.json'));
+    const used = new Set([...text.matchAll(/"%([\w.-]+)%"/g)].map(([, key]) => key ?? ''));
+    assert.deepEqual(sorted(used), sorted(Object.keys(nls)));
+    assert.ok(Object.values<string>(nls).every(value => value.trim() !== ''));
+  });
+
+  test('no text for people stands in package.json itself', () => {
+    const inManifest = [
+      ...commands.map(({ title }: { title: string }) => title),
+      ...Object.values<{ name: string }[]>(views).flatMap(list => list.map(({ name }) => name)),
+      ...viewsWelcome.map(({ contents }: { contents: string }) => contents),
+    ];
+    for (const value of inManifest) {
+      assert.match(value, /^%[\w.-]+%$/);
+    }
+  });
+});

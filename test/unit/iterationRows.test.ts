@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { iterationRows } from '../../src/views/progress/iterationRows.ts';
+
+const AT = '2026-03-01T12:00:00.000Z';
+const stories = { done: 0, total: 3 };
+
+function journal(...bodies: readonly RunEventBody[]): RunEvent[] {
+  return bodies.map((body, index) => ({ ...body, seq: index + 1, at: AT }) as RunEvent);
+}
+
+const runStarted: RunEventBody = {
+  type: 'run.started',
+  runId: 'r1',
+  version: '0.1.0',
+  pid: 1,
+  agent: 'demo',
+  mode: 'stories',
+  task: 'todos',
+  maxIterations: 20,
+  stuckThreshold: 3,
+  stories,
+};
+
+function started(iteration: number, storyId?: string): RunEventBody {
+  return {
+    type: 'iteration.started',
+    iteration,
+    maxIterations: 20,
+    ...(storyId !== undefined && { storyId, storyTitle: `Title of ${storyId}` }),
+    stories,
+    promptBytes: 1,
+    handoffBytes: 1,
+    stuckFor: 0,
+  };
+}
+
+function agentEnded(
+  iteration: number,
+  fields: Partial<Extract<RunEventBody, { type: 'agent.ended' }>> = {},
+): RunEventBody {
+  return {
+    type: 'agent.ended',
+    iteration,
+    reason: 'exited',
+    exitCode: 0,
+    durationMs: 1_000,
+    leftovers: 0,
+    ...fields,
+  };
+}
+
+function ended(
+  iteration: number,
+  outcome: Extract<RunEventBody, { type: 'iteration.ended' }>['outcome'],
+  costUsd?: number,
+): RunEventBody {
+  return {
+    type: 'iteration.ended',
+    iteration,
+    outcome,
+    durationMs: 1_000,
+    ...(costUsd !== undefined && { costUsd }),
+    commits: 0,
+    stories,
+  };
+}
+
+function commit(iteration: number, hash: string): RunEventBody {
+  return { type: 'commit.recorded', iteration, hash, subject: `Commit ${hash}` };
+}
+
+const runEnded: RunEventBody = {
+  type: 'run.ended',
+  outcome: 'stopped',
+  exitCode: 130,
+  stories,
+  iterations: 1,
+};
+
+describe('iterationRows', () => {
+  it('tells of each iteration what came of it', () => {
+    const rows = iterationRows(
+      journal(
+        runStarted,
+        started(1, 'US-001'),
+        agentEnded(1),
+        commit(1, 'a1'),
+        commit(1, 'a2'),
+        ended(1, 'storyDone', 0.25),
+        started(2, 'US-002'),
+      ),
+      { alive: true },
+    );
+    assert.deepEqual(rows, [
+      {
+        number: 1,
+        storyId: 'US-001',
+        storyTitle: 'Title of US-001',
+        outcome: 'storyDone',
+        startedAt: AT,
+        durationMs: 1_000,
+        costUsd: 0.25,
+        commits: [
+          { hash: 'a1', subject: 'Commit a1' },
+          { hash: 'a2', subject: 'Commit a2' },
+        ],
+      },
+      {
+        number: 2,
+        storyId: 'US-002',
+        storyTitle: 'Title of US-002',
+        outcome: 'running',
+        startedAt: AT,
+        commits: [],
+      },
+    ]);
+  });
+
+  it('leaves out what is not known: story in a free task, cost', () => {
+    const [row] = iterationRows(journal(runStarted, started(1), ended(1, 'progress')), {
+      alive: true,
+    });
+    assert.ok(row);
+    assert.deepEqual(Object.keys(row).sort(), [
+      'commits',
+      'durationMs',
+      'number',
+      'outcome',
+      'startedAt',
+    ]);
+  });
+
+  it('calls the iteration of a dead loop interrupted', () => {
+    const events = journal(runStarted, started(1, 'US-001'));
+    assert.equal(iterationRows(events, { alive: false })[0]?.outcome, 'interrupted');
+  });
+
+  it('calls an iteration without an end interrupted when the run has ended or gone on', () => {
+    const beforeEnd = journal(runStarted, started(1), runEnded);
+    assert.equal(iterationRows(beforeEnd, { alive: true })[0]?.outcome, 'interrupted');
+    const beforeNext = iterationRows(journal(runStarted, started(1), started(2)), { alive: true });
+    assert.deepEqual(
+      beforeNext.map(row => row.outcome),
+      ['interrupted', 'running'],
+    );
+  });
+
+  it('gives the reason in data', () => {
+    const error = { kind: 'other', message: 'Overloaded' };
+    const reasons = iterationRows(
+      journal(
+        runStarted,
+        started(1),
+        agentEnded(1, { reason: 'hardLimit', error: { kind: 'hardLimit', message: '' } }),
+        started(2),
+        agentEnded(2, { reason: 'notStarted', error: { kind: 'notStarted', message: 'ENOENT' } }),
+        started(3),
+        agentEnded(3, { exitCode: 1, error }),
+        started(4),
+        agentEnded(4, { error }),
+        started(5),
+        agentEnded(5),
+        {
+          type: 'promise.seen',
+          iteration: 5,
+          signal: 'blocked',
+          message: 'No key',
+          accepted: true,
+        },
+        started(6),
+        agentEnded(6),
+        { type: 'promise.seen', iteration: 6, signal: 'complete', message: '', accepted: false },
+        started(7),
+        agentEnded(7),
+        { type: 'promise.seen', iteration: 7, signal: 'complete', message: '', accepted: true },
+      ),
+      { alive: true },
+    ).map(row => row.reason);
+    assert.deepEqual(reasons, [
+      { kind: 'hardLimit' },
+      { kind: 'notStarted', message: 'ENOENT' },
+      { kind: 'error', message: 'Overloaded', exit: 1 },
+      { kind: 'error', message: 'Overloaded' },
+      { kind: 'blocked', message: 'No key' },
+      { kind: 'refusedPromise' },
+      undefined,
+    ]);
+  });
+
+  it('changes nothing for events that are repeated or belong to no iteration', () => {
+    const events = journal(runStarted, started(1, 'US-001'), commit(1, 'a1'), ended(1, 'progress'));
+    const strays = [commit(8, 'b1'), ended(9, 'failed')].map(
+      (body, index) => ({ ...body, seq: 10 + index, at: AT }) as RunEvent,
+    );
+    assert.deepEqual(
+      iterationRows([...events, ...events, ...strays], { alive: true }),
+      iterationRows(events, { alive: true }),
+    );
+  });
+
+  it('has no rows without iterations', () => {
+    assert.deepEqual(iterationRows([], { alive: false }), []);
+    assert.deepEqual(iterationRows(journal(runStarted), { alive: true }), []);
+  });
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { JournalReader, JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
+import { isRunId, newRunId } from '../../src/orchestrator/run/runFiles.ts';
+import { type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+let temp: TempDir;
+let file: string;
+
+beforeEach(async () => {
+  temp = await tempDir('journal-');
+  file = path.join(temp.path, 'runs', 'one', 'journal.jsonl');
+});
+afterEach(() => temp.remove());
+
+const text = (words: string): RunEventBody => ({ type: 'agent.text', text: words });
+
+/** Appends with a writer of its own, as a new process does. */
+async function append(...bodies: readonly RunEventBody[]): Promise<RunEvent[]> {
+  const journal = await JournalWriter.open(file);
+  try {
+    return bodies.map(body => journal.append(body));
+  } finally {
+    journal.close();
+  }
+}
+
+async function raw(lines: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await appendFile(file, lines);
+}
+
+const words = (events: readonly RunEvent[]) =>
+  events.map(event => (event.type === 'agent.text' ? event.text : event.type));
+
+async function readNew(reader: JournalReader): Promise<string[]> {
+  const events: RunEvent[] = [];
+  await reader.readNew(event => events.push(event));
+  return words(events);
+}
+
+describe('a journal', () => {
+  test('gives back what was appended, numbered and dated, one line each', async () => {
+    const before = Date.now();
+    const written = await append(text('one'), text('two\nlines \u2028 "quoted" 😀'));
+    assert.deepEqual(
+      written.map(({ seq }) => seq),
+      [1, 2],
+    );
+    for (const { at } of written) {
+      assert.ok(Date.parse(at) >= before && Date.parse(at) <= Date.now());
+      assert.match(at, /Z$/);
+    }
+    assert.deepEqual(await readJournal(file), written);
+    assert.equal((await readFile(file, 'utf8')).split('\n').length, 3);
+  });
+
+  test('is empty before the first event', async () => {
+    assert.deepEqual(await readJournal(file), []);
+    await append();
+    assert.deepEqual(await readJournal(file), []);
+    assert.equal(await readFile(file, 'utf8'), '');
+  });
+
+  test('tells its listeners after the line is on the disk', async () => {
+    const journal = await JournalWriter.open(file);
+    const seen: string[] = [];
+    const listener = journal.onDidAppend(() => seen.push(''));
+    const texts: Promise<string>[] = [];
+    journal.onDidAppend(event => {
+      seen.push(words([event]).join());
+      texts.push(readFile(file, 'utf8'));
+    });
+    listener.dispose();
+    journal.append(text('one'));
+    journal.append(text('two'));
+    assert.match((await texts[0]) ?? '', /"one"/);
+    journal.sync();
+    journal.close();
+    assert.deepEqual(seen, ['one', 'two']);
+  });
+
+  test('goes on with the next number when it is opened again', async () => {
+    await append(text('one'), text('two'));
+    await append(text('three'));
+    const events = await readJournal(file);
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      [1, 2, 3],
+    );
+  });
+
+  const torn: readonly (readonly [string, string])[] = [
+    ['half an event', '{"seq":3,"at":"2026-01-01","type":"agent.te'],
+    ['a whole event without its line break', '{"seq":3,"at":"x","type":"agent.text","text":"t"}'],
+    ['half a letter', Buffer.from('{"é').subarray(0, 3).toString('latin1')],
+    ['more than is read at once', `{"seq":3,"text":"${'x'.repeat(200_000)}`],
+    ['zeros, as a power cut leaves them', '\0'.repeat(5_000)],
+  ];
+  for (const [name, tail] of torn) {
+    test(`drops a torn last line: ${name}`, async () => {
+      await append(text('one'), text('two'));
+      const whole = await readFile(file);
+      await appendFile(file, Buffer.from(tail, 'latin1'));
+      assert.deepEqual(words(await readJournal(file)), ['one', 'two']);
+      await append(text('three'));
+      assert.deepEqual((await readFile(file)).subarray(0, whole.length), whole);
+      assert.deepEqual(
+        (await readJournal(file)).map(({ seq }) => seq),
+        [1, 2, 3],
+      );
+      assert.equal((await readFile(file, 'utf8')).split('\n').length, 4);
+    });
+  }
+
+  test('that is nothing but a torn line begins anew', async () => {
+    await raw('{"seq":1,');
+    await append(text('one'));
+    assert.deepEqual(
+      (await readJournal(file)).map(({ seq }) => seq),
+      [1],
+    );
+  });
+
+  test('keeps foreign lines and skips them', async () => {
+    await append(text('one'));
+    await raw('{"seq":2,"at":"x","type":"run.paused"}\nnot JSON\n\n[1]\n');
+    await append(text('two'));
+    assert.deepEqual(words(await readJournal(file)), ['one', 'two']);
+    assert.match(await readFile(file, 'utf8'), /"run\.paused"\}\nnot JSON\n\n\[1\]\n/);
+  });
+
+  test('DEFECT: an event of a newer version keeps its number', async () => {
+    await append(text('one'));
+    await raw('{"seq":2,"at":"x","type":"run.paused"}\n');
+    // Else a reader that knows `run.paused` takes the next event for one that it had already.
+    assert.equal((await append(text('two')))[0]?.seq, 3);
+  });
+
+  test('a line of megabytes hides only itself', async () => {
+    await append(text('one'), text('x'.repeat(3_000_000)), text('two'));
+    assert.deepEqual(words(await readJournal(file)), ['one', 'two']);
+  });
+});
+
+describe('a reader', () => {
+  test('follows the journal as it grows, each event once', async () => {
+    const reader = new JournalReader(file);
+    assert.deepEqual(await readNew(reader), []);
+    await append(text('one'), text('two'));
+    assert.deepEqual(await readNew(reader), ['one', 'two']);
+    assert.deepEqual(await readNew(reader), []);
+    await append(text('three'));
+    assert.deepEqual(await readNew(reader), ['three']);
+  });
+
+  test('waits for the rest of a line that is written in two parts', async () => {
+    const reader = new JournalReader(file);
+    await append(text('one'), text('zwölf 😀'));
+    const bytes = await readFile(file);
+    for (const cut of [bytes.length - 1, bytes.indexOf('😀') + 2, bytes.indexOf('\n') + 1]) {
+      const again = new JournalReader(file);
+      await writeFile(file, bytes.subarray(0, cut));
+      assert.deepEqual(await readNew(again), ['one']);
+      assert.deepEqual(await readNew(again), []);
+      await writeFile(file, bytes);
+      assert.deepEqual(await readNew(again), ['zwölf 😀']);
+    }
+    assert.deepEqual(await readNew(reader), ['one', 'zwölf 😀']);
+  });
+
+  test('never took in a torn line that the next writer drops', async () => {
+    const reader = new JournalReader(file);
+    await append(text('one'));
+    await raw('{"seq":2,"at":"x","type":"agent.text","text":"torn');
+    assert.deepEqual(await readNew(reader), ['one']);
+    await append(text('two'));
+    assert.deepEqual(await readNew(reader), ['two']);
+  });
+
+  test('reads a journal that is larger than its buffer', async () => {
+    const all = Array.from({ length: 500 }, (_, i) => `${i} ${'é'.repeat(i)}`);
+    await append(...all.map(text));
+    assert.deepEqual(words(await readJournal(file)), all);
+  });
+});
+
+describe('ids of runs', () => {
+  test('are names of folders', () => {
+    assert.equal(isRunId(newRunId()), true);
+    assert.match(newRunId(new Date('2026-01-02T03:04:05.678Z')), /^2026-01-02T03-04-05/);
+    for (const bad of [
+      '',
+      '.',
+      '..',
+      '../x',
+      'a/b',
+      'a\\b',
+      '-a',
+      '.a',
+      'a b',
+      'a'.repeat(81),
+      'ä',
+    ]) {
+      assert.equal(isRunId(bad), false, bad);
+    }
+  });
+
+  test('DEFECT: sort by time, also within a second', () => {
+    const start = Date.parse('2026-01-02T03:04:05Z');
+    const ids = Array.from({ length: 100 }, (_, i) => newRunId(new Date(start + i * 10)));
+    const late = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ''));
+    assert.equal(late.length, 0);
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
+import type { IterationResult } from '../../src/orchestrator/iteration.ts';
+import { type Evidence, judge, storyChanges } from '../../src/orchestrator/judge.ts';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+
+function list(...stories: readonly Partial<Story>[]): Story[] {
+  return stories.map((story, position) => ({
+    id: `S${position + 1}`,
+    title: '',
+    description: '',
+    criteria: [],
+    done: false,
+    dependsOn: [],
+    position,
+    line: 1,
+    ...story,
+  }));
+}
+
+const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };
+
+/** A process whose final answer is this. */
+function said(text: string, isError = false): IterationResult {
+  return { end: { ...end, result: { type: 'result', isError, text, turns: 1 } } };
+}
+
+const failed = (kind: 'api' | 'billing' | 'authentication' | 'notStarted' | 'hardLimit') => ({
+  end,
+  error: { kind, message: `because of ${kind}` },
+});
+
+const [open] = list({});
+
+/** S1 was given, nothing came of it. */
+const usual: Evidence = {
+  ...(open && { story: open }),
+  storiesBefore: list({}, {}),
+  storiesAfter: list({}, {}),
+  commits: 0,
+  result: said('I looked around.'),
+  completionPromise: 'TASK_COMPLETE',
+  handled: new Set(),
+  stopped: false,
+};
+const doneAfter = list({ done: true }, {});
+const allDone = list({ done: true }, { done: true });
+const promise = (words: string) => said(`<promise>${words}</promise>`);
+
+describe('the outcome of an iteration', () => {
+  const outcomes: readonly (readonly [string, Partial<Evidence>, string])[] = [
+    ['nothing', {}, 'noProgress'],
+    ['commits', { commits: 1 }, 'progress'],
+    ['its story is done', { storiesAfter: doneAfter }, 'storyDone'],
+    [
+      'done, although the call failed',
+      { storiesAfter: doneAfter, result: failed('api') },
+      'storyDone',
+    ],
+    ['done, although it was stopped', { storiesAfter: doneAfter, stopped: true }, 'storyDone'],
+    [
+      'done, although it asks',
+      { storiesAfter: doneAfter, result: promise('NEEDS_HUMAN: x') },
+      'storyDone',
+    ],
+    ['another story is done', { storiesAfter: list({}, { done: true }) }, 'noProgress'],
+    ['the call failed', { result: failed('api') }, 'failed'],
+    ['a limit', { result: failed('hardLimit') }, 'failed'],
+    ['the call failed after a commit', { result: failed('api'), commits: 2 }, 'progress'],
+    ['stopped', { stopped: true }, 'stopped'],
+    ['stopped after a commit', { stopped: true, commits: 1 }, 'stopped'],
+    ['a question', { result: promise('NEEDS_HUMAN: x') }, 'needsHuman'],
+    ['a question after a commit', { result: promise('NEEDS_HUMAN: x'), commits: 1 }, 'needsHuman'],
+    ['blocked', { result: promise('TASK BLOCKED: x') }, 'blocked'],
+    ['a claim without proof', { result: promise('TASK_COMPLETE') }, 'noProgress'],
+    ['no answer at all', { result: { end } }, 'noProgress'],
+  ];
+  for (const [name, evidence, expected] of outcomes) {
+    test(name, () => assert.equal(judge({ ...usual, ...evidence }).outcome, expected));
+  }
+
+  test('without a story nothing is done by it', () => {
+    const { story: _story, ...freeForm } = usual;
+    assert.equal(judge({ ...freeForm, storiesAfter: allDone }).outcome, 'noProgress');
+    assert.equal(judge({ ...freeForm, commits: 1 }).outcome, 'progress');
+  });
+});
+
+describe('the promise', () => {
+  test('is accepted when the files agree', () => {
+    const { signal, verdict } = judge({
+      ...usual,
+      storiesAfter: allDone,
+      result: promise('TASK_COMPLETE'),
+    });
+    assert.deepEqual(signal, { kind: 'complete', message: '', accepted: true });
+    assert.deepEqual(verdict, { kind: 'complete' });
+  });
+
+  test('is refused when the files contradict it', () => {
+    const { signal, verdict } = judge({
+      ...usual,
+      storiesAfter: doneAfter,
+      result: promise('TASK_COMPLETE: really'),
+    });
+    assert.deepEqual(signal, { kind: 'complete', message: 'really', accepted: false });
+    assert.equal(verdict, undefined);
+  });
+
+  test('in free-form mode there is no file to ask', () => {
+    const evidence = { ...usual, storiesBefore: [], storiesAfter: [] };
+    assert.deepEqual(judge({ ...evidence, result: promise('TASK_COMPLETE') }).verdict, {
+      kind: 'complete',
+    });
+  });
+
+  test('is the configured one', () => {
+    const evidence = { ...usual, storiesAfter: allDone, completionPromise: 'FINI' };
+    assert.deepEqual(judge({ ...evidence, result: promise('FINI') }).verdict, { kind: 'complete' });
+    assert.equal(judge({ ...evidence, result: promise('FIN') }).verdict, undefined);
+  });
+
+  test('of a call that failed is none', () => {
+    const result = said('<promise>TASK_COMPLETE</promise>', true);
+    const judgement = judge({ ...usual, storiesAfter: allDone, result });
+    assert.equal(judgement.signal, undefined);
+    assert.equal(judgement.verdict, undefined);
+  });
+
+  test('a question becomes a verdict with its words', () => {
+    const { signal, verdict } = judge({ ...usual, result: promise('NEEDS_HUMAN: Which colour?') });
+    assert.deepEqual(signal, { kind: 'needsHuman', message: 'Which colour?', accepted: true });
+    assert.deepEqual(verdict, { kind: 'needsHuman', message: 'Which colour?' });
+  });
+
+  test('blocked ends no run', () => {
+    const { signal, verdict } = judge({ ...usual, result: promise('TASK BLOCKED: no access') });
+    assert.deepEqual(signal, { kind: 'blocked', message: 'no access', accepted: true });
+    assert.equal(verdict, undefined);
+  });
+});
+
+describe('errors', () => {
+  for (const kind of ['billing', 'authentication', 'notStarted'] as const) {
+    test(`${kind} is fatal`, () => {
+      assert.deepEqual(judge({ ...usual, result: failed(kind) }).verdict, {
+        kind: 'fatal',
+        message: `because of ${kind}`,
+      });
+    });
+  }
+  for (const kind of ['api', 'hardLimit'] as const) {
+    test(`${kind} is not`, () => {
+      assert.equal(judge({ ...usual, result: failed(kind) }).verdict, undefined);
+    });
+  }
+});
+
+describe('storyChanges', () => {
+  const none: ReadonlySet<string> = new Set();
+
+  test('both directions, in the order of the file', () => {
+    const storiesBefore = list({ done: true }, {}, {});
+    const storiesAfter = list({}, { done: true }, {});
+    assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), [
+      { storyId: 'S1', done: false },
+      { storyId: 'S2', done: true },
+    ]);
+  });
+
+  test('stories that came or went are no changes, nor is a new order', () => {
+    const storiesBefore = list({ id: 'A', done: true }, { id: 'B' }, { id: 'gone' });
+    const storiesAfter = list({ id: 'new', done: true }, { id: 'B' }, { id: 'A', done: true });
+    assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), []);
+  });
+
+  test("a person's ticks are not the agent's", () => {
+    const changes = storyChanges({
+      storiesBefore: list({}, {}),
+      storiesAfter: allDone,
+      handled: new Set(['S1']),
+    });
+    assert.deepEqual(changes, [{ storyId: 'S2', done: true }]);
+    const judgement = judge({ ...usual, storiesAfter: doneAfter, handled: new Set(['S1']) });
+    assert.deepEqual(judgement.changes, []);
+  });
+});

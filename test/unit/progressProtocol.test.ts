@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type FromPage, parseFromPage } from '../../src/views/progress/protocol.ts';
+
+const SHA1 = '0123456789abcdef0123456789abcdef01234567';
+
+describe('parseFromPage', () => {
+  const valid: readonly FromPage[] = [
+    { type: 'ready' },
+    { type: 'startRun' },
+    { type: 'stopRun' },
+    { type: 'showTerminal' },
+    { type: 'openCommit', hash: '0123abc' },
+    { type: 'openCommit', hash: SHA1 },
+    { type: 'openCommit', hash: `${SHA1}0123456789abcdef01234567` },
+  ];
+  for (const message of valid) {
+    it(`takes ${JSON.stringify(message)}`, () => {
+      assert.deepEqual(parseFromPage(message), message);
+    });
+  }
+
+  const invalid: readonly unknown[] = [
+    undefined,
+    null,
+    'ready',
+    ['ready'],
+    {},
+    { type: 'snapshot' },
+    { type: 'executeCommand', command: 'workbench.action.quit' },
+    { type: 'startRun', args: ['--agent=demo'] },
+    { type: 'openCommit' },
+    { type: 'openCommit', hash: 7 },
+    { type: 'openCommit', hash: '' },
+    { type: 'openCommit', hash: 'HEAD' },
+    { type: 'openCommit', hash: '--output=x' },
+    { type: 'openCommit', hash: `${SHA1}^` },
+    { type: 'openCommit', hash: `${SHA1}\n` },
+    { type: 'openCommit', hash: '012345' },
+    { type: 'openCommit', hash: SHA1, path: '/etc/passwd' },
+  ];
+  for (const message of invalid) {
+    it(`refuses ${JSON.stringify(message)}`, () => {
+      assert.equal(parseFromPage(message), undefined);
+    });
+  }
+});

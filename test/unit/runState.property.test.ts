@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  ITERATION_OUTCOMES,
+  PROCESS_END_REASONS,
+  parseRunEvent,
+  RUN_OUTCOMES,
+  type RunEvent,
+  STOP_MODES,
+  STOP_SOURCES,
+} from '../../src/orchestrator/run/events.ts';
+import { applyEvent, foldRun, INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
+
+const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');
+const iteration = fc.integer({ min: 1, max: 50 });
+const words = fc.string({ unit: 'binary', maxLength: 20 });
+const stories = fc.record({ done: fc.nat(9), total: fc.nat(9) });
+const ms = fc.nat(100_000);
+/** Sums of these are exact, so that they can be compared. */
+const cost = fc.nat(1_000).map(quarters => quarters / 4);
+
+/** One event body of each type, with and without its optional fields. */
+const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
+  'run.started': fc.record(
+    {
+      runId: words,
+      version: words,
+      pid: fc.integer(),
+      agent: words,
+      mode: fc.constantFrom('stories', 'freeForm'),
+      task: words,
+      maxIterations: iteration,
+      stuckThreshold: iteration,
+      stories,
+      model: words,
+      storyFile: words,
+      branch: words,
+      startCommit: words,
+    },
+    {
+      requiredKeys: [
+        ...(['runId', 'version', 'pid', 'agent', 'mode', 'task'] as const),
+        ...(['maxIterations', 'stuckThreshold', 'stories'] as const),
+      ],
+    },
+  ),
+  'iteration.started': fc.record(
+    {
+      iteration,
+      maxIterations: iteration,
+      stories,
+      promptBytes: ms,
+      handoffBytes: ms,
+      stuckFor: fc.nat(9),
+      storyId,
+      storyTitle: words,
+      startCommit: words,
+    },
+    {
+      requiredKeys: [
+        ...(['iteration', 'maxIterations', 'stories', 'promptBytes'] as const),
+        ...(['handoffBytes', 'stuckFor'] as const),
+      ],
+    },
+  ),
+  'agent.started': fc.record(
+    { iteration, pid: iteration, startId: words },
+    { requiredKeys: ['iteration', 'pid'] },
+  ),
+  'agent.init': fc.record(
+    { model: words, version: words, apiKeySource: words, sessionId: words },
+    { requiredKeys: [] },
+  ),
+  'agent.text': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
+  'agent.tool': fc.record({ id: words, name: words, gist: words }),
+  'agent.toolFailed': fc.record({ id: words, gist: words }),
+  'agent.retry': fc.record(
+    {
+      attempt: fc.nat(9),
+      maxAttempts: fc.nat(9),
+      delayMs: ms,
+      error: words,
+      status: fc.integer({ min: 400, max: 599 }),
+    },
+    { requiredKeys: ['attempt', 'maxAttempts', 'delayMs', 'error'] },
+  ),
+  'agent.denied': fc.record({ tool: words, message: words }),
+  'agent.output': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
+  'agent.ended': fc.record(
+    {
+      iteration,
+      reason: fc.constantFrom(...PROCESS_END_REASONS),
+      durationMs: ms,
+      leftovers: fc.nat(9),
+      exitCode: fc.nat(255),
+      signal: words,
+      error: fc.record({ kind: words, message: words }),
+    },
+    { requiredKeys: ['iteration', 'reason', 'durationMs', 'leftovers'] },
+  ),
+  'commit.recorded': fc.record(
+    { iteration, hash: words, subject: words, storyId, author: words },
+    { requiredKeys: ['iteration', 'hash', 'subject'] },
+  ),
+  'story.changed': fc.record(
+    { storyId, done: fc.boolean(), by: fc.constantFrom('agent', 'outside'), iteration },
+    { requiredKeys: ['storyId', 'done', 'by'] },
+  ),
+  'story.ticked': fc.record({ storyId, done: fc.boolean() }),
+  'promise.seen': fc.record({
+    iteration,
+    signal: fc.constantFrom('complete', 'needsHuman', 'blocked'),
+    message: words,
+    accepted: fc.boolean(),
+  }),
+  'iteration.ended': fc.record(
+    {
+      iteration,
+      outcome: fc.constantFrom(...ITERATION_OUTCOMES),
+      durationMs: ms,
+      commits: fc.nat(9),
+      stories,
+      storyId,
+      costUsd: cost,
+      turns: fc.nat(100),
+      usage: fc.record({ input: ms, output: ms, cacheRead: ms, cacheWrite: ms }),
+    },
+    { requiredKeys: ['iteration', 'outcome', 'durationMs', 'commits', 'stories'] },
+  ),
+  warning: fc.record(
+    { code: words, detail: words, iteration },
+    { requiredKeys: ['code', 'detail'] },
+  ),
+  'stop.requested': fc.record({
+    by: fc.constantFrom(...STOP_SOURCES),
+    mode: fc.constantFrom(...STOP_MODES),
+  }),
+  'run.ended': fc.record(
+    {
+      outcome: fc.constantFrom(...RUN_OUTCOMES),
+      exitCode: fc.nat(255),
+      stories,
+      iterations: fc.nat(50),
+      detail: words,
+    },
+    { requiredKeys: ['outcome', 'exitCode', 'stories', 'iterations'] },
+  ),
+};
+
+const anyEvent: fc.Arbitrary<RunEvent> = fc
+  .tuple(
+    fc.oneof(
+      ...Object.entries(kinds).map(([type, fields]) => fields.map(body => ({ type, ...body }))),
+    ),
+    fc.integer({ min: 1, max: 30 }),
+  )
+  // As a reader gives them: plain objects.
+  .map(([body, seq]) => JSON.parse(JSON.stringify({ seq, at: '2026-01-01T00:00:00Z', ...body })));
+
+/** Numbers as a journal gives them. */
+const journals = fc
+  .array(anyEvent, { maxLength: 40 })
+  .map(list => list.map((event, i) => ({ ...event, seq: i + 1 }) as RunEvent));
+
+describe('the fold of any journal', () => {
+  test('every event here is one, so that nothing is proved of others', () => {
+    fc.assert(
+      fc.property(anyEvent, event => {
+        assert.deepEqual(parseRunEvent(JSON.stringify(event)), event);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('never throws, in whatever order and however often events come', () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 60 }), list => {
+        const state = foldRun(list);
+        assert.equal(state.lastSeq, Math.max(0, ...list.map(({ seq }) => seq)));
+        assert.ok(['idle', 'running', 'stopping', 'ended'].includes(state.phase));
+      }),
+    );
+  });
+
+  test('an event that comes again changes nothing', () => {
+    fc.assert(
+      fc.property(journals, fc.nat(), (list, pick) => {
+        const state = foldRun(list);
+        const again = list[pick % Math.max(1, list.length)];
+        assert.equal(again === undefined ? state : applyEvent(state, again), state);
+        assert.deepEqual(foldRun(list.flatMap(event => [event, event])), state);
+      }),
+    );
+  });
+
+  test('it does not matter where a reader paused', () => {
+    fc.assert(
+      fc.property(journals, fc.nat(), (list, at) => {
+        const cut = at % (list.length + 1);
+        const before = foldRun(list.slice(0, cut));
+        const frozen = structuredClone(before);
+        assert.deepEqual(list.slice(cut).reduce(applyEvent, before), foldRun(list));
+        assert.deepEqual(before, frozen, 'the state before is left as it was');
+      }),
+    );
+  });
+
+  test('costs add up, and counts agree with the events', () => {
+    fc.assert(
+      fc.property(journals, list => {
+        const state = foldRun(list);
+        const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
+        const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
+        assert.equal(
+          state.costUsd,
+          ended.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+        );
+        assert.deepEqual(
+          state.commits.map(({ hash }) => hash),
+          run.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : [])),
+        );
+        const iterations = [...state.storyRecords.values()].map(record => record.iterations);
+        assert.equal(
+          iterations.reduce((sum, n) => sum + n, 0),
+          ended.filter(({ storyId: id, outcome }) => id !== undefined && outcome !== 'stopped')
+            .length,
+        );
+        for (const { stuckFor, failures, iterations } of state.storyRecords.values()) {
+          assert.ok(failures <= stuckFor && stuckFor <= iterations);
+        }
+        const first = list.findLast(({ type }) => type === 'run.started');
+        const counted = list.flatMap(event => ('stories' in event ? [event.stories] : []));
+        assert.deepEqual(state.stories, counted.at(-1) ?? INITIAL_RUN_STATE.stories);
+        assert.equal(state.runId, first?.type === 'run.started' ? first.runId : undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a line that is no event gives none, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), text => {
+        const event = parseRunEvent(text);
+        assert.ok(event === undefined || Object.keys(kinds).includes(event.type));
+      }),
+    );
+    fc.assert(
+      fc.property(anyEvent, fc.nat(), (event, at) => {
+        const line = JSON.stringify(event);
+        assert.equal(parseRunEvent(line.slice(0, at % line.length)), undefined);
+      }),
+    );
+  });
+});

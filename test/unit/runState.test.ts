@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  parseRunEvent,
+  type RunEvent,
+  type RunEventBody,
+} from '../../src/orchestrator/run/events.ts';
+import {
+  applyEvent,
+  foldRun,
+  INITIAL_RUN_STATE,
+  type RunState,
+  storyRecord,
+} from '../../src/orchestrator/run/runState.ts';
+
+const started: RunEventBody = {
+  type: 'run.started',
+  runId: 'run-1',
+  version: '1.2.3',
+  pid: 42,
+  agent: 'claude',
+  model: 'opus',
+  mode: 'stories',
+  task: 'Make it work',
+  maxIterations: 20,
+  stuckThreshold: 3,
+  storyFile: '.omc/prd.json',
+  stories: { done: 0, total: 2 },
+  branch: 'main',
+  startCommit: 'c0',
+};
+
+const iterationStarted = (iteration: number, storyId?: string): RunEventBody => ({
+  type: 'iteration.started',
+  iteration,
+  maxIterations: 20,
+  ...(storyId === undefined ? {} : { storyId, storyTitle: `Title of ${storyId}` }),
+  stories: { done: 0, total: 2 },
+  startCommit: 'c0',
+  promptBytes: 100,
+  handoffBytes: 50,
+  stuckFor: 0,
+});
+
+type Ended = Extract<RunEventBody, { type: 'iteration.ended' }>;
+const iterationEnded = (
+  iteration: number,
+  outcome: Ended['outcome'],
+  extra: Partial<Ended> = {},
+): RunEventBody => ({
+  type: 'iteration.ended',
+  iteration,
+  storyId: 'A',
+  outcome,
+  durationMs: 5,
+  commits: 0,
+  stories: { done: 0, total: 2 },
+  ...extra,
+});
+
+/** Numbers the events as a journal does. */
+function events(...bodies: readonly RunEventBody[]): RunEvent[] {
+  return bodies.map((body, i) => ({ seq: i + 1, at: `2026-01-01T00:00:0${i % 10}Z`, ...body }));
+}
+
+const fold = (...bodies: readonly RunEventBody[]): RunState => foldRun(events(...bodies));
+
+describe('the fold of a run', () => {
+  test('no events: idle', () => {
+    assert.equal(foldRun([]), INITIAL_RUN_STATE);
+    assert.equal(foldRun([]).phase, 'idle');
+  });
+
+  test('run.started: the facts of the run, and nothing of one before it', () => {
+    const state = fold(
+      started,
+      iterationStarted(1, 'A'),
+      iterationEnded(1, 'failed', { costUsd: 3 }),
+      { ...started, runId: 'run-2' } as RunEventBody,
+    );
+    assert.deepEqual(state, {
+      ...INITIAL_RUN_STATE,
+      phase: 'running',
+      runId: 'run-2',
+      agent: 'claude',
+      model: 'opus',
+      mode: 'stories',
+      task: 'Make it work',
+      storyFile: '.omc/prd.json',
+      branch: 'main',
+      pid: 42,
+      startedAt: '2026-01-01T00:00:03Z',
+      maxIterations: 20,
+      stuckThreshold: 3,
+      stories: { done: 0, total: 2 },
+      lastSeq: 4,
+    });
+  });
+
+  test('iteration.started: what runs now', () => {
+    const state = fold(started, iterationStarted(3, 'A'));
+    assert.equal(state.iteration, 3);
+    assert.deepEqual(state.current, {
+      number: 3,
+      storyId: 'A',
+      storyTitle: 'Title of A',
+      startedAt: '2026-01-01T00:00:01Z',
+      startCommit: 'c0',
+      commits: 0,
+    });
+  });
+
+  test('agent.started and agent.ended: its process, for as long as it runs', () => {
+    const agent: RunEventBody = { type: 'agent.started', iteration: 1, pid: 7, startId: 'boot:1' };
+    const running = fold(started, iterationStarted(1, 'A'), agent);
+    assert.equal(running.current?.agentPid, 7);
+    assert.equal(running.current?.agentStartId, 'boot:1');
+    const ended: RunEventBody = {
+      type: 'agent.ended',
+      iteration: 1,
+      reason: 'exited',
+      durationMs: 1,
+      leftovers: 0,
+    };
+    const after = fold(started, iterationStarted(1, 'A'), agent, ended);
+    assert.equal(after.current?.number, 1);
+    assert.equal('agentPid' in (after.current ?? {}), false);
+    assert.equal('agentStartId' in (after.current ?? {}), false);
+    assert.equal(after.lastError, undefined);
+  });
+
+  test('agent.ended with an error: the last error', () => {
+    const ended = (iteration: number, message: string): RunEventBody => ({
+      type: 'agent.ended',
+      iteration,
+      reason: 'exited',
+      durationMs: 1,
+      leftovers: 0,
+      error: { kind: 'api', message },
+    });
+    const state = fold(started, iterationStarted(1), ended(1, 'one'), ended(2, 'two'));
+    assert.deepEqual(state.lastError, { iteration: 2, kind: 'api', message: 'two' });
+  });
+
+  test('agent.init: model and who pays; what it does not say stays', () => {
+    const state = fold(
+      started,
+      { type: 'agent.init', apiKeySource: 'ANTHROPIC_API_KEY', model: 'opus-5' },
+      { type: 'agent.init' },
+    );
+    assert.deepEqual([state.model, state.apiKeySource], ['opus-5', 'ANTHROPIC_API_KEY']);
+  });
+
+  test('agent.text and agent.tool: the newest activity', () => {
+    const now = (...bodies: RunEventBody[]) =>
+      fold(started, iterationStarted(1), ...bodies).current?.activity;
+    assert.equal(now({ type: 'agent.text', text: 'First.\n  Last line. \n\n' }), 'Last line.');
+    assert.equal(
+      now({ type: 'agent.tool', id: '1', name: 'Bash', gist: 'npm test' }),
+      'Bash npm test',
+    );
+    assert.equal(now({ type: 'agent.tool', id: '1', name: 'TodoWrite', gist: '' }), 'TodoWrite');
+  });
+
+  test('what changes nothing but the number', () => {
+    const quiet: RunEventBody[] = [
+      { type: 'agent.toolFailed', id: '1', gist: 'no such file' },
+      { type: 'agent.retry', attempt: 1, maxAttempts: 10, delayMs: 5, error: 'overloaded' },
+      { type: 'agent.denied', tool: 'WebFetch', message: 'no' },
+      { type: 'agent.output', text: 'noise' },
+      { type: 'warning', code: 'gitUnreadable', detail: 'x' },
+      { type: 'promise.seen', iteration: 1, signal: 'complete', message: '', accepted: true },
+      { type: 'promise.seen', iteration: 1, signal: 'needsHuman', message: '?', accepted: true },
+    ];
+    const before = fold(started, iterationStarted(1, 'A'));
+    for (const body of quiet) {
+      const after = fold(started, iterationStarted(1, 'A'), body);
+      assert.deepEqual(after, { ...before, lastSeq: 3 }, body.type);
+    }
+  });
+
+  test('commit.recorded: in order, counted in its iteration', () => {
+    const commit = (hash: string): RunEventBody => ({
+      type: 'commit.recorded',
+      iteration: 1,
+      storyId: 'A',
+      hash,
+      subject: `subject of ${hash}`,
+    });
+    const state = fold(started, iterationStarted(1, 'A'), commit('c1'), commit('c2'));
+    assert.equal(state.current?.commits, 2);
+    assert.deepEqual(state.commits[0], {
+      hash: 'c1',
+      subject: 'subject of c1',
+      at: '2026-01-01T00:00:02Z',
+      iteration: 1,
+      storyId: 'A',
+    });
+    assert.deepEqual(
+      state.commits.map(({ hash }) => hash),
+      ['c1', 'c2'],
+    );
+  });
+
+  test('story.changed and story.ticked: who made it done', () => {
+    const by = (...bodies: RunEventBody[]) =>
+      storyRecord(fold(started, ...bodies), 'A').doneBy ?? 'nobody';
+    const changed = (done: boolean, who: 'agent' | 'outside'): RunEventBody => ({
+      type: 'story.changed',
+      storyId: 'A',
+      done,
+      by: who,
+    });
+    const ticked = (done: boolean): RunEventBody => ({ type: 'story.ticked', storyId: 'A', done });
+    assert.equal(by(), 'nobody');
+    assert.equal(by(changed(true, 'agent')), 'agent');
+    assert.equal(by(changed(true, 'outside')), 'outside');
+    assert.equal(by(ticked(true)), 'hand');
+    assert.equal(by(changed(true, 'agent'), ticked(false)), 'nobody');
+    assert.equal(by(ticked(true), changed(false, 'agent')), 'nobody');
+    assert.equal(by(ticked(true), changed(false, 'agent'), changed(true, 'agent')), 'agent');
+  });
+
+  test("a person's touch is a new start for a story that had failed or was blocked", () => {
+    const blocked: RunEventBody = {
+      type: 'promise.seen',
+      iteration: 2,
+      signal: 'blocked',
+      message: 'no access',
+      accepted: true,
+    };
+    const before = [
+      started,
+      iterationStarted(1, 'A'),
+      iterationEnded(1, 'failed'),
+      iterationStarted(2, 'A'),
+      blocked,
+    ];
+    assert.deepEqual(storyRecord(fold(...before), 'A'), {
+      stuckFor: 1,
+      failures: 1,
+      iterations: 1,
+      blocked: 'no access',
+    });
+    const after = fold(...before, { type: 'story.ticked', storyId: 'A', done: false });
+    assert.deepEqual(storyRecord(after, 'A'), { stuckFor: 0, failures: 0, iterations: 1 });
+  });
+
+  test('promise.seen, refused: kept for the next prompt', () => {
+    const state = fold(started, iterationStarted(4, 'A'), {
+      type: 'promise.seen',
+      iteration: 4,
+      signal: 'complete',
+      message: 'all of it',
+      accepted: false,
+    });
+    assert.deepEqual(state.refusedPromise, { iteration: 4, message: 'all of it' });
+  });
+
+  const records: readonly (readonly [readonly Ended['outcome'][], readonly number[]])[] = [
+    // outcomes in a row → stuckFor, failures, iterations
+    [
+      ['noProgress', 'noProgress'],
+      [2, 0, 2],
+    ],
+    [
+      ['failed', 'failed'],
+      [2, 2, 2],
+    ],
+    [
+      ['failed', 'noProgress'],
+      [2, 0, 2],
+    ],
+    [
+      ['failed', 'progress'],
+      [0, 0, 2],
+    ],
+    [
+      ['failed', 'storyDone'],
+      [0, 0, 2],
+    ],
+    [['blocked'], [1, 0, 1]],
+    [['needsHuman'], [1, 0, 1]],
+    [
+      ['failed', 'stopped'],
+      [1, 1, 1],
+    ],
+    [
+      ['noProgress', 'progress', 'noProgress'],
+      [1, 0, 3],
+    ],
+  ];
+  for (const [outcomes, expected] of records) {
+    test(`iteration.ended: ${outcomes.join(', ')}`, () => {
+      const state = fold(started, ...outcomes.map((outcome, i) => iterationEnded(i + 1, outcome)));
+      const { stuckFor, failures, iterations } = storyRecord(state, 'A');
+      assert.deepEqual([stuckFor, failures, iterations], expected);
+    });
+  }
+
+  test('iteration.ended: nothing runs, the count and the cost are new', () => {
+    const state = fold(
+      started,
+      iterationStarted(1, 'A'),
+      iterationEnded(1, 'storyDone', { costUsd: 0.5, stories: { done: 1, total: 2 } }),
+      iterationStarted(2, 'B'),
+      iterationEnded(2, 'progress', { storyId: 'B', stories: { done: 1, total: 3 } }),
+      iterationEnded(3, 'progress', {
+        storyId: 'B',
+        costUsd: 0.25,
+        stories: { done: 2, total: 3 },
+      }),
+    );
+    assert.equal(state.current, undefined);
+    assert.equal(state.costUsd, 0.75);
+    assert.deepEqual(state.stories, { done: 2, total: 3 });
+    assert.deepEqual(state.lastIteration, { number: 3, outcome: 'progress', storyId: 'B' });
+    assert.equal(storyRecord(state, 'A').iterations, 1);
+    assert.equal(storyRecord(state, 'B').iterations, 2);
+  });
+
+  test('stop.requested: stopping, but never after the end', () => {
+    const stop: RunEventBody = { type: 'stop.requested', by: 'inbox', mode: 'end' };
+    const end: RunEventBody = {
+      type: 'run.ended',
+      outcome: 'stopped',
+      exitCode: 130,
+      detail: 'why',
+      stories: { done: 1, total: 2 },
+      iterations: 1,
+    };
+    assert.equal(fold(started, stop).phase, 'stopping');
+    assert.equal(fold(stop).phase, 'idle');
+    const ended = fold(started, iterationStarted(1, 'A'), stop, end, stop);
+    assert.deepEqual(
+      [ended.phase, ended.outcome, ended.exitCode, ended.detail, ended.current],
+      ['ended', 'stopped', 130, 'why', undefined],
+    );
+    assert.equal(ended.endedAt, '2026-01-01T00:00:03Z');
+    assert.deepEqual(ended.stories, { done: 1, total: 2 });
+  });
+
+  test('an event that was applied already, or an older one, changes nothing', () => {
+    const all = events(
+      started,
+      iterationStarted(1, 'A'),
+      iterationEnded(1, 'failed', { costUsd: 1 }),
+    );
+    const state = foldRun(all);
+    for (const event of all) {
+      assert.equal(applyEvent(state, event), state);
+    }
+  });
+
+  test('fields that a newer loop adds do not get into the counts', () => {
+    const state = fold({ ...started, stories: { done: 1, total: 2, paused: 3 } } as RunEventBody);
+    assert.deepEqual(state.stories, { done: 1, total: 2 });
+  });
+});
+
+describe('parseRunEvent', () => {
+  const line = (value: unknown) => JSON.stringify(value);
+  const [event] = events(started);
+
+  test('reads an event and keeps fields it does not know', () => {
+    assert.deepEqual(parseRunEvent(line({ ...event, later: [1] })), { ...event, later: [1] });
+  });
+
+  const foreign: readonly (readonly [string, string])[] = [
+    ['an unknown type', line({ ...event, type: 'run.paused' })],
+    ['a field of another type', line({ ...event, pid: 'many' })],
+    ['a field that is missing', line({ ...event, runId: undefined })],
+    ['a number that is none of ours', line({ ...event, seq: 0 })],
+    ['half a line', line(event).slice(0, -5)],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['text', 'hello'],
+  ];
+  for (const [name, text] of foreign) {
+    test(`skips ${name}`, () => assert.equal(parseRunEvent(text), undefined));
+  }
+});
