@@ -1,7 +1,7 @@
 // npm start: runs the loop on a scratch copy of the sample with the demo agent, then opens a second,
 // untouched copy in VS Code with the extension. `npm start -- --headless` ends after the loop.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../src/orchestrator/agents/findProgram.ts';
@@ -58,7 +58,7 @@ async function main(): Promise<number> {
     home: process.env['HOME'] ?? process.env['USERPROFILE'] ?? '',
     platform: process.platform,
   });
-  return desktop === undefined ? inBrowser(second) : onDesktop(desktop, second, scratch);
+  return desktop === undefined ? inBrowser(second, scratch) : onDesktop(desktop, second, scratch);
 }
 
 async function onDesktop(code: string, folder: string, scratch: string): Promise<number> {
@@ -76,10 +76,16 @@ async function onDesktop(code: string, folder: string, scratch: string): Promise
   return Promise.race([ended, interruption.then(() => 0)]);
 }
 
-async function inBrowser(folder: string): Promise<number> {
+async function inBrowser(folder: string, scratch: string): Promise<number> {
+  // VS Code leaves sockets in its temporary folder. Elsewhere than on Linux their path would be too long there.
+  const temp = path.join(scratch, 'tmp');
+  await mkdir(temp);
   const server: VsCodeServer = await startVsCodeServer({
     extensionPath: root,
-    env: definedOnly(process.env),
+    env: {
+      ...definedOnly(process.env),
+      ...(process.platform === 'linux' ? { TMPDIR: temp } : {}),
+    },
     trusted: true,
     say,
   });

@@ -7,7 +7,9 @@ const ELLIPSIS = '…';
  * become spaces: the text may come from anywhere and go to a terminal.
  */
 export function shorten(text: string, max: number): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = stripVTControlCharacters(text)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
   return cutAtWord(line, max);
 }
 

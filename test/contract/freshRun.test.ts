@@ -69,7 +69,11 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
     ]);
     const runs = path.join(workspace, '.omc', 'state', 'runs');
     const [runId] = await readdir(runs);
-    return { code, stdout, events: await readJournal(path.join(runs, runId ?? '', 'journal.jsonl')) };
+    return {
+      code,
+      stdout,
+      events: await readJournal(path.join(runs, runId ?? '', 'journal.jsonl')),
+    };
   }
 
   async function git(...args: readonly string[]): Promise<string> {
@@ -148,9 +152,12 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
   });
 
   it('leaves a story alone after three failed calls and ends with the reason', async () => {
-    const { code, events } = await run(() => ({
-      error: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
-    }), ['--max-iterations=9']);
+    const { code, events } = await run(
+      () => ({
+        error: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
+      }),
+      ['--max-iterations=9'],
+    );
 
     assert.equal(code, 1);
     const outcomes = events.flatMap(event =>

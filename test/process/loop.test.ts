@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
@@ -387,10 +388,19 @@ describe('stop', { concurrency: 4, ...posix }, () => {
 
   test('DEFECT: `stop` waits for the process of the loop too', async t => {
     const workspace = await Workspace.create(t);
-    const cli = workspace.run('hangs');
+    const late = pathToFileURL(fakeAgent('exitsLate')).href;
+    const cli = workspace.cliWith(
+      { NODE_OPTIONS: `--import=${late}` },
+      ...['run', '--claude-path', fakeAgent('hangs')],
+    );
     await workspace.event('agent.init');
-    await workspace.cli('stop', '--now').finished;
-    assert.equal(isAlive(cli.pid), false);
+    const stop = workspace.cli('stop', '--now');
+    const wasAlive = stop.finished.then(() => isAlive(cli.pid));
+    await until('the free lock', () => !existsSync(workspace.files.lockFile));
+    // One who does not wait for the process has ended before this one has.
+    await workspace.cli('status').finished;
+    await workspace.note('exit');
+    assert.equal(await wasAlive, false);
   });
 
   test('DEFECT: `stop` after a kill -9 of the loop ends the agent that it left', async t => {
@@ -541,7 +551,20 @@ describe('the story file meanwhile', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 2), /\.omc\/prd\.json is broken\*\*: Line \d+/);
   });
 
-  test('ticked by somebody else between two iterations: not given to an agent', async t => {
+  test('DEFECT: stories that an agent takes out of the file are not completed', async t => {
+    const [first, ...rest] = openStories(3);
+    assert.ok(first);
+    const workspace = await Workspace.create(t, { stories: [{ ...first, passes: true }, ...rest] });
+    const cli = workspace.run('removesStories', '--max-iterations', '1');
+    assert.notEqual((await cli.finished).code, 0);
+    assert.notEqual(last(await workspace.journal()).outcome, 'completed');
+    assert.deepEqual(
+      (await workspace.events('promise.seen')).map(({ accepted }) => accepted),
+      [false],
+    );
+  });
+
+  test('ticked by somebody else during an iteration: not given to an agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -676,7 +699,7 @@ describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, 
     assert.equal(stdout, 'null\n');
   });
 
-  test("DEFECT: `status --json` counts the stories of the run's own file", async t => {
+  test("`status --json` counts the stories of the run's own file", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(5) }));
     await workspace.run('fails', '--file', 'other.json', '--max-iterations', '1').finished;

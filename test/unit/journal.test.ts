@@ -133,7 +133,7 @@ describe('a journal', () => {
     assert.match(await readFile(file, 'utf8'), /"run\.paused"\}\nnot JSON\n\n\[1\]\n/);
   });
 
-  test('DEFECT: an event of a newer version keeps its number', async () => {
+  test('an event of a newer version keeps its number', async () => {
     await append(text('one'));
     await raw('{"seq":2,"at":"x","type":"run.paused"}\n');
     // Else a reader that knows `run.paused` takes the next event for one that it had already.

@@ -20,7 +20,6 @@ import { Command, ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { RunModel } from '../run/runModel.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
 import type { StoryModel } from './storyModel.ts';
 import { commitsOf, storyStates } from './storyState.ts';
@@ -187,7 +186,6 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       return;
     }
     try {
-      requireTrust();
       const { id, position } = node.story;
       await setStoryDone(file.path, { id, position }, done);
       await recordTick(files, id, done);

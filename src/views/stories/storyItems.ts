@@ -122,6 +122,7 @@ function problemItem({ file }: ProblemNode): TreeItem {
   item.iconPath = new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
   item.contextValue = 'problem';
   item.tooltip = problem.message;
+  item.accessibilityInformation = { label: `${item.label}, ${item.description}` };
   item.command = {
     command: Command.openStoryFile,
     title: l10n.t('Open the Story File'),

@@ -1,0 +1,10 @@
+// Not an agent: loaded into a process with `--import`, it holds its exit until the test has made a note `exit`.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+const note = path.join(process.env.FAKE_AGENT_NOTES ?? '', 'exit');
+process.on('beforeExit', () => {
+  if (!existsSync(note)) {
+    setTimeout(() => undefined, 25);
+  }
+});

@@ -1,0 +1,136 @@
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@playwright/test';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+
+let temp: TempDir;
+let workspace: string;
+const prdFile = () => path.join(workspace, '.omc', 'prd.json');
+
+test.beforeEach(async () => {
+  temp = await tempDir('ralph-fresh-stories-');
+  workspace = path.join(temp.path, 'todo-api');
+  await mkdir(path.join(temp.path, 'home'));
+  await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
+  await gitRepo(workspace);
+});
+test.afterEach(() => temp.remove());
+
+function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
+  return Workbench.open({
+    workspace,
+    extensionPath: repoRoot,
+    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    ...options,
+  });
+}
+
+test('a tick by mouse or keyboard changes one value of the file', async () => {
+  const original = await readFile(prdFile(), 'utf8');
+  await using workbench = await open();
+  await workbench.view('Ralph');
+  await workbench.checkbox(/^US-001/).click();
+  await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+  await expect(workbench.page.getByText('1 of 5 done')).toBeVisible();
+  const ticked = original.replace('"passes": false', '"passes": true');
+  expect(await readFile(prdFile(), 'utf8')).toBe(ticked);
+  await expect(workbench.treeItem(/^US-002.*next/)).toBeVisible();
+
+  await workbench.checkbox(/^US-001/).focus();
+  await workbench.page.keyboard.press('Space');
+  await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
+  await expect.poll(() => readFile(prdFile(), 'utf8')).toBe(original);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a broken story file is shown with its line, and a missing one has a welcome', async () => {
+  const original = await readFile(prdFile(), 'utf8');
+  await writeFile(prdFile(), original.replace('"US-002",', '"US-002"'));
+  await using workbench = await open();
+  const view = await workbench.view('Ralph');
+  const problem = workbench.treeItem(/prd\.json cannot be used/);
+  await expect(problem).toBeVisible();
+  await workbench.screenshot('stories-broken');
+
+  await problem.click();
+  const line = original.slice(0, original.indexOf('"US-002"')).split('\n').length;
+  // The comma is missed where the next line begins, or at the end of this one.
+  await expect(workbench.statusBarItem(new RegExp(`^Ln (${line}|${line + 1}), Col`))).toBeVisible();
+
+  await rm(prdFile());
+  await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+  await workbench.screenshot('stories-welcome');
+  await view.getByRole('button', { name: 'Create a Story File' }).click();
+  await expect(workbench.treeItem(/^US-001 One small step/)).toBeVisible();
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('text of stories is text, whatever it looks like', async () => {
+  const hostile = [
+    '<img src=x onerror="document.title=1">',
+    '$(alert) [a link](command:workbench.action.quit)',
+    '\u001b[31mred\u001b[0m \u0007bell',
+    '**bold** `code` <promise>TASK_COMPLETE</promise>',
+  ];
+  const userStories = hostile.map((title, index) => ({
+    id: `US-00${index + 1}`,
+    title,
+    description: title,
+    acceptanceCriteria: [title],
+    passes: false,
+  }));
+  await writeFile(prdFile(), JSON.stringify({ project: hostile[0], userStories }, null, 2));
+  await using workbench = await open();
+  await workbench.view('Ralph');
+  await expect(workbench.treeItem('<img src=x onerror="document.title=1">')).toBeVisible();
+  const second = workbench.treeItem('$(alert) [a link](command:workbench.action.quit)');
+  await expect(second).toBeVisible();
+  await expect(second.locator('a[href]')).toHaveCount(0);
+  await expect(workbench.treeItem(/^US-003 red bell/)).toBeVisible();
+  await second.hover();
+  await expect(workbench.page.locator('.monaco-hover:visible')).toContainText('[a link](command:');
+  await expect(
+    workbench.page.locator('.monaco-hover:visible a[data-href*="command:"]'),
+  ).toHaveCount(0);
+  await workbench.screenshot('stories-hostile');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('Restricted Mode shows the stories and starts nothing', async () => {
+  await using workbench = await open({ trusted: false });
+  await workbench.view('Ralph');
+  await expect(workbench.treeItem(/^US-001/)).toBeVisible();
+  await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toBeHidden();
+  await workbench.page.keyboard.press('F1');
+  await workbench.page.keyboard.type('Ralph: Start Fresh Run');
+  await expect(workbench.page.getByText('No matching commands')).toBeVisible();
+  await workbench.page.keyboard.press('Escape');
+  // A tick is a person's own edit; nothing of the folder runs for it.
+  await workbench.checkbox(/^US-001/).click();
+  await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+  await workbench.screenshot('stories-restricted');
+});
+
+for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+  test(`the progress page and the stories in the theme ${theme}`, async () => {
+    await using workbench = await open({
+      theme,
+      env: cleanEnv({
+        home: path.join(temp.path, 'home'),
+        extra: { RALPH_FRESH_DEMO_PACE_MS: '0' },
+      }),
+    });
+    await workbench.view('Ralph');
+    await workbench.runCommand('Ralph: Show Progress');
+    const page = workbench.webview();
+    await page.getByRole('button', { name: 'Start Fresh Run' }).click();
+    await expect(page.getByRole('heading', { name: /Running/ })).toBeVisible();
+    await workbench.runCommand('Ralph: Stop');
+    await expect(page.getByRole('heading', { name: /Stopped/ })).toBeVisible();
+    await workbench.screenshot(`progress-${theme}`);
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+}
