@@ -18,9 +18,6 @@ export interface ChangedFile {
   readonly oldPath?: string;
 }
 
-const FIELD = '%x1f';
-const RECORD = '%x1e';
-
 /**
  * Reads one git repository. Never writes, takes no optional lock (an agent may be committing), and runs no
  * external diff or text conversion that the repository's configuration names.
@@ -71,16 +68,21 @@ export class GitRepository {
     const range = options.since === undefined ? at : `${options.since}..${at}`;
     const output = await this.run(
       'log',
-      `--format=%H${FIELD}%s${FIELD}%an${FIELD}%aI${RECORD}`,
+      // No name or subject can hold a NUL, so nothing in them can look like another commit.
+      '-z',
+      '--format=%H%x00%s%x00%an%x00%aI',
       ...(options.limit === undefined ? [] : [`--max-count=${options.limit}`]),
       '--end-of-options',
       range,
       '--',
     );
-    return output.split('\x1e').flatMap(record => {
-      const [hash, subject, author, at] = record.trim().split('\x1f');
-      return hash ? [{ hash, subject: subject ?? '', author: author ?? '', at: at ?? '' }] : [];
-    });
+    const fields = output.split('\0');
+    const commits: Commit[] = [];
+    for (let i = 0; i + 3 < fields.length; i += 4) {
+      const [hash = '', subject = '', author = '', at = ''] = fields.slice(i, i + 4);
+      commits.push({ hash, subject, author, at });
+    }
+    return commits;
   }
 
   /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
@@ -94,18 +96,16 @@ export class GitRepository {
    */
   async changedFiles(hash: string): Promise<ChangedFile[]> {
     const commit = await this.resolveCommit(hash);
+    const parent = await this.parent(commit);
     const output = await this.run(
       'diff-tree',
       '-r',
       '-z',
-      '-m',
-      '--first-parent',
-      '--root',
       '--no-commit-id',
       '--name-status',
       '--find-renames',
       '--no-ext-diff',
-      commit,
+      ...(parent === undefined ? ['--root', commit] : [parent, commit]),
     );
     const fields = output.split('\0');
     const files: ChangedFile[] = [];

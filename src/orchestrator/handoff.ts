@@ -142,7 +142,7 @@ export async function refreshHandoffFromFiles(
       return undefined;
     }),
   ]);
-  const lastCompleted = state.commits.findLast(commit => commit.storyId !== undefined)?.storyId;
+  const lastCompleted = state.lastCompletedStory;
   return {
     ...handoff,
     iteration: sources.iteration,
@@ -215,12 +215,18 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
     git: {
       ...git,
       branch: shorten(git.branch, max(120)),
-      recentCommits: git.recentCommits.map(({ hash, message }) => ({
+      recentCommits: git.recentCommits.slice(0, RECENT_COMMITS).map(({ hash, message }) => ({
         hash,
         message: shorten(message, max(100)),
       })),
     },
-    stuckDetection: { ...stuckDetection, lastPrdStatus: ids(stuckDetection.lastPrdStatus) },
+    stuckDetection: {
+      ...stuckDetection,
+      lastPrdStatus: ids(stuckDetection.lastPrdStatus),
+      ...(stuckDetection.lastActionAttempted !== undefined && {
+        lastActionAttempted: shorten(stuckDetection.lastActionAttempted, max(120)),
+      }),
+    },
     ...(lastError && {
       lastError: { ...lastError, message: shorten(lastError.message, max(300)) },
     }),

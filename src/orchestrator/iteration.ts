@@ -4,12 +4,15 @@ import type { Agent, AgentErrorKind, AgentEvent } from './agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from './agents/agentProcess.ts';
 import type { RunConfig } from './config.ts';
 import { HumanError } from './humanError.ts';
+import { whole } from './numbers.ts';
 import type { JournalWriter } from './run/journal.ts';
 import type { RunFiles } from './run/runFiles.ts';
-import { shortenBlock, withoutControls } from './text.ts';
+import { shorten, shortenBlock } from './text.ts';
 
 /** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
+/** Longest name, id or gist in the journal, in UTF-16 units. */
+const MAX_FACT = 300;
 /** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
 const MAX_OUTPUT_LINES = 50;
 
@@ -121,8 +124,9 @@ function journalWriterFor(journal: JournalWriter): (event: AgentEvent) => void {
   return event => {
     switch (event.type) {
       case 'init': {
-        const { type: _type, ...facts } = event;
-        journal.append({ type: 'agent.init', ...facts });
+        const { model, version, apiKeySource, sessionId } = event;
+        const facts = { model, version, apiKeySource, sessionId };
+        journal.append({ type: 'agent.init', ...shortFacts(facts) });
         break;
       }
       case 'text':
@@ -131,20 +135,35 @@ function journalWriterFor(journal: JournalWriter): (event: AgentEvent) => void {
         }
         break;
       case 'tool':
-        journal.append({ type: 'agent.tool', id: event.id, name: event.name, gist: event.gist });
+        journal.append({
+          type: 'agent.tool',
+          id: fact(event.id),
+          name: fact(event.name),
+          gist: fact(event.gist),
+        });
         break;
       case 'toolResult':
         if (event.isError) {
-          journal.append({ type: 'agent.toolFailed', id: event.id, gist: event.gist });
+          journal.append({ type: 'agent.toolFailed', id: fact(event.id), gist: fact(event.gist) });
         }
         break;
       case 'retry': {
-        const { type: _type, ...facts } = event;
-        journal.append({ type: 'agent.retry', ...facts });
+        journal.append({
+          type: 'agent.retry',
+          attempt: whole(event.attempt),
+          maxAttempts: whole(event.maxAttempts),
+          delayMs: whole(event.delayMs),
+          ...(event.status === undefined ? {} : { status: whole(event.status) }),
+          error: fact(event.error),
+        });
         break;
       }
       case 'denied':
-        journal.append({ type: 'agent.denied', tool: event.tool, message: event.message });
+        journal.append({
+          type: 'agent.denied',
+          tool: fact(event.tool),
+          message: fact(event.message),
+        });
         break;
       case 'unknown':
         outputLines += 1;
@@ -160,10 +179,24 @@ function journalWriterFor(journal: JournalWriter): (event: AgentEvent) => void {
   };
 }
 
+function fact(text: string): string {
+  return shorten(text, MAX_FACT);
+}
+
+function shortFacts<K extends string>(
+  facts: Readonly<Record<K, string | undefined>>,
+): { [P in K]?: string } {
+  const short: { [P in K]?: string } = {};
+  for (const key in facts) {
+    const value = facts[key];
+    if (value !== undefined) {
+      short[key] = fact(value);
+    }
+  }
+  return short;
+}
+
 function cut(text: string): { text: string; cut?: number } {
-  const clean = withoutControls(text).trim();
-  const kept = shortenBlock(clean, MAX_TEXT);
-  return kept.length === clean.length
-    ? { text: kept }
-    : { text: kept, cut: clean.length - kept.length };
+  const kept = shortenBlock(text, MAX_TEXT);
+  return text.length <= MAX_TEXT ? { text: kept } : { text: kept, cut: text.length - kept.length };
 }

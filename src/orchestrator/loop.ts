@@ -16,6 +16,7 @@ import { HumanError } from './humanError.ts';
 import { runIteration } from './iteration.ts';
 import { type Judgement, judge, storyChanges } from './judge.ts';
 import { requireNoOtherMode } from './modes.ts';
+import { amount, whole } from './numbers.ts';
 import { type Decision, decide } from './policy.ts';
 import { generateIterationPrompt } from './prompt.ts';
 import { writeReceipt } from './receipt.ts';
@@ -262,9 +263,18 @@ class Run {
       ...(story && { storyId: story.id }),
       outcome: judgement.outcome,
       durationMs: Math.round(result.end.durationMs),
-      ...(costUsd === undefined ? {} : { costUsd }),
-      ...(turns === undefined ? {} : { turns }),
-      ...(usage === undefined ? {} : { usage: { ...usage } }),
+      ...(costUsd === undefined ? {} : { costUsd: amount(costUsd) }),
+      ...(turns === undefined ? {} : { turns: whole(turns) }),
+      ...(usage === undefined
+        ? {}
+        : {
+            usage: {
+              input: whole(usage.input),
+              output: whole(usage.output),
+              cacheRead: whole(usage.cacheRead),
+              cacheWrite: whole(usage.cacheWrite),
+            },
+          }),
       commits,
       stories: this.count(),
     });

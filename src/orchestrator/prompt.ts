@@ -30,6 +30,9 @@ const BUDGET = {
   criterion: 600,
   criteria: 40,
   learning: 400,
+  patterns: 40,
+  learnings: 10,
+  id: 80,
   problem: 600,
 } as const;
 
@@ -41,7 +44,10 @@ export function generateIterationPrompt(input: PromptInput): string {
   const { handoff, story } = input;
   return `${[
     heading(handoff),
-    section('Your Task', shortenBlock(input.task ?? handoff.original_prompt, BUDGET.task)),
+    section(
+      'Your Task',
+      noHeadings(shortenBlock(input.task ?? handoff.original_prompt, BUDGET.task)),
+    ),
     ...warnings(input),
     ...(story ? [storySection(story)] : []),
     section('Current State (from files)', currentState(handoff)),
@@ -63,7 +69,7 @@ function warnings(input: PromptInput): string[] {
   const stuckFor = handoff.stuckDetection.iterationsOnSameStory;
   if (story && stuckFor >= input.stuckThreshold) {
     found.push(
-      `**Stuck**: the last ${stuckFor} iterations on ${story.id} brought no progress. Do not repeat what they tried (see git log and ${input.progressFile}). Take a different approach, or a smaller step that you can finish and commit. If a person must decide something, end with <promise>NEEDS_HUMAN: your question</promise>.`,
+      `**Stuck**: the last ${stuckFor} iterations on ${idOf(story)} brought no progress. Do not repeat what they tried (see git log and ${input.progressFile}). Take a different approach, or a smaller step that you can finish and commit. If a person must decide something, end with <promise>NEEDS_HUMAN: your question</promise>.`,
     );
   }
   if (handoff.lastError && handoff.lastError.iteration === handoff.iteration - 1) {
@@ -92,10 +98,10 @@ function warnings(input: PromptInput): string[] {
 }
 
 function storySection(story: Story): string {
-  const lines = [`**${story.id}: ${shorten(story.title, BUDGET.storyTitle)}**`];
+  const lines = [`**${idOf(story)}: ${shorten(story.title, BUDGET.storyTitle)}**`];
   const description = shortenBlock(story.description, BUDGET.storyDescription);
   if (description !== '' && description !== story.title) {
-    lines.push('', description);
+    lines.push('', noHeadings(description));
   }
   if (story.criteria.length > 0) {
     lines.push('', 'Acceptance criteria:');
@@ -115,15 +121,15 @@ function currentState(handoff: RalphFreshHandoff): string {
   if (prd) {
     parts.push(`### PRD Status
 Progress: ${prd.storiesCompleted}/${prd.storiesTotal} stories complete
-Next story: ${prd.nextStoryId ?? 'none'}`);
+Next story: ${shorten(prd.nextStoryId ?? 'none', BUDGET.id)}`);
   }
   parts.push(`### Recent Git History${git.branch === '' ? '' : ` (branch ${shorten(git.branch, 120)})`}
 ${bullets(git.recentCommits.map(({ hash, message }) => `${hash}: ${shorten(message, 120)}`))}`);
   parts.push(`### Patterns Learned
-${bullets(progress.patterns.map(pattern => shorten(pattern, BUDGET.learning)))}`);
+${bullets(progress.patterns.slice(-BUDGET.patterns).map(pattern => shorten(pattern, BUDGET.learning)))}`);
   if (progress.recentLearnings.length > 0) {
     parts.push(`### Recent Learnings
-${bullets(progress.recentLearnings.map(learning => shorten(learning, BUDGET.learning)))}`);
+${bullets(progress.recentLearnings.slice(-BUDGET.learnings).map(learning => shorten(learning, BUDGET.learning)))}`);
   }
   return parts.join('\n\n');
 }
@@ -143,9 +149,9 @@ function mission({ handoff, story, storyFile, progressFile }: PromptInput): stri
   return section(
     'Your Mission',
     `1. **READ** the codebase (start with ${storyFile})
-2. **WORK** on story ${story.id}
+2. **WORK** on story ${idOf(story)}
 3. **COMMIT** frequently with atomic commits
-4. **UPDATE** ${path.posix.basename(storyFile)} when the story is complete and its tests pass (${story.id}: passes: true, or the file's own field for done), and append what you learned to ${progressFile}
+4. **UPDATE** ${path.posix.basename(storyFile)} when the story is complete and its tests pass (${idOf(story)}: passes: true, or the file's own field for done), and append what you learned to ${progressFile}
 5. **SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
   );
 }
@@ -161,6 +167,17 @@ function criticalRules({ story, storyFile, progressFile }: PromptInput): string 
     '- **Ask when you must** - If only a person can go on: `<promise>NEEDS_HUMAN: your question</promise>`. If the story cannot be done: `<promise>TASK BLOCKED: why</promise>`',
   ];
   return section('Critical Rules', rules.join('\n'));
+}
+
+function idOf(story: Story): string {
+  return shorten(story.id, BUDGET.id);
+}
+
+/** What others wrote must not look like a part of ours: their headings are shown as text. */
+function noHeadings(block: string): string {
+  return block
+    .replaceAll(/^(\s{0,3})(#{1,6})(?=\s|$)/gm, '$1\\$2')
+    .replaceAll(/^(={3,}|-{3,})\s*$/gm, '\\$1');
 }
 
 function section(title: string, body: string): string {

@@ -2,7 +2,8 @@ import { endLeftovers } from './agents/processTree.ts';
 import { EXIT_CODES } from './run/events.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isRunning, processStartId } from './run/processIdentity.ts';
-import type { RunFiles } from './run/runFiles.ts';
+import { newestRunId, type RunFiles } from './run/runFiles.ts';
+import { acquireRunLock } from './run/runLock.ts';
 import { foldRun } from './run/runState.ts';
 
 /**
@@ -11,10 +12,10 @@ import { foldRun } from './run/runState.ts';
  */
 export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
   const file = files.journalFile(runId);
-  const state = foldRun(await readJournal(file));
-  if (state.phase === 'idle' || state.phase === 'ended') {
+  if (!(await isOpen(files, runId))) {
     return;
   }
+  const state = foldRun(await readJournal(file));
   await endLeftovers(await groupToEnd(state.current), runId);
   const journal = await JournalWriter.open(file);
   try {
@@ -29,6 +30,32 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   } finally {
     journal.close();
   }
+}
+
+/**
+ * Closes the newest run when its loop was killed and nobody has closed it yet.
+ * @returns whether there was such a run
+ */
+export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
+  const runId = await newestRunId(files);
+  if (runId === undefined || !(await isOpen(files, runId))) {
+    return false;
+  }
+  const attempt = await acquireRunLock(files, runId);
+  if (attempt.kind === 'held') {
+    return false;
+  }
+  try {
+    await closeDeadRun(files, runId);
+  } finally {
+    await attempt.lock.release();
+  }
+  return true;
+}
+
+async function isOpen(files: RunFiles, runId: string): Promise<boolean> {
+  const { phase } = foldRun(await readJournal(files.journalFile(runId)));
+  return phase === 'running' || phase === 'stopping';
 }
 
 /**

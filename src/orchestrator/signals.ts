@@ -7,6 +7,9 @@ export type Signal =
 /** Accepted beside the configured phrase: the signals of the documents this product is built from. */
 const COMPLETE_PHRASES = ['TASK_COMPLETE', 'COMPLETE', 'RALPH_COMPLETE', 'TASK COMPLETED'];
 
+const OPEN = '<promise>';
+const CLOSE = '</promise>';
+
 /**
  * Reads the signal of an agent's final answer: the last `<promise>…</promise>` that stands on a line of
  * its own or ends the answer. A tag in a code block, in back-ticks, in quotes or in the middle of a
@@ -18,19 +21,38 @@ const COMPLETE_PHRASES = ['TASK_COMPLETE', 'COMPLETE', 'RALPH_COMPLETE', 'TASK C
 export function readSignal(text: string, phrase: string): Signal | undefined {
   const spoken = withoutQuotations(text).trimEnd();
   let signal: Signal | undefined;
-  for (const match of spoken.matchAll(/<promise>([^<>]{0,2000})<\/promise>/g)) {
-    const lineStart = spoken.lastIndexOf('\n', match.index) + 1;
-    const before = spoken.slice(lineStart, match.index);
-    const end = match.index + match[0].length;
+  for (const { lineStart, start } of candidates(spoken)) {
+    const close = spoken.indexOf(CLOSE, start);
+    if (close === -1) {
+      break;
+    }
+    const end = close + CLOSE.length;
+    const before = spoken.slice(lineStart, start);
     const lineEnd = spoken.indexOf('\n', end);
     const after = spoken.slice(end, lineEnd === -1 ? spoken.length : lineEnd);
-    const aloneOnLine = isDecoration(before) && isDecoration(after);
-    const endsTheAnswer = isDecoration(spoken.slice(end)) && /(^|[.!?:)\]*_]\s*)$/.test(before);
-    if (aloneOnLine || endsTheAnswer) {
-      signal = toSignal((match[1] ?? '').trim(), phrase) ?? signal;
+    const isAlone = isDecoration(before) && isDecoration(after);
+    const endsTheAnswer = isDecoration(spoken.slice(end)) && /[.!?:)\]*_]\s*$/.test(before);
+    if (isAlone || (endsTheAnswer && !before.includes('`'))) {
+      const content = spoken.slice(start + OPEN.length, close).trim();
+      signal = toSignal(content, phrase) ?? signal;
     }
   }
   return signal;
+}
+
+/** The first tag of each line, which alone can stand by itself, and the last of all, which can end the answer. */
+function candidates(text: string): { lineStart: number; start: number }[] {
+  const found: { lineStart: number; start: number }[] = [];
+  for (let start = text.indexOf(OPEN); start !== -1; ) {
+    found.push({ lineStart: text.lastIndexOf('\n', start) + 1, start });
+    const lineEnd = text.indexOf('\n', start);
+    start = lineEnd === -1 ? -1 : text.indexOf(OPEN, lineEnd);
+  }
+  const last = text.lastIndexOf(OPEN);
+  if (last !== -1 && found.at(-1)?.start !== last) {
+    found.push({ lineStart: text.lastIndexOf('\n', last) + 1, start: last });
+  }
+  return found;
 }
 
 function toSignal(content: string, phrase: string): Signal | undefined {
@@ -53,24 +75,27 @@ function toSignal(content: string, phrase: string): Signal | undefined {
   return undefined;
 }
 
+/** Leaves out code blocks and block quotes; their lines stay, empty. */
 function withoutQuotations(text: string): string {
-  const lines: string[] = [];
   let fence: string | undefined;
-  for (const line of text.split(/\r?\n/)) {
-    const [, mark] = /^\s*(`{3,}|~{3,})/.exec(line) ?? [];
-    if (fence === undefined && mark !== undefined) {
-      fence = mark;
-      lines.push('');
-    } else if (fence !== undefined) {
-      if (mark?.startsWith(fence)) {
-        fence = undefined;
+  return text
+    .split(/\r?\n/)
+    .map(line => {
+      const [, mark, info] = /^\s{0,40}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+      if (fence !== undefined) {
+        // A closing fence has nothing behind it (CommonMark 4.5).
+        if (mark?.startsWith(fence) && info?.trim() === '') {
+          fence = undefined;
+        }
+        return '';
       }
-      lines.push('');
-    } else {
-      lines.push(/^\s*>/.test(line) ? '' : line.replace(/(`+)(?!`).*?\1/g, ' code '));
-    }
-  }
-  return lines.join('\n');
+      if (mark !== undefined) {
+        fence = mark;
+        return '';
+      }
+      return /^\s{0,40}>/.test(line) ? '' : line;
+    })
+    .join('\n');
 }
 
 /** Emphasis, full stops, ticks: what agents put around the tag without saying anything. */

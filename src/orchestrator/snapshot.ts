@@ -1,6 +1,6 @@
 import type { GitRepository } from './git.ts';
 import { HumanError } from './humanError.ts';
-import type { StoryFile, StoryList } from './stories/story.ts';
+import type { Story, StoryFile, StoryList } from './stories/story.ts';
 import { readStoryFile } from './stories/storyFile.ts';
 
 /** The files as they are now; what the loop believes in place of anybody's claim. */
@@ -32,13 +32,26 @@ export async function readSnapshot(
     return at;
   }
   if (typeof read !== 'string' && read.kind === 'stories') {
-    return { ...at, stories: read };
+    const gone = openStoriesGone(before?.stories, read);
+    return gone.length === 0
+      ? { ...at, stories: read }
+      : {
+          ...at,
+          // Taking a story out of the file is not doing it.
+          stories: { ...read, stories: [...read.stories, ...gone] },
+          storyFileProblem: `Stories that were not done are gone from it: ${gone.map(({ id }) => id).join(', ')}.`,
+        };
   }
   return {
     ...at,
     ...(before?.stories && { stories: before.stories }),
     storyFileProblem: typeof read === 'string' ? read : problemText(read.problems[0]),
   };
+}
+
+function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[] {
+  const ids = new Set(now.stories.map(({ id }) => id));
+  return (before?.stories ?? []).filter(({ id, done }) => !done && !ids.has(id));
 }
 
 function problemText({ message, line }: { message: string; line: number }): string {

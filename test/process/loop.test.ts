@@ -386,7 +386,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.deepEqual([code, stdout], [0, 'No run is going on in this folder.\n']);
   });
 
-  test('DEFECT: `stop` waits for the process of the loop too', async t => {
+  test('`stop` waits for the process of the loop too', async t => {
     const workspace = await Workspace.create(t);
     const late = pathToFileURL(fakeAgent('exitsLate')).href;
     const cli = workspace.cliWith(
@@ -403,7 +403,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     assert.equal(await wasAlive, false);
   });
 
-  test('DEFECT: `stop` after a kill -9 of the loop ends the agent that it left', async t => {
+  test('`stop` after a kill -9 of the loop ends the agent that it left', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     const agent = await workspace.agent();
@@ -464,7 +464,7 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     );
   });
 
-  test('DEFECT: a stranger that holds the output of an agent does not hold the run', async t => {
+  test('a stranger that holds the output of an agent does not hold the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('leavesStranger');
     const ended = until(
@@ -503,7 +503,7 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     assert.ok(stdout.length < 300_000);
   });
 
-  test('DEFECT: fields of megabytes do not go into the journal', async t => {
+  test('fields of megabytes do not go into the journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('hugeFields');
     await cli.finished;
@@ -513,7 +513,7 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     await assertEnd(workspace, cli, 'completed', 0);
   });
 
-  test('DEFECT: every line that the loop writes can be read back, whatever the agent counts', async t => {
+  test('every line that the loop writes can be read back, whatever the agent counts', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('oddNumbers');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -551,7 +551,7 @@ describe('the story file meanwhile', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 2), /\.omc\/prd\.json is broken\*\*: Line \d+/);
   });
 
-  test('DEFECT: stories that an agent takes out of the file are not completed', async t => {
+  test('stories that an agent takes out of the file are not completed', async t => {
     const [first, ...rest] = openStories(3);
     assert.ok(first);
     const workspace = await Workspace.create(t, { stories: [{ ...first, passes: true }, ...rest] });
@@ -745,7 +745,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assertOneLine(stderr, /prd\.json: Line 1: /);
   });
 
-  test('DEFECT: a refused `run --detach` hides the run that is going on from watchers', async t => {
+  test('a refused `run --detach` hides the run that is going on from watchers', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();

@@ -122,7 +122,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['', 'First commit']);
   });
 
-  test("DEFECT: a subject that holds git's separators makes no other commits", async () => {
+  test("a subject that holds git's separators makes no other commits", async () => {
     await commit('a\x1eb0b0b0b0\x1ffaked\x1fNobody\x1f2026-01-01');
     const hashes = (await repo.commits()).map(({ hash }) => hash);
     assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
@@ -209,7 +209,7 @@ describe('GitRepository', () => {
     }
   });
 
-  test('DEFECT: a merge commit is told against its first parent', async () => {
+  test('a merge commit is told against its first parent', async () => {
     await git('checkout', '--quiet', '-b', 'side');
     await write('side.txt', 's');
     await commit('on the side');

@@ -88,6 +88,7 @@ describe('the handoff in the workspace', () => {
     const state: RunState = {
       ...INITIAL_RUN_STATE,
       commits: [{ hash: 'c1', subject: 's', at: 'now', iteration: 1, storyId: 'US-1' }],
+      lastCompletedStory: 'US-1',
       storyRecords: new Map([
         ['US-1', { stuckFor: 0, failures: 0, iterations: 1, doneBy: 'agent' }],
         ['US-2', { stuckFor: 2, failures: 1, iterations: 2 }],
@@ -186,7 +187,7 @@ describe('the handoff in the workspace', () => {
     assert.deepEqual(warnings.sort(), ['gitUnreadable', 'progressUnreadable']);
   });
 
-  test('DEFECT: a story with commits that is not done is not the last completed one', async () => {
+  test('a story with commits that is not done is not the last completed one', async () => {
     const state: RunState = {
       ...INITIAL_RUN_STATE,
       commits: [{ hash: 'c1', subject: 'half of it', at: 'now', iteration: 1, storyId: 'US-2' }],
@@ -336,7 +337,7 @@ describe('the size of the handoff', () => {
     );
   });
 
-  test('DEFECT: many commits and long actions fit too', () => {
+  test('many commits and long actions fit too', () => {
     const handoff: RalphFreshHandoff = {
       ...fresh,
       git: {

@@ -209,7 +209,7 @@ describe('ids of runs', () => {
     }
   });
 
-  test('DEFECT: sort by time, also within a second', () => {
+  test('sort by time, also within a second', () => {
     const start = Date.parse('2026-01-02T03:04:05Z');
     const ids = Array.from({ length: 100 }, (_, i) => newRunId(new Date(start + i * 10)));
     const late = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ''));

@@ -125,7 +125,7 @@ describe('parseProgressLog', () => {
     }
   });
 
-  test('DEFECT: bullets without any heading are not lost', () => {
+  test('bullets without any heading are not lost', () => {
     assert.deepEqual(parseProgressLog('- Port 0 in tests\n- Use pnpm\n').learnings, [
       'Port 0 in tests',
       'Use pnpm',
@@ -149,7 +149,7 @@ describe('parseProgressLog', () => {
     );
   });
 
-  test('DEFECT: a long line of blanks does not take minutes', async () => {
+  test('a long line of blanks does not take minutes', async () => {
     await endsSoon(
       'src/orchestrator/context/progressLog.ts',
       "module.parseProgressLog('## 2026-01-11\\n' + ' '.repeat(1_000_000) + 'x');",

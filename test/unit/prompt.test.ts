@@ -229,7 +229,7 @@ describe('text of others stays data', () => {
     assert.doesNotMatch(text, /^<promise>/m);
   });
 
-  test("DEFECT: a story's description makes no headings of its own", () => {
+  test("a story's description makes no headings of its own", () => {
     const text = prompt({ story: { ...story, description: evil } });
     assert.deepEqual(headings(text), HEADINGS);
   });
@@ -288,12 +288,12 @@ describe('the size of the prompt', () => {
     assert.ok(text.length < MAX, `${text.length}`);
   });
 
-  test('DEFECT: a story with a huge id does not make it huge', () => {
+  test('a story with a huge id does not make it huge', () => {
     const text = prompt({ story: { ...story, id: huge } });
     assert.ok(text.length < MAX, `${text.length}`);
   });
 
-  test('DEFECT: a progress log that has grown for 1,000 iterations does not make it huge', () => {
+  test('a progress log that has grown for 1,000 iterations does not make it huge', () => {
     const patterns = Array.from(
       { length: 1_000 },
       (_, i) => `Pattern ${i}: ${'words '.repeat(20)}`,

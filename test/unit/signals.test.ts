@@ -100,17 +100,17 @@ describe('other signals', () => {
     assert.equal(read(`${ask}\n<promise>SOON</promise>`), 'needsHuman: x');
   });
 
-  test('DEFECT: a question may hold < and >', () => {
+  test('a question may hold < and >', () => {
     const ask = '<promise>NEEDS_HUMAN: Map<string, Todo> or a list when n > 5?</promise>';
     assert.equal(read(ask), 'needsHuman: Map<string, Todo> or a list when n > 5?');
   });
 
-  test('DEFECT: a question keeps the code in it', () => {
+  test('a question keeps the code in it', () => {
     const ask = '<promise>NEEDS_HUMAN: Is `users.id` a number or a `uuid`?</promise>';
     assert.equal(read(ask), 'needsHuman: Is `users.id` a number or a `uuid`?');
   });
 
-  test('DEFECT: a long question is still one', () => {
+  test('a long question is still one', () => {
     const words = 'Which of these? '.repeat(200).trim();
     assert.match(read(`<promise>NEEDS_HUMAN: ${words}</promise>`), /^needsHuman: Which of these\?/);
   });
@@ -156,7 +156,7 @@ describe('whatever an agent says', () => {
     );
   });
 
-  test('DEFECT: many tags in one long line do not take minutes', async () => {
+  test('many tags in one long line do not take minutes', async () => {
     await endsSoon(
       'src/orchestrator/signals.ts',
       `module.readSignal('" <promise>X</promise> a'.repeat(200_000), 'TASK_COMPLETE');`,

@@ -10,6 +10,8 @@ import { endLeftovers, RUN_MARKER } from './processTree.ts';
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL = 4_000;
+/** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
+const HELD_OUTPUT_MS = 2_000;
 
 export interface ProcessLimits {
   /** The whole process may take this long, in ms. */
@@ -106,6 +108,8 @@ export async function runAgentProcess(
   const hardTimer = setTimeout(() => end('hardLimit'), limits.hardMs);
   const idleTimer = setTimeout(() => end('idleLimit'), limits.idleMs);
   let graceTimer: NodeJS.Timeout | undefined;
+  let heldTimer: NodeJS.Timeout | undefined;
+  let isHeld = false;
   const listeners = new AbortController();
   const onAborted = (signal: AbortSignal, listener: () => void) =>
     signal.aborted
@@ -151,6 +155,7 @@ export async function runAgentProcess(
     for await (const chunk of subprocess.stdout) {
       idleTimer.refresh();
       graceTimer?.refresh();
+      heldTimer?.refresh();
       if (!raw.write(chunk)) {
         await Promise.race([once(raw, 'drain'), rawFailed]);
       }
@@ -177,7 +182,17 @@ export async function runAgentProcess(
     clearTimeout(idleTimer);
     // What the agent left running holds its output open, so it must go before the end can be read.
     const leftovers = await endLeftovers(pid, options.runId);
-    await reading;
+    // A process that got away (its own session, its environment emptied) may hold the output open for ever.
+    heldTimer = setTimeout(() => {
+      isHeld = true;
+      subprocess.stdout.destroy();
+      subprocess.stderr.destroy();
+    }, HELD_OUTPUT_MS);
+    await reading.catch(error => {
+      if (!isHeld) {
+        throw error;
+      }
+    });
     raw.end();
     await Promise.race([once(raw, 'close'), rawFailed]);
     const { exitCode, signalCode } = child;
@@ -194,6 +209,7 @@ export async function runAgentProcess(
     clearTimeout(hardTimer);
     clearTimeout(idleTimer);
     clearTimeout(graceTimer);
+    clearTimeout(heldTimer);
     listeners.abort();
     raw.destroy();
     if (child.exitCode === null && child.signalCode === null) {

@@ -9,6 +9,8 @@ export interface ProgressLog {
 const PATTERNS_HEADING = /^#{1,4}\s+(codebase\s+)?patterns\b/i;
 const LEARNINGS_HEADING =
   /^\s*(?:#{1,6}\s+|[-*]\s+)?\**\s*(?:learnings|lessons|notes for (?:future|next) iterations?)\b[^\n]*$/i;
+/** Nobody reads more of a line, and no pattern below is slow for so little. */
+const MAX_LINE = 2_000;
 const BULLET = /^(\s*)[-*+]\s+(?!\[[ xX]\]\s*$)(.+)$/;
 
 /**
@@ -28,7 +30,8 @@ export function parseProgressLog(text: string): ProgressLog {
     entry = [];
     entryLearnings = [];
   };
-  for (const line of text.split(/\r?\n/)) {
+  for (const whole of text.split(/\r?\n/)) {
+    const line = whole.slice(0, MAX_LINE);
     if (PATTERNS_HEADING.test(line)) {
       closeEntry();
       section = 'patterns';
@@ -60,7 +63,7 @@ export function parseProgressLog(text: string): ProgressLog {
       patterns.push(clean(bullet));
     } else if (section === 'learnings') {
       entryLearnings.push(clean(bullet));
-    } else if (section === 'entry') {
+    } else {
       entry.push(clean(bullet));
     }
   }

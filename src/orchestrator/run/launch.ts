@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
 import { JournalReader } from './journal.ts';
 import { newRunId, type RunFiles } from './runFiles.ts';
@@ -59,14 +59,18 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
     if (started) {
       return runId;
     }
-    if (failure) {
-      throw new HumanError(`The loop could not be started: ${failure.message}`, { cause: failure });
-    }
-    if (endedBefore) {
+    if (failure || endedBefore) {
       const words = (await readFile(logFile, 'utf8')).trim();
+      // It left nothing to go on with, and must not look like a run.
+      await rm(files.runDir(runId), { recursive: true, force: true });
+      if (failure) {
+        throw new HumanError(`The loop could not be started: ${failure.message}`, {
+          cause: failure,
+        });
+      }
       throw new HumanError(
         words.replace(/^ralph-fresh: /, '') ||
-          `The loop ended before it began (exit code ${endedBefore.code}). See ${logFile}.`,
+          `The loop ended before it began (exit code ${endedBefore?.code}).`,
       );
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -60,10 +61,7 @@ export class RunFiles {
 
 /** A new run's id: sorts by time, reads as a date, unique by a random tail. */
 export function newRunId(now: Date = new Date()): string {
-  const stamp = now
-    .toISOString()
-    .replace(/\.\d+Z$/, '')
-    .replaceAll(':', '-');
+  const stamp = now.toISOString().replace('Z', '').replaceAll(/[:.]/g, '-');
   return `${stamp}-${Math.random().toString(36).slice(2, 8).padEnd(6, '0')}`;
 }
 
@@ -77,13 +75,17 @@ export async function newestRunId(files: RunFiles): Promise<string | undefined> 
   return (await runIds(files)).at(-1);
 }
 
-/** @returns the ids of all runs of the workspace, oldest first (ids sort by time) */
+/**
+ * A folder without a journal is a run that is just being started, or could not be.
+ * @returns the ids of all runs of the workspace, oldest first (ids sort by time)
+ */
 export async function runIds(files: RunFiles): Promise<string[]> {
   try {
     const entries = await readdir(files.runsDir, { withFileTypes: true });
     return entries
       .filter(entry => entry.isDirectory() && isRunId(entry.name))
       .map(entry => entry.name)
+      .filter(runId => existsSync(files.journalFile(runId)))
       .sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {

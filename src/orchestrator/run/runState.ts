@@ -66,6 +66,8 @@ export interface RunState {
     readonly outcome: IterationOutcome;
     readonly storyId?: string;
   };
+  /** The story that an iteration has finished last. */
+  readonly lastCompletedStory?: string;
   /** The last complete promise that the files contradicted. */
   readonly refusedPromise?: { readonly iteration: number; readonly message: string };
   readonly lastError?: {
@@ -243,6 +245,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           outcome: event.outcome,
           ...optional('storyId', event.storyId),
         },
+        ...(event.outcome === 'storyDone' && optional('lastCompletedStory', event.storyId)),
       };
       return event.storyId === undefined
         ? ended

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import { EXIT_CODES } from '../orchestrator/run/events.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { RunWatcher } from '../orchestrator/run/runWatcher.ts';
+import { statusData, statusText } from '../presentation/status.ts';
+import { cwdOption } from './arguments.ts';
+import { EXIT_FAILURE } from './exitCodes.ts';
+import { print, printEvent } from './print.ts';
+
+/** `ralph-fresh status`: the run here, once or until it ends. */
+export function addStatusCommand(program: Command): void {
+  program
+    .command('status')
+    .description('tell how the run here stands')
+    .addOption(cwdOption())
+    .option('--json', 'as data: run, outcome, iteration, stories, cost (docs/json-output.md)')
+    .option('--watch', 'follow the run until it ends')
+    .action(async (flags: { cwd: string; json?: true; watch?: true }) => {
+      process.exitCode = await status(flags);
+    });
+}
+
+async function status(flags: { cwd: string; json?: true; watch?: true }): Promise<number> {
+  const files = new RunFiles(flags.cwd);
+  const watcher = new RunWatcher(files);
+  try {
+    if (!flags.watch) {
+      await watcher.start();
+      print(
+        flags.json
+          ? JSON.stringify(await statusData(files, watcher.current), null, 2)
+          : statusText(watcher.current),
+      );
+      return 0;
+    }
+    return await watchUntilEnd(watcher, flags.json === true);
+  } finally {
+    watcher.dispose();
+  }
+}
+
+/** Follows the newest run until it ends. @returns the run's exit code; 0 when there is none */
+async function watchUntilEnd(watcher: RunWatcher, json: boolean): Promise<number> {
+  const ended = new Promise<number>(resolve => {
+    watcher.onDidReadEvents(({ events }) => {
+      for (const event of events) {
+        if (json) {
+          print(JSON.stringify(event));
+        } else {
+          printEvent(event);
+        }
+      }
+    });
+    watcher.onDidChange(({ runId, state, alive }) => {
+      if (runId === undefined) {
+        print(json ? 'null' : 'No run in this folder yet. Start one with "ralph-fresh run".');
+        resolve(0);
+      } else if (state.phase === 'ended') {
+        resolve(state.exitCode ?? EXIT_FAILURE);
+      } else if (!alive) {
+        if (!json) {
+          print(statusText(watcher.current));
+        }
+        resolve(EXIT_CODES.interrupted);
+      }
+    });
+  });
+  await watcher.start();
+  return ended;
+}
