@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { isRunning } from '../support/journals.ts';
+
+const root = path.resolve(import.meta.dirname, '..', '..');
+
+// The limit only ends a hanging test.
+describe('npm start', { timeout: 300_000 }, () => {
+  let temp: TempDir;
+  let scratch: string;
+
+  beforeEach(async () => {
+    temp = await tempDir('npm-start-');
+    scratch = path.join(temp.path, 'scratch');
+    await mkdir(scratch);
+  });
+  afterEach(() => temp.remove());
+
+  function start(...args: readonly string[]) {
+    const child = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start.ts', ...args], {
+      cwd: root,
+      env: cleanEnv({
+        home: temp.path,
+        // os.tmpdir() reads TMPDIR, on Windows TEMP.
+        extra: { TMPDIR: scratch, TEMP: scratch, TMP: scratch, RALPH_FRESH_DEMO_PACE_MS: '0' },
+      }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = { text: '' };
+    const listeners: (() => void)[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said.text += text;
+        for (const listener of listeners) {
+          listener();
+        }
+      });
+    }
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+    const says = (pattern: RegExp) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => pattern.test(said.text) && resolve();
+        listeners.push(look);
+        look();
+        void ended.then(() => reject(new Error(`It ended without ${pattern}:\n${said.text}`)));
+      });
+    return { child, said, ended, says };
+  }
+
+  it('headless: five stories, the completion signal, exit code 0, and nothing is left', async () => {
+    const { said, ended } = start('--headless');
+    assert.equal(await ended, 0, said.text);
+    assert.match(said.text, /=== Iteration 5\/20 ===/);
+    assert.match(said.text, /Completion promise detected!/);
+    assert.match(said.text, /COMPLETE after 5 iterations/);
+    assert.deepEqual(await readdir(scratch), []);
+  });
+
+  it('Ctrl-C in the middle leaves nothing behind', async () => {
+    const { child, said, ended, says } = start('--headless');
+    await says(/=== Iteration 2\/20 ===/);
+    child.kill('SIGINT');
+    assert.equal(await ended, 130, said.text);
+    assert.match(said.text, /Received SIGINT, saving state and exiting/);
+    assert.deepEqual(await readdir(scratch), []);
+    assert.equal(child.pid !== undefined && (await isRunning(child.pid)), false);
+  });
+
+  it('says what it knows when it is asked for something else', async () => {
+    const { said, ended } = start('--headles');
+    assert.equal(await ended, 64);
+    assert.match(said.text, /does not know --headles/);
+  });
+});
