@@ -48,10 +48,11 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
 
 /** The dependencies that keep a story from starting: ids not done, or not in the file. In the story's order. */
 export function waitingFor(story: Story, stories: readonly Story[]): string[] {
-  if (story.dependsOn.length === 0) {
-    return [];
-  }
-  const done = doneIds(stories);
+  return story.dependsOn.length === 0 ? [] : openDependencies(story, doneIds(stories));
+}
+
+/** As {@link waitingFor}, for many stories of one file. @param done of that file, by {@link doneIds} */
+export function openDependencies(story: Story, done: ReadonlySet<string>): string[] {
   return story.dependsOn.filter(id => !done.has(id));
 }
 
@@ -69,7 +70,8 @@ export function storyKeys(stories: readonly Story[]): ReadonlyMap<Story, string>
   );
 }
 
-function doneIds(stories: readonly Story[]): ReadonlySet<string> {
+/** The ids of which every story is done. */
+export function doneIds(stories: readonly Story[]): ReadonlySet<string> {
   const done = new Set(stories.map(story => story.id));
   for (const story of stories) {
     if (!story.done) {

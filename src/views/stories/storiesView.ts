@@ -22,7 +22,7 @@ import { reportingErrors } from '../errors.ts';
 import type { RunModel } from '../run/runModel.ts';
 import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
 import type { StoryModel } from './storyModel.ts';
-import { commitsOf, storyStates } from './storyState.ts';
+import { commitsByStory, storyStates } from './storyState.ts';
 
 /** The Stories view: the story file's stories with their ticks, and under each its commits. */
 export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
@@ -121,14 +121,21 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       return;
     }
     const before = this.nodes;
-    this.nodes = this.build();
+    const changed: StoryNode[] = [];
+    this.nodes = this.build(node => changed.push(node));
     this.tellAround();
-    if (!sameAsBefore(before, this.nodes)) {
+    const sameLines =
+      before.length === this.nodes.length &&
+      before.every((node, index) => node === this.nodes?.[index]);
+    if (!sameLines) {
       this.changeEmitter.fire(undefined);
+    } else if (changed.length > 0) {
+      this.changeEmitter.fire(changed);
     }
   }
 
-  private build(): StoryTreeNode[] {
+  /** @param onChange told of every line that was there before and says something else now */
+  private build(onChange: (node: StoryNode) => void = () => undefined): StoryTreeNode[] {
     const file = this.stories.current;
     if (file === undefined) {
       return [];
@@ -139,19 +146,30 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     const { states } = this.runs;
     const keys = storyKeys(file.stories);
     const storyState = storyStates(file.stories, { run: this.runs.current, states });
+    const commits = commitsByStory(states);
+    const known = new Map(
+      this.nodes?.flatMap(node => (node.kind === 'story' ? [[node.key, node]] : [])),
+    );
     return file.stories.flatMap((story): StoryNode[] => {
       const state = storyState.get(story);
-      return state === undefined
-        ? []
-        : [
-            {
-              kind: 'story',
-              key: keys.get(story) ?? story.id,
-              story,
-              state,
-              commits: commitsOf(story.id, states),
-            },
-          ];
+      const key = keys.get(story) ?? story.id;
+      if (state === undefined) {
+        return [];
+      }
+      const facts = { story, state, commits: commits.get(story.id) ?? [] };
+      const node = known.get(key);
+      if (node === undefined) {
+        return [{ kind: 'story', key, ...facts }];
+      }
+      const isSame =
+        node.story === story &&
+        node.commits.length === facts.commits.length &&
+        JSON.stringify(node.state) === JSON.stringify(state);
+      if (!isSame) {
+        Object.assign(node, facts);
+        onChange(node);
+      }
+      return [node];
     });
   }
 
@@ -207,12 +225,4 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     const at = new Range(line - 1, column - 1, line - 1, column - 1);
     await window.showTextDocument(uri, { selection: at });
   }
-}
-
-/** Whether two lists would draw the same lines, so that a running agent does not redraw the tree. */
-function sameAsBefore(before: readonly StoryTreeNode[], after: readonly StoryTreeNode[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every((node, index) => JSON.stringify(node) === JSON.stringify(after[index]))
-  );
 }

@@ -17,13 +17,13 @@ import type { StoryState } from './storyState.ts';
 
 const MAX_LABEL = 200;
 
-/** A story, its checkbox and its state. */
+/** A story, its checkbox and its state. VS Code knows a line by its object, so that one stays and changes. */
 export interface StoryNode {
   readonly kind: 'story';
   readonly key: string;
-  readonly story: Story;
-  readonly state: StoryState;
-  readonly commits: readonly RecordedCommit[];
+  story: Story;
+  state: StoryState;
+  commits: readonly RecordedCommit[];
 }
 
 /** A commit that an iteration made for a story. */

@@ -1,6 +1,6 @@
 import type { RecordedCommit, RunState, StoryRecord } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { nextStory, waitingFor } from '../../orchestrator/stories/select.ts';
+import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import { phaseOf } from '../run/runModel.ts';
 
@@ -35,21 +35,33 @@ export function storyStates(
   { run, states }: StoryFacts,
 ): ReadonlyMap<Story, StoryState> {
   const next = nextStory(stories).story;
+  const done = doneIds(stories);
   return new Map(
-    stories.map(story => [story, stateOf(story, stories, run, recordOf(story.id, states), next)]),
+    stories.map(story => [story, stateOf(story, done, run, recordOf(story.id, states), next)]),
   );
 }
 
-/** The newest first. */
-export function commitsOf(storyId: string, states: readonly RunState[]): readonly RecordedCommit[] {
-  return states
-    .flatMap(state => state.commits.filter(commit => commit.storyId === storyId))
-    .reverse();
+/** By story, the newest first. */
+export function commitsByStory(
+  states: readonly RunState[],
+): ReadonlyMap<string, readonly RecordedCommit[]> {
+  const found = new Map<string, RecordedCommit[]>();
+  for (const commit of states.flatMap(({ commits }) => commits).reverse()) {
+    if (commit.storyId !== undefined) {
+      const commits = found.get(commit.storyId);
+      if (commits) {
+        commits.push(commit);
+      } else {
+        found.set(commit.storyId, [commit]);
+      }
+    }
+  }
+  return found;
 }
 
 function stateOf(
   story: Story,
-  stories: readonly Story[],
+  done: ReadonlySet<string>,
   run: WatchedRun,
   record: StoryRecord | undefined,
   next: Story | undefined,
@@ -75,7 +87,7 @@ function stateOf(
   if (record && state.stuckThreshold > 0 && record.stuckFor >= state.stuckThreshold) {
     return { kind: 'stuck', iterations: record.stuckFor };
   }
-  const waiting = waitingFor(story, stories);
+  const waiting = openDependencies(story, done);
   if (waiting.length > 0) {
     return { kind: 'waiting', for: waiting };
   }

@@ -1,0 +1,42 @@
+// npm run pictures: makes the pictures of the README from a real run of the demo agent in a real VS Code.
+import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import { cleanEnv, gitRepo, tempDir } from '../test/support/cleanEnv.ts';
+import { Workbench } from '../test/support/workbench.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const RUN_LIMIT = { timeout: 120_000 };
+
+await using temp = await tempDir('ralph-fresh-pictures-');
+const workspace = path.join(temp.path, 'todo-api');
+const holds = path.join(temp.path, 'holds');
+const home = path.join(temp.path, 'home');
+await Promise.all([mkdir(holds), mkdir(home)]);
+await cp(path.join(root, 'sample'), workspace, { recursive: true });
+await gitRepo(workspace);
+await writeFile(path.join(holds, 'US-004'), '');
+
+await using workbench = await Workbench.open({
+  workspace,
+  extensionPath: root,
+  env: cleanEnv({ home, extra: { RALPH_FRESH_DEMO_HOLD: holds, RALPH_FRESH_DEMO_PACE_MS: '0' } }),
+  theme: 'dark',
+});
+await workbench.view('Ralph');
+await workbench.runCommand('Ralph: Start Fresh Run');
+await expect(workbench.treeItem(/^US-004.*running/)).toBeVisible(RUN_LIMIT);
+await workbench
+  .treeItem(/^US-001/)
+  .locator('.monaco-tl-twistie')
+  .click();
+await workbench.treeItem(/feat: create a todo/).click();
+await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('src/app.ts');
+await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/I wait before I mark/);
+const picture = await workbench.screenshot('readme-workbench');
+const target = path.join(root, 'media', 'readme', 'workbench.png');
+await mkdir(path.dirname(target), { recursive: true });
+await copyFile(picture, target);
+await rm(path.join(holds, 'US-004'));
+await expect(workbench.statusBarItem(/Ralph done/)).toBeVisible(RUN_LIMIT);
+console.log(`Made ${path.relative(root, target)}`);
