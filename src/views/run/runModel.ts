@@ -22,6 +22,17 @@ export function phaseOf({ state, alive }: WatchedRun): RunPhase {
   }
 }
 
+/** Events kept for views that open later; beyond it the agents' older words and tool calls go. */
+const MAX_EVENTS = 20_000;
+
+/** Keeps what iterations came to, and of what agents said the newer half. */
+function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
+  const old = events.length - MAX_EVENTS / 2;
+  return events.filter(
+    ({ type }, index) => index >= old || !type.startsWith('agent.') || type === 'agent.ended',
+  );
+}
+
 /** The workspace's newest run, followed while anybody looks; all views see the same one. */
 export class RunModel implements Disposable {
   private readonly store = new DisposableStore();
@@ -94,6 +105,9 @@ export class RunModel implements Disposable {
     watcher.onDidReadEvents(({ runId, events }) => {
       if (this.recent?.runId === runId) {
         this.recent.events.push(...events);
+        if (this.recent.events.length > MAX_EVENTS) {
+          this.recent = { runId, events: withoutOldChatter(this.recent.events) };
+        }
       } else {
         this.recent = { runId, events: [...events] };
       }

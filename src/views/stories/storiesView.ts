@@ -188,6 +188,10 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         problem === undefined
           ? count
           : l10n.t('{0} — line {1}: {2}', count, problem.line, problem.message);
+    } else if (file?.kind === 'invalid') {
+      // In whole; the line below it is too short for most.
+      const [{ line, message }] = file.problems;
+      this.view.message = l10n.t('prd.json, line {0}: {1}', line, message);
     } else {
       // An empty message would leave a blank line; the declared type lacks `undefined`.
       this.view.message = '';
