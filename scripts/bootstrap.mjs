@@ -79,6 +79,8 @@ const child = spawn(
   {
     cwd: root,
     stdio: 'inherit',
+    // A group of its own, so that Ctrl-C, which a terminal sends to a whole group, comes to it once: from here.
+    detached: process.platform !== 'win32',
     env: {
       ...process.env,
       PATH: [path.dirname(node), path.join(root, 'node_modules', '.bin'), process.env['PATH']].join(
@@ -87,8 +89,7 @@ const child = spawn(
     },
   },
 );
-// A terminal sends Ctrl-C to the whole group; a signal to this process alone is passed on. Either way the
-// child cleans up after itself, so this process only waits.
+// The child cleans up after itself, so this process passes signals on and waits.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     if (child.exitCode === null) child.kill(signal);

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../src/orchestrator/agents/findProgram.ts';
+import { endProcessesWith } from './lib/endProcesses.ts';
 import { startVsCodeServer, type VsCodeServer } from './lib/vscodeServer.ts';
 import { makeScratch } from './scratch.ts';
 
@@ -64,12 +65,15 @@ async function main(): Promise<number> {
 async function onDesktop(code: string, folder: string, scratch: string): Promise<number> {
   say('\nNow you: VS Code opens an untouched copy. Click the Ralph icon, then "Start Fresh Run".');
   say('Close that window, or press Ctrl-C here, to end.');
+  const userData = path.join(scratch, 'vscode');
+  // `code` only hands over to VS Code, which would stay when `code` itself is ended.
+  undo.push(() => endProcessesWith(userData));
   const ended = run(code, [
     '--new-window',
     '--wait',
     '--disable-workspace-trust',
     `--extensionDevelopmentPath=${root}`,
-    `--user-data-dir=${path.join(scratch, 'vscode')}`,
+    `--user-data-dir=${userData}`,
     `--extensions-dir=${path.join(scratch, 'extensions')}`,
     folder,
   ]);

@@ -25,6 +25,8 @@ const suites: Readonly<Record<string, () => Promise<Counts>>> = {
   ui: () => playwright(),
 };
 
+let interrupted = false;
+
 async function main(): Promise<void> {
   const asked = process.argv.slice(2);
   const unknown = asked.filter(name => !(name in suites));
@@ -44,6 +46,9 @@ async function main(): Promise<void> {
   const total = { passed: 0, failed: 0 };
   const summary: string[] = [];
   for (const name of names) {
+    if (interrupted) {
+      break;
+    }
     const suite = suites[name];
     if (suite === undefined) {
       continue;
@@ -61,7 +66,7 @@ async function main(): Promise<void> {
   }
   console.log(`\n${summary.join('\n')}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
-  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+  process.exitCode = total.failed === 0 && total.passed > 0 && !interrupted ? 0 : 1;
 }
 
 /** A check counts as one test. */
@@ -133,13 +138,18 @@ function withExitCode(counts: Counts, code: number): Counts {
 
 function run(command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
+    // On Windows the programs in .bin are scripts, which only a shell starts.
+    const isScript = process.platform === 'win32' && command !== process.execPath;
+    const child = spawn(isScript ? `"${command}"` : command, args, {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
-      shell: process.platform === 'win32',
+      shell: isScript,
     });
     // A signal to this process alone must not leave a suite behind.
-    const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+    const pass = (signal: NodeJS.Signals) => {
+      interrupted = true;
+      child.kill(signal);
+    };
     process.on('SIGINT', pass).on('SIGTERM', pass);
     child.on('error', reject);
     child.on('close', code => {

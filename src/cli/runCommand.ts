@@ -160,7 +160,7 @@ async function detach(
     args: [
       ...option('--file', storyFile),
       ...option('--agent', flags.agent),
-      ...option('--claude-path', flags.claudePath),
+      ...option('--claude-path', absoluteProgram(flags.claudePath)),
       ...option('--model', flags.model),
       ...option('--max-iterations', flags.maxIterations),
       ...option('--max-turns', flags.maxTurns),
@@ -180,6 +180,11 @@ async function detach(
     );
   }
   return 0;
+}
+
+/** A path is meant from here, where the loop will not be; a bare name is looked up on the PATH. */
+function absoluteProgram(program: string | undefined): string | undefined {
+  return program !== undefined && /[\\/]/.test(program) ? path.resolve(program) : program;
 }
 
 function option(name: string, value: string | number | undefined): string[] {

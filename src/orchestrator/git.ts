@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { type SimpleGit, simpleGit } from 'simple-git';
 import { HumanError } from './humanError.ts';
+import { shorten } from './text.ts';
 
 export interface Commit {
   readonly hash: string;
@@ -24,29 +27,41 @@ export interface ChangedFile {
  */
 export class GitRepository {
   private readonly git: SimpleGit;
+  private readonly dir: string;
 
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
+    this.dir = dir;
     this.git = simpleGit({ baseDir: dir, trimmed: false });
   }
 
-  /** @returns the work tree's top folder, or `undefined` outside a repository */
+  /**
+   * @returns the work tree's top folder, or `undefined` outside a repository
+   * @throws {HumanError} when git is absent or refuses the repository, in its own words
+   */
   async root(): Promise<string | undefined> {
     try {
       return (await this.run('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
-    } catch {
-      return undefined;
+    } catch (error) {
+      // Git says it in the person's language, so the files decide.
+      if (!isMissingProgram(error) && !hasGitAbove(this.dir)) {
+        return undefined;
+      }
+      throw asHumanError(error);
     }
   }
 
-  /** @returns the full hash of HEAD, or `undefined` before the first commit and outside a repository */
+  /**
+   * @returns the full hash of HEAD, or `undefined` before the first commit
+   * @throws {HumanError} when the repository cannot be read
+   */
   async head(): Promise<string | undefined> {
     try {
-      return (
-        (await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}')).trim() || undefined
-      );
-    } catch {
-      return undefined;
+      // With --quiet a branch without commits is an empty answer, not an error.
+      const hash = await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
+      return hash.trim() || undefined;
+    } catch (error) {
+      throw asHumanError(error);
     }
   }
 
@@ -113,9 +128,11 @@ export class GitRepository {
       const letter = fields[i++]?.[0];
       const first = fields[i++] ?? '';
       if (letter === 'R' || letter === 'C') {
-        const path = fields[i++] ?? '';
+        const newPath = fields[i++] ?? '';
         files.push(
-          letter === 'R' ? { status: 'renamed', path, oldPath: first } : { status: 'added', path },
+          letter === 'R'
+            ? { status: 'renamed', path: newPath, oldPath: first }
+            : { status: 'added', path: newPath },
         );
       } else {
         const status = letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified';
@@ -159,5 +176,33 @@ export class GitRepository {
 
   private async run(...args: string[]): Promise<string> {
     return this.git.raw(['--no-optional-locks', '-c', 'core.quotepath=off', ...args]);
+  }
+}
+
+function isMissingProgram(error: unknown): boolean {
+  return /spawn git\S* ENOENT/.test(String(error));
+}
+
+function asHumanError(error: unknown): HumanError {
+  return isMissingProgram(error)
+    ? new HumanError(
+        'git was not found on the PATH. Install it (https://git-scm.com) and try again.',
+        {
+          cause: error,
+        },
+      )
+    : new HumanError(`git cannot read this repository: ${shorten(String(error), 600)}`, {
+        cause: error,
+      });
+}
+
+function hasGitAbove(dir: string): boolean {
+  for (let folder = dir; ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, '.git'))) {
+      return true;
+    }
+    if (path.dirname(folder) === folder) {
+      return false;
+    }
   }
 }

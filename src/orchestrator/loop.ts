@@ -4,6 +4,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { Agent } from './agents/agent.ts';
 import type { RunConfig } from './config.ts';
+import type { Disposable } from './emitter.ts';
 import { GitRepository } from './git.ts';
 import {
   fitHandoff,
@@ -126,6 +127,7 @@ class Run {
   /** Stories that a person ticked since the last look at the file. */
   private handled = new Set<string>();
   private requests: RequestWatcher | undefined;
+  private stopListener: Disposable | undefined;
   private readonly startedAt = new Date().toISOString();
 
   constructor(
@@ -230,6 +232,9 @@ class Run {
     if (this.snapshot.storyFileProblem !== undefined) {
       this.warn('storyFileUnreadable', this.snapshot.storyFileProblem, iteration);
     }
+    if (this.snapshot.gitProblem !== undefined) {
+      this.warn('gitUnreadable', this.snapshot.gitProblem, iteration);
+    }
     const commits = await this.recordCommits(iteration, story, before.head);
     const judgement = judge({
       ...(story && { story }),
@@ -283,7 +288,10 @@ class Run {
   }
 
   async end({ outcome, detail }: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
+    // Once more, so that a tick in the last moment is not lost.
+    await this.requests?.look();
     this.requests?.dispose();
+    this.stopListener?.dispose();
     try {
       await this.refreshHandoff(Math.max(1, this.state.iteration));
       this.handoff = {
@@ -410,7 +418,14 @@ class Run {
       }
     });
     requests.onCancel(() => stop.request('end', 'stateFile'));
-    stop.onDidRequest(({ mode, by }) => this.journal.append({ type: 'stop.requested', by, mode }));
+    this.stopListener = stop.onDidRequest(({ mode, by }) => {
+      try {
+        this.journal.append({ type: 'stop.requested', by, mode });
+      } catch (error) {
+        // Called from a signal handler, where nobody would catch it; the run ends in any case.
+        process.stderr.write(`The stop could not be recorded: ${error}\n`);
+      }
+    });
     requests.onError(error => this.warn('inboxUnreadable', error.message));
   }
 

@@ -1,10 +1,11 @@
 import { endLeftovers } from './agents/processTree.ts';
+import { GitRepository } from './git.ts';
 import { EXIT_CODES } from './run/events.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
-import { isRunning, processStartId } from './run/processIdentity.ts';
+import { isGone, isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
-import { foldRun } from './run/runState.ts';
+import { type CurrentIteration, foldRun } from './run/runState.ts';
 
 /**
  * Closes a run whose loop was killed: ends what its agent left running, and writes the end that the loop
@@ -19,6 +20,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   await endLeftovers(await groupToEnd(state.current), runId);
   const journal = await JournalWriter.open(file);
   try {
+    await recordCommits(files, journal, state.current);
     journal.append({
       type: 'run.ended',
       outcome: 'interrupted',
@@ -29,6 +31,39 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.sync();
   } finally {
     journal.close();
+  }
+}
+
+/** What the cut-off iteration has committed is its work; it only had no chance to be recorded. */
+async function recordCommits(
+  files: RunFiles,
+  journal: JournalWriter,
+  current: CurrentIteration | undefined,
+): Promise<void> {
+  if (current?.startCommit === undefined) {
+    return;
+  }
+  try {
+    const commits = await new GitRepository(files.workspace).commits({
+      since: current.startCommit,
+    });
+    for (const { hash, subject, author } of commits.reverse()) {
+      journal.append({
+        type: 'commit.recorded',
+        iteration: current.number,
+        ...(current.storyId === undefined ? {} : { storyId: current.storyId }),
+        hash,
+        subject: subject.slice(0, 500),
+        author: author.slice(0, 200),
+      });
+    }
+  } catch (error) {
+    journal.append({
+      type: 'warning',
+      code: 'gitUnreadable',
+      detail: String(error).slice(0, 2_000),
+      iteration: current.number,
+    });
   }
 }
 
@@ -71,5 +106,5 @@ async function groupToEnd(
   }
   const startId = current?.agentStartId;
   const ours = await isRunning(startId === undefined ? { pid } : { pid, startId });
-  return ours || (await processStartId(pid)) === undefined ? pid : undefined;
+  return ours || (await isGone(pid)) ? pid : undefined;
 }

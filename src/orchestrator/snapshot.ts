@@ -11,6 +11,8 @@ export interface Snapshot {
   readonly storyFileProblem?: string;
   /** HEAD; absent before the first commit. */
   readonly head?: string;
+  /** Why git cannot be read now, when it cannot; `head` is then older. */
+  readonly gitProblem?: string;
 }
 
 /**
@@ -25,9 +27,10 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const [read, head] = await Promise.all([
     storyFile === undefined ? undefined : readStories(storyFile),
-    git.head(),
+    // A repository that cannot be read for a moment has not lost its commits.
+    git.head().catch((error: unknown) => ({ problem: String(error) })),
   ]);
-  const at = head === undefined ? {} : { head };
+  const at = headOf(head, before);
   if (read === undefined) {
     return at;
   }
@@ -46,6 +49,17 @@ export async function readSnapshot(
     ...at,
     ...(before?.stories && { stories: before.stories }),
     storyFileProblem: typeof read === 'string' ? read : problemText(read.problems[0]),
+  };
+}
+
+function headOf(
+  head: string | { readonly problem: string } | undefined,
+  before: Snapshot | undefined,
+): Pick<Snapshot, 'head' | 'gitProblem'> {
+  const known = typeof head === 'object' ? before?.head : head;
+  return {
+    ...(known === undefined ? {} : { head: known }),
+    ...(typeof head === 'object' ? { gitProblem: head.problem } : {}),
   };
 }
 

@@ -25,12 +25,13 @@ export class StopSwitch {
       return;
     }
     this.current = mode;
-    this.requestEmitter.fire({ mode, by });
-    if (mode === 'end') {
+    if (mode !== 'afterIteration') {
       this.endController.abort();
-    } else if (mode === 'kill') {
-      this.endController.abort();
+    }
+    if (mode === 'kill') {
       this.killController.abort();
     }
+    // Told last: should a listener fail (the journal's disk is full), the agent is being ended all the same.
+    this.requestEmitter.fire({ mode, by });
   }
 }

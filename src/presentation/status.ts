@@ -2,6 +2,7 @@ import path from 'node:path';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { EXIT_CODES } from '../orchestrator/run/events.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { phaseOf } from '../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
 import type { StoryFile } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
@@ -40,13 +41,6 @@ export async function statusData(
     endedAt: state.endedAt ?? null,
     detail: state.detail ?? null,
   };
-}
-
-function phaseOf({ state, alive }: Pick<WatchedRun, 'state' | 'alive'>): string {
-  if (state.phase === 'ended' || state.phase === 'idle') {
-    return state.phase;
-  }
-  return alive ? state.phase : 'interrupted';
 }
 
 async function readable(storyFile: string | undefined): Promise<StoryFile | undefined> {

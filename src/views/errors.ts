@@ -1,5 +1,6 @@
 import { type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../orchestrator/humanError.ts';
+import { plainSentence } from './plainSentence.ts';
 
 /**
  * Runs what a person asked for and tells them when it fails: a {@link HumanError} in its own words,
@@ -15,13 +16,13 @@ export async function reportingErrors(
     if (error instanceof HumanError) {
       log.warn(error.message);
       // Not awaited: the command is over, whether or not the message is closed.
-      void window.showErrorMessage(error.message);
+      void window.showErrorMessage(plainSentence(error.message));
       return;
     }
     log.error(error instanceof Error ? error : String(error));
     const showLog = l10n.t('Show Log');
     const choice = await window.showErrorMessage(
-      l10n.t('Ralph ran into an unexpected error: {0}', String(error)),
+      l10n.t('Ralph ran into an unexpected error: {0}', plainSentence(String(error))),
       showLog,
     );
     if (choice === showLog) {

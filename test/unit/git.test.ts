@@ -88,7 +88,7 @@ describe('GitRepository', () => {
   test('outside a repository', async () => {
     repo = new GitRepository(temp.path);
     assert.equal(await repo.root(), undefined);
-    assert.equal(await repo.head(), undefined);
+    await assert.rejects(repo.head(), { name: 'HumanError' });
     assert.equal(await repo.branch(), '');
     await assert.rejects(repo.hasUncommittedChanges());
     await assert.rejects(repo.commits());

@@ -23,12 +23,15 @@ const READ_CHUNK_BYTES = 1 << 16;
 export class JournalWriter {
   private readonly fd: number;
   private seq: number;
+  /** Bytes of whole lines; there is no other writer. */
+  private size: number;
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
 
   private constructor(fd: number, seq: number) {
     this.fd = fd;
     this.seq = seq;
+    this.size = fstatSync(fd).size;
   }
 
   /**
@@ -52,9 +55,16 @@ export class JournalWriter {
     const event = { seq: this.seq + 1, at: new Date().toISOString(), ...body } as RunEvent;
     const line = Buffer.from(`${JSON.stringify(event)}\n`);
     // A short write (disk full) throws on the next turn of this loop, with the system's own reason.
-    for (let written = 0; written < line.length; ) {
-      written += writeSync(this.fd, line, written);
+    try {
+      for (let written = 0; written < line.length; ) {
+        written += writeSync(this.fd, line, written);
+      }
+    } catch (error) {
+      // The part of it that was written must not spoil the next event, which may be the run's end.
+      ftruncateSync(this.fd, this.size);
+      throw error;
     }
+    this.size += line.length;
     this.seq += 1;
     this.appendEmitter.fire(event);
     return event;

@@ -6,6 +6,7 @@ import { JournalReader } from './journal.ts';
 import { newRunId, type RunFiles } from './runFiles.ts';
 
 const LOOK_MS = 50;
+const START_LIMIT_MS = 60_000;
 
 export interface LaunchOptions {
   readonly files: RunFiles;
@@ -50,6 +51,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   child.unref();
 
   const journal = new JournalReader(files.journalFile(runId));
+  const deadline = Date.now() + START_LIMIT_MS;
   for (let started = false; ; ) {
     // Read the end first: what was written before it is then sure to be seen.
     const endedBefore = ended;
@@ -71,6 +73,11 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       throw new HumanError(
         words.replace(/^ralph-fresh: /, '') ||
           `The loop ended before it began (exit code ${endedBefore?.code}).`,
+      );
+    }
+    if (Date.now() > deadline) {
+      throw new HumanError(
+        `The loop (process ${child.pid}) has not begun within a minute. It goes on trying; see ${logFile}.`,
       );
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));

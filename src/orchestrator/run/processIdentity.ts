@@ -4,6 +4,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** Asking the system costs a process on macOS and Windows, so an answer holds this long, in ms. */
+const ANSWER_HOLDS_MS = 30_000;
+
 /**
  * A process for as long as it lives, and no other: pids are used again, also over reboots, so the time of
  * its start goes with it. `startId` is opaque, only good for comparing on the same machine.
@@ -13,45 +16,51 @@ export interface ProcessIdentity {
   readonly startId?: string;
 }
 
-/** @returns `undefined` when there is no such process (a zombie counts as none) or its start is unknowable */
-export async function processStartId(pid: number): Promise<string | undefined> {
-  if (process.platform === 'linux') {
-    return linuxStartId(pid);
-  }
-  try {
-    if (process.platform === 'win32') {
-      const script = `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`;
-      const { stdout } = await run('powershell.exe', ['-NoProfile', '-Command', script], {
-        windowsHide: true,
-      });
-      return stdout.trim() || undefined;
-    }
-    // The format of lstart follows the locale, so it is fixed for comparing.
-    const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], {
-      env: { ...process.env, LC_ALL: 'C' },
-    });
-    return stdout.trim() || undefined;
-  } catch {
-    // Both programs fail when there is no such process.
-    return undefined;
-  }
-}
+/** What the system says of a pid. `unknown`: it could not be asked. A zombie counts as `none`. */
+type Answer =
+  | { readonly kind: 'running'; readonly startId: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' };
+
+/** Pids whose start was compared, and when; by pid and start. */
+const confirmed = new Map<string, number>();
 
 export async function identify(pid: number): Promise<ProcessIdentity> {
-  const startId = await processStartId(pid);
-  return startId === undefined ? { pid } : { pid, startId };
+  const answer = await ask(pid);
+  return answer.kind === 'running' ? { pid, startId: answer.startId } : { pid };
 }
 
-/** Whether exactly this process still runs. Without a known start the pid alone decides. */
-export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
-  if (!pidExists(identity.pid)) {
+/**
+ * Whether exactly this process still runs. Where that cannot be found out, an existing pid counts as alive:
+ * to take a living loop for dead is the worse mistake.
+ */
+export async function isRunning({ pid, startId }: ProcessIdentity): Promise<boolean> {
+  if (!pidExists(pid)) {
     return false;
   }
-  const startId = await processStartId(identity.pid);
-  if (identity.startId === undefined) {
-    return process.platform !== 'linux' || startId !== undefined;
+  const key = `${pid} ${startId}`;
+  const confirmedAt = confirmed.get(key);
+  if (
+    process.platform !== 'linux' &&
+    confirmedAt !== undefined &&
+    Date.now() - confirmedAt < ANSWER_HOLDS_MS
+  ) {
+    return true;
   }
-  return startId === identity.startId;
+  const answer = await ask(pid);
+  const same =
+    answer.kind === 'unknown' ||
+    (answer.kind === 'running' && (startId === undefined || startId === answer.startId));
+  confirmed.clear();
+  if (same) {
+    confirmed.set(key, Date.now());
+  }
+  return same;
+}
+
+/** Whether no process has this number; then it may not be signalled either, nor its group. */
+export async function isGone(pid: number): Promise<boolean> {
+  return !pidExists(pid) || (await ask(pid)).kind === 'none';
 }
 
 function pidExists(pid: number): boolean {
@@ -64,18 +73,48 @@ function pidExists(pid: number): boolean {
   }
 }
 
-function linuxStartId(pid: number): string | undefined {
+async function ask(pid: number): Promise<Answer> {
+  if (process.platform === 'linux') {
+    return askLinux(pid);
+  }
+  try {
+    const { stdout } =
+      process.platform === 'win32'
+        ? await run(
+            'powershell.exe',
+            ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`],
+            { windowsHide: true },
+          )
+        : // The format of lstart follows the locale, so it is fixed for comparing.
+          await run('ps', ['-o', 'lstart=', '-p', String(pid)], {
+            env: { ...process.env, LC_ALL: 'C' },
+          });
+    const startId = stdout.trim();
+    return startId === '' ? { kind: 'none' } : { kind: 'running', startId };
+  } catch (error) {
+    // Both end with a code when there is no such process; a string (ENOENT, EAGAIN) says they never ran.
+    return typeof (error as { code?: unknown }).code === 'number'
+      ? { kind: 'none' }
+      : { kind: 'unknown' };
+  }
+}
+
+function askLinux(pid: number): Answer {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may hold spaces and parentheses itself; the fields follow the last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === undefined || state === 'Z' || state === 'X' || startTicks === undefined) {
-      return undefined;
+      return { kind: 'none' };
     }
     // Ticks count from boot, so the boot goes with them.
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${startTicks}`;
-  } catch {
-    return undefined;
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return { kind: 'running', startId: `${boot}:${startTicks}` };
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ||
+      (error as NodeJS.ErrnoException).code === 'ESRCH'
+      ? { kind: 'none' }
+      : { kind: 'unknown' };
   }
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { lock } from 'proper-lockfile';
 import writeFileAtomic from 'write-file-atomic';
 import * as z from 'zod';
+import { HumanError } from '../humanError.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
 
@@ -13,6 +14,7 @@ const ownerSchema = z.looseObject({
 });
 
 const SHORT_WRITER_MS = 20;
+const SHORT_WRITER_LIMIT_MS = 10_000;
 
 /** The process that may write the workspace's journals. */
 export type LockOwner = z.infer<typeof ownerSchema>;
@@ -35,10 +37,16 @@ export type LockAttempt =
  * @throws the system's error when the state folder cannot be written
  */
 export async function acquireRunLock(files: RunFiles, runId?: string): Promise<LockAttempt> {
+  const deadline = Date.now() + SHORT_WRITER_LIMIT_MS;
   for (;;) {
     const attempt = await tryAcquire(files, runId);
     if (attempt.kind === 'acquired' || attempt.by.runId !== undefined) {
       return attempt;
+    }
+    if (Date.now() > deadline) {
+      throw new HumanError(
+        `Process ${attempt.by.pid} holds ${files.lockFile} and does not give it back. End that process, or remove the file when it has nothing to do with Ralph Fresh.`,
+      );
     }
     // A short writer has it, for one line of the journal.
     await new Promise(resolve => setTimeout(resolve, SHORT_WRITER_MS));

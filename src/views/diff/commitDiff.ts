@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, Uri } from 'vscode';
+import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { GitRepository } from '../../orchestrator/git.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
@@ -9,13 +10,27 @@ import { reportingErrors } from '../errors.ts';
 import { ralphFolder, requireTrust } from '../workspaceFolder.ts';
 import { gitUri } from './gitFileSystem.ts';
 
+/** A hash, or the line of the Stories view that a menu was opened on. */
+const argumentSchema = z.union([
+  z.string(),
+  z.looseObject({ commit: z.looseObject({ hash: z.string() }) }),
+]);
+
+function hashOf(argument: unknown): string {
+  const parsed = argumentSchema.safeParse(argument);
+  if (!parsed.success) {
+    throw new HumanError(l10n.t('Choose a commit in the Stories view to open its changes.'));
+  }
+  return typeof parsed.data === 'string' ? parsed.data : parsed.data.commit.hash;
+}
+
 /** Opens a commit's changes over all its files in the multi-file diff editor. */
 export class CommitDiff implements Disposable {
   private readonly registration: Disposable;
 
   constructor(log: LogOutputChannel) {
-    this.registration = commands.registerCommand(Command.openCommit, (hash: unknown) =>
-      reportingErrors(log, () => this.open(String(hash))),
+    this.registration = commands.registerCommand(Command.openCommit, (argument: unknown) =>
+      reportingErrors(log, () => this.open(hashOf(argument))),
     );
   }
 

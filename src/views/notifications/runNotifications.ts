@@ -1,11 +1,12 @@
 import { commands, l10n, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { withoutControls } from '../../orchestrator/text.ts';
 import { outcomeSentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { phaseOf, type RunModel } from '../run/runModel.ts';
+import { plainSentence } from '../plainSentence.ts';
+import type { RunModel } from '../run/runModel.ts';
 
 /** Tells that a run has ended, once, and only when this window saw it running. */
 export class RunNotifications implements Disposable {
@@ -42,8 +43,7 @@ export class RunNotifications implements Disposable {
       outcome === 'completed'
         ? l10n.t('Ralph is done: {0} of {1} stories.', stories.done, stories.total)
         : outcomeSentence({ outcome, iterations, stories, detail }, l10n.t).text;
-    // A notification draws Markdown links; what an agent said must not become one.
-    const message = withoutControls(sentence).replaceAll('\n', ' ').replaceAll('](', '] (');
+    const message = plainSentence(sentence);
     const showStories = l10n.t('Show Stories');
     const runAgain = l10n.t('Run Again');
     const choice =

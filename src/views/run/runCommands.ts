@@ -7,6 +7,7 @@ import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
 import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
 import { livingLockOwner } from '../../orchestrator/run/runLock.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { findStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command, View } from '../contributions.ts';
@@ -89,7 +90,6 @@ export class RunCommands implements Disposable {
     const runId = await window.withProgress({ location: { viewId: View.stories } }, () =>
       launchRun({ files, program: this.program, args, env: process.env }),
     );
-    this.model.launchedHere = runId;
     this.log.info(`Run ${runId} has started`);
     await this.model.refresh();
   }
@@ -105,21 +105,25 @@ export class RunCommands implements Disposable {
     await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Stopping Ralph…') },
       async () => {
-        const ended = new Promise<void>(resolve => {
-          const listener = this.store.add(
-            this.model.onDidChange(run => {
-              if (run.runId !== runId || !run.alive) {
-                listener.dispose();
-                resolve();
-              }
-            }),
-          );
-        });
         await postRequest(files, runId, { type: 'stop', mode: 'end' });
-        await ended;
+        await this.untilGone(runId);
       },
     );
     this.log.info(`Run ${runId} has stopped`);
+  }
+
+  /** Resolves when the run's loop is gone, also when it went before anybody listened. */
+  private untilGone(runId: string): Promise<void> {
+    return new Promise(resolve => {
+      const look = (run: WatchedRun) => {
+        if (run.runId !== runId || !run.alive) {
+          listener.dispose();
+          resolve();
+        }
+      };
+      const listener = this.store.add(this.model.onDidChange(look));
+      void this.model.refresh().then(() => look(this.model.current));
+    });
   }
 
   private async createStoryFile(): Promise<void> {

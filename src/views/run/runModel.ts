@@ -8,20 +8,6 @@ import { RunWatcher, type WatchedRun } from '../../orchestrator/run/runWatcher.t
 import { DisposableStore } from '../disposableStore.ts';
 import { ralphFolder } from '../workspaceFolder.ts';
 
-/** Where a run stands, for a view: `interrupted` is a run whose loop was killed. */
-export type RunPhase = 'none' | 'running' | 'stopping' | 'ended' | 'interrupted';
-
-export function phaseOf({ state, alive }: WatchedRun): RunPhase {
-  switch (state.phase) {
-    case 'idle':
-      return 'none';
-    case 'ended':
-      return 'ended';
-    default:
-      return alive ? state.phase : 'interrupted';
-  }
-}
-
 /** Events kept for views that open later; beyond it the agents' older words and tool calls go. */
 const MAX_EVENTS = 20_000;
 
@@ -47,8 +33,6 @@ export class RunModel implements Disposable {
   /** Runs before the watched one, oldest first. */
   private earlier: readonly RunState[] = [];
   private earlierThan: string | undefined;
-  /** The run that this window has started last. */
-  launchedHere: string | undefined;
   private recent: { readonly runId: string; readonly events: RunEvent[] } | undefined;
 
   constructor(onError: (error: Error) => void) {
@@ -104,12 +88,14 @@ export class RunModel implements Disposable {
     watcher.onError(this.onError);
     watcher.onDidReadEvents(({ runId, events }) => {
       if (this.recent?.runId === runId) {
-        this.recent.events.push(...events);
-        if (this.recent.events.length > MAX_EVENTS) {
-          this.recent = { runId, events: withoutOldChatter(this.recent.events) };
+        for (const event of events) {
+          this.recent.events.push(event);
         }
       } else {
         this.recent = { runId, events: [...events] };
+      }
+      if (this.recent.events.length > MAX_EVENTS) {
+        this.recent = { runId, events: withoutOldChatter(this.recent.events) };
       }
       this.eventsEmitter.fire(events);
     });

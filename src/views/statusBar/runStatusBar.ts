@@ -8,13 +8,14 @@ import {
 } from 'vscode';
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { outcomeSentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { phaseOf, type RunModel } from '../run/runModel.ts';
+import type { RunModel } from '../run/runModel.ts';
 
 /** One item that tells how the run stands; hidden where there has been none. */
 export class RunStatusBar implements Disposable {

@@ -19,6 +19,7 @@ import { ContextKeyValue } from '../contextKey.ts';
 import { Command, ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
+import { plainSentence } from '../plainSentence.ts';
 import type { RunModel } from '../run/runModel.ts';
 import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
 import type { StoryModel } from './storyModel.ts';
@@ -53,7 +54,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     this.store.add(
       runs.onDidChange(() => {
         // The agent's edits reach the journal later than the file, and file events can be lost.
-        void stories.refresh();
+        stories.refreshSoon();
         this.update();
       }),
     );
@@ -77,14 +78,16 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       [Command.untickStory, false],
     ] as const) {
       this.store.add(
-        commands.registerCommand(command, (node: StoryTreeNode) =>
+        commands.registerCommand(command, (node?: StoryTreeNode) =>
           reportingErrors(log, () => this.tick(node, done)),
         ),
       );
     }
     this.store.add(
-      commands.registerCommand(Command.openStory, (node: StoryNode) =>
-        reportingErrors(log, () => this.openStoryFile(undefined, node.story.line, 1)),
+      commands.registerCommand(Command.openStory, (node?: StoryTreeNode) =>
+        reportingErrors(log, () =>
+          this.openStoryFile(undefined, node?.kind === 'story' ? node.story.line : 1, 1),
+        ),
       ),
     );
   }
@@ -162,11 +165,11 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         return [{ kind: 'story', key, ...facts }];
       }
       const isSame =
-        node.story === story &&
+        (node.story === story || JSON.stringify(node.story) === JSON.stringify(story)) &&
         node.commits.length === facts.commits.length &&
         JSON.stringify(node.state) === JSON.stringify(state);
+      Object.assign(node, facts);
       if (!isSame) {
-        Object.assign(node, facts);
         onChange(node);
       }
       return [node];
@@ -187,11 +190,11 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       this.view.message =
         problem === undefined
           ? count
-          : l10n.t('{0} — line {1}: {2}', count, problem.line, problem.message);
+          : l10n.t('{0} — line {1}: {2}', count, problem.line, plainSentence(problem.message));
     } else if (file?.kind === 'invalid') {
       // In whole; the line below it is too short for most.
       const [{ line, message }] = file.problems;
-      this.view.message = l10n.t('prd.json, line {0}: {1}', line, message);
+      this.view.message = l10n.t('prd.json, line {0}: {1}', line, plainSentence(message));
     } else {
       // An empty message would leave a blank line; the declared type lacks `undefined`.
       this.view.message = '';
@@ -201,15 +204,16 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     );
   }
 
-  private async tick(node: StoryTreeNode, done: boolean): Promise<void> {
+  private async tick(node: StoryTreeNode | undefined, done: boolean): Promise<void> {
     const { files } = this.runs;
     const file = this.stories.current;
-    if (node.kind !== 'story' || files === undefined || file === undefined) {
+    if (node?.kind !== 'story' || files === undefined || file === undefined) {
       return;
     }
     try {
       const { id, position } = node.story;
-      await setStoryDone(file.path, { id, position }, done);
+      // Should the file have changed since it was shown, a position in it is not trusted.
+      await setStoryDone(file.path, { id, position }, done, { expectedHash: file.hash });
       await recordTick(files, id, done);
     } finally {
       // Also when it failed: the box must show what the file says.

@@ -6,6 +6,8 @@ import { findStoryFile, readStoryFile } from '../../orchestrator/stories/storyFi
 import { DisposableStore } from '../disposableStore.ts';
 import { ralphFolder } from '../workspaceFolder.ts';
 
+const SOON_MS = 250;
+
 /** The workspace's story file, read when it changes. Nothing is read before somebody asks. */
 export class StoryModel implements Disposable {
   private readonly store = new DisposableStore();
@@ -15,7 +17,9 @@ export class StoryModel implements Disposable {
   private file: StoryFile | undefined;
   private reading: Promise<void> | undefined;
   private readAgain = false;
-  private watching = false;
+  private watcher: Disposable | undefined;
+  private watchedFolder: string | undefined;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(onError: (error: Error) => void) {
     this.onError = onError;
@@ -40,7 +44,17 @@ export class StoryModel implements Disposable {
     return this.reading;
   }
 
+  /** As {@link refresh}, but many calls in a short time are one. */
+  refreshSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.refresh();
+    }, SOON_MS);
+  }
+
   dispose(): void {
+    clearTimeout(this.timer);
+    this.watcher?.dispose();
     this.store.dispose();
   }
 
@@ -49,8 +63,10 @@ export class StoryModel implements Disposable {
       this.readAgain = false;
       try {
         const before = this.file;
-        this.file = await read();
-        if (before?.path !== this.file?.path || before?.hash !== this.file?.hash) {
+        const after = await read();
+        // The same bytes keep the same objects, so that nobody takes them for a change.
+        if (before?.path !== after?.path || before?.hash !== after?.hash) {
+          this.file = after;
           this.changeEmitter.fire();
         }
       } catch (error) {
@@ -61,17 +77,22 @@ export class StoryModel implements Disposable {
 
   private watch(): void {
     const folder = ralphFolder();
-    if (this.watching || folder === undefined) {
+    if (folder === this.watchedFolder) {
       return;
     }
-    this.watching = true;
-    const watcher = this.store.add(
-      workspace.createFileSystemWatcher(new RelativePattern(Uri.file(folder), '**/prd.json')),
-    );
-    const refresh = () => void this.refresh();
-    this.store.add(watcher.onDidChange(refresh));
-    this.store.add(watcher.onDidCreate(refresh));
-    this.store.add(watcher.onDidDelete(refresh));
+    this.watchedFolder = folder;
+    this.watcher?.dispose();
+    this.watcher = undefined;
+    if (folder !== undefined) {
+      const watcher = workspace.createFileSystemWatcher(
+        new RelativePattern(Uri.file(folder), '**/prd.json'),
+      );
+      const refresh = () => void this.refresh();
+      watcher.onDidChange(refresh);
+      watcher.onDidCreate(refresh);
+      watcher.onDidDelete(refresh);
+      this.watcher = watcher;
+    }
   }
 }
 

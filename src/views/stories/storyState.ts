@@ -1,8 +1,8 @@
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RecordedCommit, RunState, StoryRecord } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import { phaseOf } from '../run/runModel.ts';
 
 /** What a story's line says; words and icons are made of it elsewhere. */
 export type StoryState =

@@ -56,7 +56,7 @@ export class RunTask implements TaskProvider, Disposable {
   }
 
   provideTasks(): ProviderResult<Task[]> {
-    return [this.task()];
+    return [this.task(this.start)];
   }
 
   resolveTask(): ProviderResult<Task> {
@@ -90,18 +90,25 @@ export class RunTask implements TaskProvider, Disposable {
     });
   }
 
-  private terminal({ staysOpen }: { staysOpen: boolean }): RunTerminal {
-    this.newest = new RunTerminal(this.model, this.start, staysOpen);
+  private terminal({
+    staysOpen,
+    start,
+  }: {
+    staysOpen: boolean;
+    start?: (() => Promise<void>) | undefined;
+  }): RunTerminal {
+    this.newest = new RunTerminal(this.model, start, staysOpen);
     return this.newest;
   }
 
-  private task(): Task {
+  /** @param start starts a run when none is going on */
+  private task(start?: () => Promise<void>): Task {
     const task = new Task(
       { type: TASK_TYPE },
       TaskScope.Workspace,
       NAME,
       SOURCE,
-      new CustomExecution(async () => this.terminal({ staysOpen: false })),
+      new CustomExecution(async () => this.terminal({ staysOpen: false, start })),
     );
     task.isBackground = true;
     task.presentationOptions = {

@@ -1,6 +1,7 @@
 import { EventEmitter, l10n, type Pseudoterminal } from 'vscode';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { postRequest } from '../../orchestrator/run/inbox.ts';
+import { withoutControls } from '../../orchestrator/text.ts';
 import { describeEvent, type Style } from '../../presentation/transcript.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { RunModel } from '../run/runModel.ts';
@@ -29,7 +30,7 @@ export class RunTerminal implements Pseudoterminal {
   private readonly closeEmitter = this.store.add(new EventEmitter<number>());
   readonly onDidClose = this.closeEmitter.event;
   private readonly model: RunModel;
-  private readonly start: () => Promise<void>;
+  private readonly start: (() => Promise<void>) | undefined;
   private readonly staysOpen: boolean;
   /** It is made or open, and the run it shows has not ended. */
   following = true;
@@ -38,10 +39,10 @@ export class RunTerminal implements Pseudoterminal {
   private runId: string | undefined;
 
   /**
-   * @param start starts a run; called when the task was run from the Tasks menu and none is going on
+   * @param start starts a run when none is going on; only for a task that a person runs from the Tasks menu
    * @param staysOpen does not tell VS Code of the end, which then may close the terminal
    */
-  constructor(model: RunModel, start: () => Promise<void>, staysOpen: boolean) {
+  constructor(model: RunModel, start: (() => Promise<void>) | undefined, staysOpen: boolean) {
     this.model = model;
     this.start = start;
     this.staysOpen = staysOpen;
@@ -50,8 +51,9 @@ export class RunTerminal implements Pseudoterminal {
   async open(): Promise<void> {
     try {
       await this.model.refresh();
-      if (!this.model.current.alive && !this.justEnded()) {
-        await this.start();
+      if (!this.model.current.alive) {
+        // Without `start` this shows the newest run, which may be over already; it never starts one.
+        await this.start?.();
       }
     } catch (error) {
       this.write('error', error instanceof Error ? error.message : String(error));
@@ -88,12 +90,6 @@ export class RunTerminal implements Pseudoterminal {
     }
   }
 
-  /** A run so short that it was over before this terminal opened is to be shown, not run again. */
-  private justEnded(): boolean {
-    const { state } = this.model.current;
-    return state.phase === 'ended' && this.model.launchedHere === this.model.current.runId;
-  }
-
   private show(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (this.model.current.runId !== this.runId || event.seq <= this.shown) {
@@ -119,7 +115,7 @@ export class RunTerminal implements Pseudoterminal {
 
   private write(style: Style, text: string): void {
     const sgr = SGR[style];
-    for (const line of text.split('\n')) {
+    for (const line of withoutControls(text).split('\n')) {
       this.writeEmitter.fire(`${sgr}${line}${sgr === '' ? '' : RESET}\r\n`);
     }
   }

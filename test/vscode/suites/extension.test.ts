@@ -114,6 +114,34 @@ suite('Ralph Fresh inside VS Code', () => {
     assert.ok(commits.every(({ kind }) => kind === 'commit'));
   });
 
+  test('a commit opens from a menu, which passes its line', async () => {
+    const [first] = await storyNodes();
+    const [newest] = (await api.stories.getChildren(first)) ?? [];
+    assert.ok(newest?.kind === 'commit');
+    await vscode.commands.executeCommand('ralphFresh.openCommit', newest);
+    await until(async () =>
+      Boolean(
+        vscode.window.tabGroups.activeTabGroup.activeTab?.label.startsWith(
+          newest.commit.hash.slice(0, 7),
+        ),
+      ),
+    );
+  });
+
+  test('a run that does not touch a story redraws nothing of it', async () => {
+    const changed: unknown[] = [];
+    const listener = api.stories.onDidChangeTreeData?.(node => changed.push(node));
+    const before = await storyNodes();
+    await vscode.commands.executeCommand('ralphFresh.refreshStories');
+    assert.deepEqual(changed, []);
+    await vscode.commands.executeCommand('ralphFresh.untickStory', before[4]);
+    await until(async () => changed.length > 0);
+    const after = await storyNodes();
+    assert.ok(after.every((node, index) => node === before[index]));
+    await vscode.commands.executeCommand('ralphFresh.tickStory', after[4]);
+    listener?.dispose();
+  });
+
   test('a commit opens as a diff over its files', async () => {
     const [first] = await storyNodes();
     const commits = (await api.stories.getChildren(first)) ?? [];

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { foldRun, type RunState } from '../../src/orchestrator/run/runState.ts';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+import {
+  commitsByStory,
+  type StoryState,
+  storyStates,
+} from '../../src/views/stories/storyState.ts';
+
+const count = { done: 0, total: 4 };
+const started: RunEventBody = {
+  type: 'run.started',
+  runId: 'r',
+  version: '0',
+  pid: 1,
+  agent: 'claude',
+  mode: 'stories',
+  task: '',
+  maxIterations: 20,
+  stuckThreshold: 2,
+  stories: count,
+};
+
+function story(id: string, more: Partial<Story> = {}): Story {
+  return {
+    id,
+    title: id,
+    description: '',
+    criteria: [],
+    done: false,
+    dependsOn: [],
+    position: Number(id.slice(1)),
+    line: 1,
+    ...more,
+  };
+}
+
+function iteration(
+  number: number,
+  storyId: string,
+  outcome?: 'noProgress' | 'failed' | 'needsHuman' | 'blocked' | 'storyDone',
+): RunEventBody[] {
+  return [
+    {
+      type: 'iteration.started',
+      iteration: number,
+      maxIterations: 20,
+      storyId,
+      stories: count,
+      promptBytes: 0,
+      handoffBytes: 0,
+      stuckFor: 0,
+    },
+    ...(outcome === undefined
+      ? []
+      : [
+          {
+            type: 'iteration.ended' as const,
+            iteration: number,
+            storyId,
+            outcome,
+            durationMs: 0,
+            commits: 0,
+            stories: count,
+          },
+        ]),
+  ];
+}
+
+function fold(...bodies: RunEventBody[]): RunState {
+  return foldRun(bodies.map((body, index) => ({ seq: index + 1, at: 'now', ...body }) as never));
+}
+
+function kinds(
+  stories: readonly Story[],
+  state: RunState,
+  { alive = false, earlier = [] as readonly RunState[] } = {},
+): StoryState[] {
+  const states = storyStates(stories, {
+    run: { runId: 'r', state, alive },
+    states: [...earlier, state],
+  });
+  return stories.map(one => states.get(one) as StoryState);
+}
+
+describe('the state of a story', () => {
+  const open = [story('S1'), story('S2', { dependsOn: ['S1'] }), story('S3')];
+
+  test('without a run: next, waiting, ready, done', () => {
+    assert.deepEqual(kinds([...open, story('S4', { done: true })], fold()), [
+      { kind: 'next' },
+      { kind: 'waiting', for: ['S1'] },
+      { kind: 'ready' },
+      { kind: 'done' },
+    ]);
+  });
+
+  test('running only while the loop lives', () => {
+    const state = fold(started, ...iteration(1, 'S1'));
+    assert.deepEqual(kinds(open, state, { alive: true })[0], { kind: 'running', iteration: 1 });
+    assert.deepEqual(kinds(open, state)[0], { kind: 'next' });
+  });
+
+  test('failed, stuck, blocked and waiting for a person', () => {
+    const failed = fold(started, ...iteration(1, 'S1', 'failed'));
+    assert.deepEqual(kinds(open, failed)[0], { kind: 'failed', times: 1 });
+    const stuck = fold(
+      started,
+      ...iteration(1, 'S1', 'noProgress'),
+      ...iteration(2, 'S1', 'noProgress'),
+    );
+    assert.deepEqual(kinds(open, stuck)[0], { kind: 'stuck', iterations: 2 });
+    const [begin, end] = iteration(1, 'S1', 'blocked') as [RunEventBody, RunEventBody];
+    const says = (signal: 'blocked' | 'needsHuman', message: string): RunEventBody => ({
+      type: 'promise.seen',
+      iteration: 1,
+      signal,
+      message,
+      accepted: true,
+    });
+    const blocked = fold(started, begin, says('blocked', 'no key'), end);
+    assert.deepEqual(kinds(open, blocked)[0], { kind: 'blocked', message: 'no key' });
+    const asks = fold(started, ...iteration(1, 'S1', 'needsHuman'), {
+      type: 'run.ended',
+      outcome: 'needsHuman',
+      exitCode: 2,
+      detail: 'which one?',
+      stories: count,
+      iterations: 1,
+    });
+    assert.deepEqual(kinds(open, asks)[0], { kind: 'needsYou', message: 'which one?' });
+  });
+
+  test('who made it done is known over several runs; the file decides whether it is', () => {
+    const claimed = fold(started, {
+      type: 'story.changed',
+      storyId: 'S1',
+      done: true,
+      by: 'agent',
+      iteration: 1,
+    });
+    const ticked = fold({ type: 'story.ticked', storyId: 'S3', done: true });
+    const stories = [story('S1', { done: true }), story('S3', { done: true }), story('S4')];
+    assert.deepEqual(
+      kinds(stories, ticked, { earlier: [claimed] }).map(({ kind }) => kind),
+      ['claimed', 'doneByHand', 'next'],
+    );
+    assert.equal(kinds([story('S1')], claimed)[0]?.kind, 'next');
+  });
+
+  test('commits are found by story, the newest first', () => {
+    const commit = (hash: string, storyId: string): RunEventBody => ({
+      type: 'commit.recorded',
+      iteration: 1,
+      storyId,
+      hash,
+      subject: hash,
+    });
+    const found = commitsByStory([
+      fold(commit('a', 'S1'), commit('b', 'S2')),
+      fold(commit('c', 'S1')),
+    ]);
+    assert.deepEqual(
+      found.get('S1')?.map(({ hash }) => hash),
+      ['c', 'a'],
+    );
+    assert.deepEqual(
+      found.get('S2')?.map(({ hash }) => hash),
+      ['b'],
+    );
+  });
+});
