@@ -41,5 +41,5 @@ export interface Settings {
 }
 
 export const TASK_TYPE = 'ralphFresh';
-/** Read-only file system of commits: `ralph-fresh-git:/path?{"workspace":…,"commit":…}`. */
+/** Read-only file system of commits: `ralph-fresh-git:/path?{"commit":…,"path":…}`. */
 export const GIT_SCHEME = 'ralph-fresh-git';

@@ -268,7 +268,7 @@ export type RunEventBody = DistributiveOmit<RunEvent, 'seq' | 'at'>;
 
 export type StoryCount = { readonly done: number; readonly total: number };
 
-/** Exit codes of `ralph-fresh run`, by outcome (sysexits-like ones for wrong arguments are in cli.ts). */
+/** Exit codes of `ralph-fresh run`, by outcome (sysexits-like ones for wrong arguments are in src/cli/exitCodes.ts). */
 export const EXIT_CODES: Readonly<Record<RunOutcome, number>> = {
   completed: 0,
   maxIterations: 1,
