@@ -23,7 +23,9 @@ function oneLine(text: string): string {
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
     .trim();
-  const hint = /^(unknown|too many|missing)/.test(message) ? '. See "ralph-fresh --help".' : '';
+  const hint = /^(unknown|too many|missing)/.test(message)
+    ? `${message.endsWith('.') ? '' : '.'} See "ralph-fresh --help".`
+    : '';
   return `ralph-fresh: ${message}${hint}\n`;
 }
 

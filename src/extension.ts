@@ -49,7 +49,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   const runCommands = own(new RunCommands(runs, settings, program, log));
   const storiesView = own(new StoriesView(stories, runs, log));
   own(new RunTask(runs, () => runCommands.start(), log));
-  own(new RunStatusBar(runs));
+  own(new RunStatusBar(runs, stories));
   own(new RunNotifications(runs));
   own(new GitFileSystem());
   own(new CommitDiff(log));

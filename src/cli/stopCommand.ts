@@ -41,8 +41,7 @@ async function stop(cwd: string, mode: StopMode): Promise<number> {
   const { runId } = owner;
   await postRequest(files, runId, { type: 'stop', mode });
   if (mode === 'afterIteration') {
-    print('The run will end after this iteration.');
-    return 0;
+    print('The run will end after this iteration. Ctrl-C ends only this waiting.');
   }
   await ended(files, owner);
   const last = (await readJournal(files.journalFile(runId))).at(-1);

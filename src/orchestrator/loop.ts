@@ -483,7 +483,9 @@ async function readyToStart(options: LoopOptions, git: GitRepository): Promise<S
     throw new HumanError(`${storyFile}: ${snapshot.storyFileProblem}`);
   }
   if (snapshot.stories?.stories.length === 0) {
-    throw new HumanError(`${storyFile} holds no stories yet. Add at least one to "userStories".`);
+    throw new HumanError(
+      `${storyFile} holds no stories yet. Add at least one (docs/story-files.md has an example).`,
+    );
   }
   return snapshot;
 }

@@ -44,10 +44,7 @@ export function outcomeSentence(
     case 'needsHuman':
       return {
         good: false,
-        text: t(
-          'Needs you: {0} Answer it in the story file or progress.txt, then run again.',
-          sentence(detail),
-        ),
+        text: t('Needs you: {0} Run again when that is settled.', sentence(detail)),
       };
     case 'noReadyStory':
       return {

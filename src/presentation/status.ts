@@ -73,7 +73,7 @@ function statusLines({ runId, state, alive }: WatchedRun): string[] {
   }
   const { current } = state;
   return [
-    `Iteration ${state.iteration}/${state.maxIterations} · ${facts}`,
+    `Iteration ${state.iteration}/${state.maxIterations} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}`,
     ...(current?.storyId === undefined ? [] : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
     ...(current?.activity === undefined ? [] : [`  ${current.activity}`]),
   ];

@@ -29,9 +29,7 @@ function lines(event: RunEvent, t: Translate): readonly TranscriptLine[] {
         own('plain', t('Agent: {0}', [event.agent, event.model].filter(Boolean).join(', '))),
         own('plain', t('Max iterations: {0}', event.maxIterations)),
         own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
-        ...(event.mode === 'freeForm'
-          ? [own('plain', t('Free-form task: {0}', firstLine(event.task)))]
-          : []),
+        own('plain', t('Task: {0}', firstLine(event.task))),
       ];
     case 'iteration.started':
       return [
@@ -203,7 +201,9 @@ function iterationFacts(
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
     duration(event.durationMs),
     event.commits === 1 ? t('1 commit') : t('{0} commits', event.commits),
-    ...(event.turns === undefined ? [] : [t('{0} turns', event.turns)]),
+    ...(event.turns === undefined
+      ? []
+      : [event.turns === 1 ? t('1 turn') : t('{0} turns', event.turns)]),
     ...(event.costUsd === undefined ? [] : [`$${event.costUsd.toFixed(2)}`]),
   ].join(' · ');
 }

@@ -346,10 +346,13 @@ describe('stop', { concurrency: 4, ...posix }, () => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
-    assert.equal((await workspace.cli('stop', '--after-iteration').finished).code, 0);
+    const stop = workspace.cli('stop', '--after-iteration');
     await workspace.event('stop.requested');
+    const told = await workspace.cli('status').finished;
+    assert.match(told.stdout, /Iteration 1\/20 .* stopping/);
     await workspace.note('go');
     await assertEnd(workspace, cli, 'stopped', 130);
+    assert.equal((await stop.finished).code, 0);
     assert.deepEqual(await workspace.done(), ['US-001']);
     assert.deepEqual(await outcomes(workspace), ['storyDone']);
   });

@@ -56,10 +56,9 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new HumanError(
-        `There is no story file at ${path}. Create it, or choose another one in the settings.`,
-        { cause: error },
-      );
+      throw new HumanError(`There is no story file at ${path}. Create it, or name another one.`, {
+        cause: error,
+      });
     }
     return unreadable(
       path,

@@ -121,7 +121,7 @@ function standing(
       return {
         glyph: 'stopped',
         status: t('Stopped'),
-        sentence: t('Everything is saved. Start a run to go on from here.'),
+        sentence: t('What the agent left is as it was. Start a run to go on from here.'),
       };
     case 'interrupted':
       return {

@@ -16,18 +16,22 @@ import { outcomeSentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { RunModel } from '../run/runModel.ts';
+import type { StoryModel } from '../stories/storyModel.ts';
 
 /** One item that tells how the run stands; hidden where there has been none. */
 export class RunStatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
+  private readonly stories: StoryModel;
 
-  constructor(model: RunModel) {
+  constructor(model: RunModel, stories: StoryModel) {
+    this.stories = stories;
     this.item = this.store.add(
       window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10),
     );
     this.item.name = l10n.t('Ralph Run');
     this.store.add(model.onDidChange(run => this.update(run)));
+    this.store.add(stories.onDidChange(() => this.update(model.current)));
   }
 
   dispose(): void {
@@ -36,7 +40,7 @@ export class RunStatusBar implements Disposable {
 
   private update(run: WatchedRun): void {
     const phase = phaseOf(run);
-    const { state } = run;
+    const state = this.withCurrentCount(run.state);
     const { item } = this;
     if (phase === 'none') {
       item.hide();
@@ -53,6 +57,16 @@ export class RunStatusBar implements Disposable {
         : undefined;
     item.tooltip = tooltip(state, phase, running);
     item.show();
+  }
+
+  /** Counted in the file where it can be: a person may have ticked since the run last looked. */
+  private withCurrentCount(state: RunState): RunState {
+    const file = this.stories.current;
+    if (file?.kind !== 'stories') {
+      return state;
+    }
+    const done = file.stories.filter(story => story.done).length;
+    return { ...state, stories: { done, total: file.stories.length } };
   }
 }
 

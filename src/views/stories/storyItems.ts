@@ -72,15 +72,20 @@ function storyItem({ key, story, state, commits }: StoryNode): TreeItem {
       ? l10n.t('Done. Untick to have it done again.')
       : l10n.t('Tick when it is done.'),
   };
-  item.tooltip = storyTooltip(story, words);
+  item.tooltip = storyTooltip(story, state, words);
   item.accessibilityInformation = { label: `${label}, ${words}` };
   return item;
 }
 
-function storyTooltip(story: Story, words: string): MarkdownString {
+function storyTooltip(story: Story, state: StoryState, words: string): MarkdownString {
   const tooltip = new MarkdownString();
   tooltip.appendMarkdown('**').appendText(`${story.id} ${shorten(story.title, 300)}`);
   tooltip.appendMarkdown('**\n\n').appendText(words);
+  if (state.kind === 'claimed') {
+    tooltip.appendText(
+      l10n.t(' — its agent marked it as done in the story file; nobody else has checked it'),
+    );
+  }
   if (story.description !== '' && story.description !== story.title) {
     tooltip.appendMarkdown('\n\n').appendText(shorten(story.description, 800));
   }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { ChildProcesses, Exit } from './childProcesses.ts';
 
 /** Runs the tests of the sample with a Node that understands TypeScript. */
@@ -5,6 +6,13 @@ export interface TestRunner {
   run(): Promise<Exit>;
 }
 
+/** The devDependency `node`, seen from `dist/`. */
+const NODE_OF_THE_CLONE = fileURLToPath(
+  new URL(
+    `../node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`,
+    import.meta.url,
+  ),
+);
 const STRIP_TYPES = '--experimental-strip-types';
 
 /** @returns `undefined` when this machine has no such Node */
@@ -15,6 +23,8 @@ export async function findTestRunner(children: ChildProcesses): Promise<TestRunn
     { file: process.execPath, flags: [STRIP_TYPES] },
     { file: 'node', flags: [] },
     { file: 'node', flags: [STRIP_TYPES] },
+    // A clone of this project has one that is new enough, whatever the machine has.
+    { file: NODE_OF_THE_CLONE, flags: [] },
   ];
   for (const { file, flags } of candidates) {
     if (await stripsTypes(children, file, flags)) {
