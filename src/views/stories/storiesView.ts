@@ -124,17 +124,23 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       return;
     }
     const before = this.nodes;
+    const hadChildren = this.hasChildren;
     const changed: StoryNode[] = [];
     this.nodes = this.build(node => changed.push(node));
     this.tellAround();
     const sameLines =
       before.length === this.nodes.length &&
       before.every((node, index) => node === this.nodes?.[index]);
-    if (!sameLines) {
+    // The first line that can be opened moves all the others to the right.
+    if (!sameLines || hadChildren !== this.hasChildren) {
       this.changeEmitter.fire(undefined);
     } else if (changed.length > 0) {
       this.changeEmitter.fire(changed);
     }
+  }
+
+  private get hasChildren(): boolean {
+    return this.nodes?.some(node => node.kind === 'story' && node.commits.length > 0) ?? false;
   }
 
   /** @param onChange told of every line that was there before and says something else now */
