@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
 import { EXIT_CODES } from '../orchestrator/run/events.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { RunWatcher } from '../orchestrator/run/runWatcher.ts';
@@ -23,9 +24,16 @@ export function addStatusCommand(program: Command): void {
 async function status(flags: { cwd: string; json?: true; watch?: true }): Promise<number> {
   const files = new RunFiles(flags.cwd);
   const watcher = new RunWatcher(files);
+  const failed = new Promise<never>((_resolve, reject) => {
+    watcher.onError(error =>
+      reject(new HumanError(`The run's files cannot be read: ${error.message}`, { cause: error })),
+    );
+  });
+  // Met by the races below; without one of them nobody else would.
+  failed.catch(() => undefined);
   try {
     if (!flags.watch) {
-      await watcher.start();
+      await Promise.race([failed, watcher.start()]);
       print(
         flags.json
           ? JSON.stringify(await statusData(files, watcher.current), null, 2)
@@ -33,7 +41,7 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
       );
       return 0;
     }
-    return await watchUntilEnd(watcher, flags.json === true);
+    return await Promise.race([failed, watchUntilEnd(watcher, flags.json === true)]);
   } finally {
     watcher.dispose();
   }

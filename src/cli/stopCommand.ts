@@ -4,9 +4,10 @@ import { closeRunFoundDead } from '../orchestrator/recovery.ts';
 import type { StopMode } from '../orchestrator/run/events.ts';
 import { postRequest } from '../orchestrator/run/inbox.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
+import { livingRun } from '../orchestrator/run/livingRun.ts';
 import { isRunning } from '../orchestrator/run/processIdentity.ts';
 import { isRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
-import { type LockOwner, livingLockOwner } from '../orchestrator/run/runLock.ts';
+import type { LockOwner } from '../orchestrator/run/runLock.ts';
 import { english, outcomeSentence } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { print } from './print.ts';
@@ -29,7 +30,7 @@ export function addStopCommand(program: Command): void {
 
 async function stop(cwd: string, mode: StopMode): Promise<number> {
   const files = new RunFiles(cwd);
-  const owner = await livingLockOwner(files);
+  const owner = await livingRun(files);
   if (owner?.runId === undefined || !isRunId(owner.runId)) {
     print(
       (await closeRunFoundDead(files))
@@ -59,7 +60,7 @@ async function stop(cwd: string, mode: StopMode): Promise<number> {
 /** Waits until the loop has given back its lock and its process is gone. */
 async function ended(files: RunFiles, { pid, startId, runId }: LockOwner): Promise<void> {
   const identity = startId === undefined ? { pid } : { pid, startId };
-  while ((await livingLockOwner(files))?.runId === runId || (await isRunning(identity))) {
+  while ((await livingRun(files))?.runId === runId || (await isRunning(identity))) {
     await new Promise(resolve => setTimeout(resolve, 50));
   }
 }

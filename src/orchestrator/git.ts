@@ -32,7 +32,7 @@ export class GitRepository {
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
     this.dir = dir;
-    this.git = simpleGit({ baseDir: dir, trimmed: false });
+    this.git = simpleGit({ baseDir: dir, trimmed: false }).env(gitEnv());
   }
 
   /**
@@ -177,6 +177,17 @@ export class GitRepository {
   private async run(...args: string[]): Promise<string> {
     return this.git.raw(['--no-optional-locks', '-c', 'core.quotepath=off', ...args]);
   }
+}
+
+/** Without what would point git to another repository, or what simple-git refuses to pass on. */
+function gitEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(GIT_.*|PAGER|EDITOR|VISUAL|SSH_ASKPASS|PREFIX)$/i.test(name)
+        ? []
+        : [[name, value]],
+    ),
+  );
 }
 
 function isMissingProgram(error: unknown): boolean {

@@ -2,6 +2,7 @@ import type { IterationResult } from './iteration.ts';
 import type { Verdict } from './policy.ts';
 import type { IterationOutcome } from './run/events.ts';
 import { readSignal, type Signal } from './signals.ts';
+import { storyKeys } from './stories/select.ts';
 import type { Story } from './stories/story.ts';
 
 /** What an iteration left behind. */
@@ -56,9 +57,12 @@ export function storyChanges({
   storiesAfter,
   handled,
 }: Pick<Evidence, 'storiesBefore' | 'storiesAfter' | 'handled'>): Judgement['changes'] {
-  const before = new Map(storiesBefore.map(story => [story.id, story.done]));
-  return storiesAfter.flatMap(({ id, done }) => {
-    const was = before.get(id);
+  const keysBefore = storyKeys(storiesBefore);
+  const keysAfter = storyKeys(storiesAfter);
+  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story.done]));
+  return storiesAfter.flatMap(story => {
+    const { id, done } = story;
+    const was = before.get(keysAfter.get(story));
     return was !== undefined && was !== done && !handled.has(id) ? [{ storyId: id, done }] : [];
   });
 }
@@ -100,5 +104,10 @@ function verdictOf(
 }
 
 function isDone(story: Story | undefined, stories: readonly Story[]): boolean {
-  return story !== undefined && stories.some(({ id, done }) => id === story.id && done);
+  if (story === undefined) {
+    return false;
+  }
+  // Where a file repeats an id, only all of them together are sure to include the one that was meant.
+  const named = stories.filter(({ id }) => id === story.id);
+  return named.length > 0 && named.every(({ done }) => done);
 }

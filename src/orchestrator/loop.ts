@@ -24,6 +24,8 @@ import { writeReceipt } from './receipt.ts';
 import { closeDeadRun } from './recovery.ts';
 import { EXIT_CODES, type RunEvent, type StoryCount } from './run/events.ts';
 import { JournalWriter } from './run/journal.ts';
+import { requirePlainState } from './run/plainFile.ts';
+import { identify } from './run/processIdentity.ts';
 import { RequestWatcher } from './run/requestWatcher.ts';
 import { isRunId, type RunFiles, runIds } from './run/runFiles.ts';
 import { acquireRunLock, type LockOwner } from './run/runLock.ts';
@@ -158,7 +160,7 @@ class Run {
       type: 'run.started',
       runId,
       version,
-      pid: process.pid,
+      ...(await identify(process.pid)),
       agent: agent.id,
       ...(config.model === undefined ? {} : { model: config.model }),
       mode: storyFile === undefined ? 'freeForm' : 'stories',
@@ -426,7 +428,13 @@ class Run {
         process.stderr.write(`The stop could not be recorded: ${error}\n`);
       }
     });
-    requests.onError(error => this.warn('inboxUnreadable', error.message));
+    requests.onError(error => {
+      try {
+        this.warn('inboxUnreadable', error.message);
+      } catch {
+        // The journal cannot be written either; the loop meets that at its next event and ends.
+      }
+    });
   }
 
   private warn(code: string, detail: string, iteration?: number): void {
@@ -444,6 +452,7 @@ class Run {
     if (active && stop.requested) {
       return;
     }
+    requirePlainState(files, runId);
     const state = {
       active,
       started_at: this.startedAt,

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from './humanError.ts';
+import { readPlainFile } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
 const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
+
+const MAX_STATE_BYTES = 64 * 1024;
 
 /**
  * Makes sure that no other mode works in this folder. They can see us by our own state file.
@@ -23,12 +25,14 @@ export async function requireNoOtherMode(files: RunFiles): Promise<void> {
 
 async function isActive(file: string): Promise<boolean> {
   try {
-    const state: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const state: unknown = JSON.parse(
+      (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8') ?? 'null',
+    );
     return (
       typeof state === 'object' && state !== null && 'active' in state && state.active === true
     );
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') {
+    if (error instanceof SyntaxError) {
       return false;
     }
     throw error;

@@ -1,8 +1,10 @@
 import { endLeftovers } from './agents/processTree.ts';
 import { GitRepository } from './git.ts';
+import { HumanError } from './humanError.ts';
 import { EXIT_CODES } from './run/events.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
-import { isGone, isRunning } from './run/processIdentity.ts';
+import { isItsLoopRunning } from './run/livingRun.ts';
+import { isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
 import { type CurrentIteration, foldRun } from './run/runState.ts';
@@ -17,6 +19,11 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     return;
   }
   const state = foldRun(await readJournal(file));
+  if (await isItsLoopRunning(state)) {
+    throw new HumanError(
+      `The loop of run ${runId} (process ${state.pid}) still works here, though its lock file was removed. End it with "ralph-fresh stop".`,
+    );
+  }
   await endLeftovers(await groupToEnd(state.current), runId);
   const journal = await JournalWriter.open(file);
   try {
@@ -94,17 +101,12 @@ async function isOpen(files: RunFiles, runId: string): Promise<boolean> {
 }
 
 /**
- * The agent's process group, unless its number may belong to somebody else by now. While any process of
- * the group lives, the system does not give its number away, so a dead leader leaves it safe to use.
+ * The agent's process group, when its leader is known exactly and lives. Anything less could be somebody
+ * else's by now, or a lie of the journal's; such processes are found by the run's marker alone.
  */
-async function groupToEnd(
-  current: { readonly agentPid?: number; readonly agentStartId?: string } | undefined,
-): Promise<number | undefined> {
-  const pid = current?.agentPid;
-  if (pid === undefined) {
-    return undefined;
-  }
-  const startId = current?.agentStartId;
-  const ours = await isRunning(startId === undefined ? { pid } : { pid, startId });
-  return ours || (await isGone(pid)) ? pid : undefined;
+async function groupToEnd(current: CurrentIteration | undefined): Promise<number | undefined> {
+  const { agentPid: pid, agentStartId: startId } = current ?? {};
+  return pid !== undefined && startId !== undefined && (await isRunning({ pid, startId }))
+    ? pid
+    : undefined;
 }

@@ -32,7 +32,10 @@ export function withoutControls(text: string, instead = ''): string {
   let from = 0;
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
-    const isControl = code < 0x20 ? code !== 0x0a && code !== 0x09 : code >= 0x7f && code <= 0x9f;
+    const isControl =
+      code < 0x20
+        ? code !== 0x0a && code !== 0x09
+        : (code >= 0x7f && code <= 0x9f) || isBidiControl(code);
     if (!isControl) {
       at += 1;
       continue;
@@ -49,6 +52,11 @@ export function withoutControls(text: string, instead = ''): string {
   }
   kept.push(text.slice(from));
   return kept.join('');
+}
+
+/** Embeddings, overrides and isolates can make a line read as something it is not. */
+function isBidiControl(code: number): boolean {
+  return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 /** Where the escape sequence that begins at `at` ends; behind the single character when it begins none. */

@@ -61,6 +61,9 @@ export function statusText(run: WatchedRun): string {
 }
 
 function statusLines({ runId, state, alive }: WatchedRun): string[] {
+  if (state.phase === 'idle' && alive) {
+    return ['A run is starting.'];
+  }
   if (runId === undefined || state.phase === 'idle') {
     return ['No run in this folder yet. Start one with "ralph-fresh run".'];
   }

@@ -41,6 +41,12 @@ const sessionNames: ReadonlySet<string> = new Set([
   'CLAUDE_SKILL_DIR',
   'AI_AGENT',
   'ENABLE_IDE_INTEGRATION',
+  // Git works where it is called, and not where a hook or a script around the loop was pointed to.
+  'GIT_COMMON_DIR',
+  'GIT_DIR',
+  'GIT_INDEX_FILE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_WORK_TREE',
   'NODE_OPTIONS',
 ]);
 

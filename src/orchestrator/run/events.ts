@@ -80,6 +80,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** Version of the program that wrote this journal. */
     version: z.string(),
     pid: z.number().int(),
+    /** Tells this process from a later one with the same pid. */
+    startId: z.string().optional(),
     agent: z.string(),
     model: z.string().optional(),
     mode: z.enum(['stories', 'freeForm']),

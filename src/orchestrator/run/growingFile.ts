@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import { LineSplitter } from '../lineSplitter.ts';
+import { openPlainFile } from './plainFile.ts';
 
 /** Longest line that is kept whole, in UTF-16 units; our own writers stay far below. */
 const MAX_LINE = 1_000_000;
@@ -17,14 +17,9 @@ export class GrowingFile {
 
   /** Calls `onLine` for every whole line that was added since the last call. One call at a time. */
   async readNew(onLine: (line: string) => void): Promise<void> {
-    let handle: Awaited<ReturnType<typeof open>>;
-    try {
-      handle = await open(this.file, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return;
-      }
-      throw error;
+    const handle = await openPlainFile(this.file);
+    if (handle === undefined) {
+      return;
     }
     try {
       const splitter = new LineSplitter(MAX_LINE);

@@ -1,8 +1,12 @@
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { STOP_MODES, type StopMode } from './events.ts';
+import { readPlainFile, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
+
+/** A larger one was not written by people. */
+const MAX_INBOX_BYTES = 16 * 1024 * 1024;
 
 /** What a watcher may ask of the loop; one line of JSON each, appended by anybody, read by the loop. */
 const requestSchema = z.discriminatedUnion('type', [
@@ -21,6 +25,7 @@ export async function postRequest(
   runId: string,
   request: RunRequest,
 ): Promise<void> {
+  requirePlainState(files, runId);
   const file = files.inboxFile(runId);
   await mkdir(path.dirname(file), { recursive: true });
   await appendFile(file, `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`);
@@ -37,14 +42,9 @@ export class InboxReader {
 
   /** @returns whole new lines that are requests; others are dropped, they are not ours */
   async takeNew(): Promise<RunRequest[]> {
-    let bytes: Buffer;
-    try {
-      bytes = await readFile(this.file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return [];
-      }
-      throw error;
+    const bytes = await readPlainFile(this.file, MAX_INBOX_BYTES);
+    if (bytes === undefined) {
+      return [];
     }
     const end = bytes.lastIndexOf(0x0a) + 1;
     if (end <= this.taken) {

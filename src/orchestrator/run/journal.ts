@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -12,6 +13,7 @@ import path from 'node:path';
 import { Emitter } from '../emitter.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 import { GrowingFile } from './growingFile.ts';
+import { PLAIN } from './plainFile.ts';
 
 const READ_CHUNK_BYTES = 1 << 16;
 
@@ -40,7 +42,11 @@ export class JournalWriter {
    */
   static async open(file: string): Promise<JournalWriter> {
     mkdirSync(path.dirname(file), { recursive: true });
-    const fd = openSync(file, 'a+');
+    const fd = openSync(
+      file,
+      constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | PLAIN,
+      0o644,
+    );
     try {
       dropTornLine(fd);
       return new JournalWriter(fd, await lastSeq(file));

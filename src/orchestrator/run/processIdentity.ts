@@ -58,11 +58,6 @@ export async function isRunning({ pid, startId }: ProcessIdentity): Promise<bool
   return same;
 }
 
-/** Whether no process has this number; then it may not be signalled either, nor its group. */
-export async function isGone(pid: number): Promise<boolean> {
-  return !pidExists(pid) || (await ask(pid)).kind === 'none';
-}
-
 function pidExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

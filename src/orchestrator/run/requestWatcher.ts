@@ -1,11 +1,14 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { type Disposable, Emitter } from '../emitter.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
+import { readPlainFile } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** File events can be lost (network drives, full queues), so a slow look goes beside them. */
 const POLL_MS = 1_000;
+const MAX_STATE_BYTES = 64 * 1024;
+
+const JOURNAL = 'journal.jsonl';
 
 /** Listens for what people ask of a run: its inbox, and the state file that other tools use to cancel it. */
 export class RequestWatcher implements Disposable {
@@ -14,6 +17,7 @@ export class RequestWatcher implements Disposable {
   private readonly watchers: FSWatcher[] = [];
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
+  private lastError: string | undefined;
   private readonly requestEmitter = new Emitter<RunRequest>();
   /** A line of the inbox. */
   readonly onRequest = this.requestEmitter.event;
@@ -29,7 +33,12 @@ export class RequestWatcher implements Disposable {
     this.inbox = new InboxReader(files.inboxFile(runId));
     for (const dir of [files.stateDir, files.runDir(runId)]) {
       try {
-        const watcher = watch(dir, () => void this.look());
+        const watcher = watch(dir, (_event, name) => {
+          // The loop's own journal is no request, and is written all the time.
+          if (name !== JOURNAL) {
+            void this.look();
+          }
+        });
         // Losing the watcher (folder removed, no handles left) leaves the slow look.
         watcher.on('error', () => watcher.close());
         this.watchers.push(watcher);
@@ -65,22 +74,22 @@ export class RequestWatcher implements Disposable {
         this.cancelEmitter.fire();
       }
     } catch (error) {
-      this.errorEmitter.fire(error as Error);
+      const { message } = error as Error;
+      // Once, however often it is met: a place that cannot be read stays so for a while.
+      if (message !== this.lastError) {
+        this.lastError = message;
+        this.errorEmitter.fire(error as Error);
+      }
     }
   }
 
   private async isActive(): Promise<boolean> {
-    let text: string;
-    try {
-      text = await readFile(this.files.stateFile, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return false;
-      }
-      throw error;
+    const text = await readPlainFile(this.files.stateFile, MAX_STATE_BYTES);
+    if (text === undefined) {
+      return false;
     }
     try {
-      const state: unknown = JSON.parse(text);
+      const state: unknown = JSON.parse(text.toString('utf8'));
       return !(typeof state === 'object' && state !== null && 'active' in state && !state.active);
     } catch {
       // Somebody is in the middle of writing it; the next look sees the whole file.

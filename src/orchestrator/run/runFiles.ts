@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { HumanError } from '../humanError.ts';
 
 /** Names every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
 export class RunFiles {
@@ -37,7 +38,11 @@ export class RunFiles {
     return path.join(this.stateDir, 'runs');
   }
 
+  /** @throws {HumanError} for an id that could name another place */
   runDir(runId: string): string {
+    if (!isRunId(runId)) {
+      throw new HumanError(`"${runId.slice(0, 80)}" is not a run's id.`);
+    }
     return path.join(this.runsDir, runId);
   }
 

@@ -1,18 +1,20 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { lock } from 'proper-lockfile';
 import writeFileAtomic from 'write-file-atomic';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { readPlainFile, requirePlainState } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
-import type { RunFiles } from './runFiles.ts';
+import { isRunId, type RunFiles } from './runFiles.ts';
 
 const ownerSchema = z.looseObject({
   pid: z.number().int().positive(),
   startId: z.string().optional(),
   /** The run it works on; absent for a short writer such as a tick. */
-  runId: z.string().optional(),
+  runId: z.string().refine(isRunId).optional(),
 });
 
+const MAX_LOCK_BYTES = 4_096;
 const SHORT_WRITER_MS = 20;
 const SHORT_WRITER_LIMIT_MS = 10_000;
 
@@ -54,12 +56,8 @@ export async function acquireRunLock(files: RunFiles, runId?: string): Promise<L
 }
 
 async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<LockAttempt> {
-  await mkdir(files.stateDir, { recursive: true });
-  const unlock = await lock(files.stateDir, {
-    lockfilePath: `${files.lockFile}.taking`,
-    stale: 5_000,
-    retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
-  });
+  requirePlainState(files, runId);
+  const unlock = await takeFileLock(files);
   try {
     const owner = await readLockOwner(files);
     if (owner && (await isRunning(identityOf(owner)))) {
@@ -82,6 +80,23 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
   }
 }
 
+async function takeFileLock(files: RunFiles): Promise<() => Promise<void>> {
+  try {
+    await mkdir(files.stateDir, { recursive: true });
+    return await lock(files.stateDir, {
+      lockfilePath: `${files.lockFile}.taking`,
+      stale: 5_000,
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HumanError(
+      `Ralph cannot write its state to ${files.stateDir} (${code ?? error}). Make it a folder that you may write to, or remove what is in its place.`,
+      { cause: error },
+    );
+  }
+}
+
 /** The process that holds the lock now; `undefined` when none does, or the one that did is dead. */
 export async function livingLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
   const owner = await readLockOwner(files);
@@ -89,17 +104,14 @@ export async function livingLockOwner(files: RunFiles): Promise<LockOwner | unde
 }
 
 async function readLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
-  let text: string;
-  try {
-    text = await readFile(files.lockFile, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return undefined;
-    }
-    throw error;
+  const text = await readPlainFile(files.lockFile, MAX_LOCK_BYTES);
+  if (text === undefined) {
+    return undefined;
   }
   try {
-    return ownerSchema.parse(JSON.parse(text));
+    const owner = ownerSchema.parse(JSON.parse(text.toString('utf8')));
+    // Ours always name the start where it can be known; a bare pid may be anybody's.
+    return owner.startId === undefined && process.platform === 'linux' ? undefined : owner;
   } catch {
     // The file is written atomically; what cannot be read was not written by a living loop.
     return undefined;

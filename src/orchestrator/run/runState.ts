@@ -48,6 +48,7 @@ export interface RunState {
   readonly storyFile?: string;
   readonly branch?: string;
   readonly pid?: number;
+  readonly startId?: string;
   readonly startedAt?: string;
   readonly endedAt?: string;
   /** Last iteration that was started; 0 before the first. */
@@ -134,6 +135,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...optional('storyFile', event.storyFile),
         ...optional('branch', event.branch),
         pid: event.pid,
+        ...optional('startId', event.startId),
         startedAt: event.at,
         maxIterations: event.maxIterations,
         stuckThreshold: event.stuckThreshold,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Disposable, Emitter } from '../emitter.ts';
 import type { RunEvent } from './events.ts';
 import { JournalReader } from './journal.ts';
+import { isItsLoopRunning } from './livingRun.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { livingLockOwner } from './runLock.ts';
 import { applyEvent, INITIAL_RUN_STATE, type RunState } from './runState.ts';
@@ -106,8 +107,12 @@ export class RunWatcher implements Disposable {
       return;
     }
     const before = this.watched;
-    const alive = owner !== undefined && owner.runId === runId;
-    this.watched = { ...before, state: events.reduce(applyEvent, before.state), alive };
+    const state = events.reduce(applyEvent, before.state);
+    const alive = (owner !== undefined && owner.runId === runId) || (await isItsLoopRunning(state));
+    if (this.disposed) {
+      return;
+    }
+    this.watched = { ...before, state, alive };
     if (runId !== undefined && events.length > 0) {
       this.eventsEmitter.fire({ runId, events });
     }

@@ -5,8 +5,8 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
+import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import { livingLockOwner } from '../../orchestrator/run/runLock.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { findStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import type { ConfigValue } from '../configValue.ts';
@@ -67,7 +67,7 @@ export class RunCommands implements Disposable {
   private async launch(): Promise<void> {
     requireTrust();
     const files = this.requireFolder();
-    if ((await livingLockOwner(files)) !== undefined) {
+    if ((await livingRun(files)) !== undefined) {
       await this.model.refresh();
       return;
     }
@@ -96,7 +96,7 @@ export class RunCommands implements Disposable {
 
   private async stop(): Promise<void> {
     const files = this.requireFolder();
-    const owner = await livingLockOwner(files);
+    const owner = await livingRun(files);
     const { runId } = owner ?? {};
     if (runId === undefined) {
       throw new HumanError(l10n.t('No run is going on in this folder.'));

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { recordTick } from '../../src/orchestrator/run/ticks.ts';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { isRunning } from '../support/journals.ts';
+
+const cli = path.resolve(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const succeeds = path.resolve(import.meta.dirname, '..', 'support', 'fakeAgents', 'succeeds.mjs');
+const RUN_ID = '2026-01-01T00-00-00-000-aaaaaa';
+
+// A repository can ship any file at the places of our state. The limit only ends a hanging test.
+describe('a hostile .omc/state', { timeout: 120_000, skip: process.platform === 'win32' }, () => {
+  let temp: TempDir;
+  let files: RunFiles;
+
+  beforeEach(async () => {
+    temp = await tempDir('hostile-');
+    files = new RunFiles(path.join(temp.path, 'project'));
+    await mkdir(files.runDir(RUN_ID), { recursive: true });
+    const userStories = [{ id: 'US-001', title: 'One', passes: false }];
+    await writeFile(
+      path.join(files.workspace, '.omc', 'prd.json'),
+      JSON.stringify({ userStories }),
+    );
+    await writeFile(path.join(files.stateDir, '.gitignore'), '*\n');
+    await gitRepo(files.workspace);
+  });
+  afterEach(() => temp.remove());
+
+  async function ralph(
+    ...args: string[]
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const home = path.join(temp.path, 'home');
+    await mkdir(home, { recursive: true });
+    try {
+      const { stdout, stderr } = await promisify(execFile)(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', cli, ...args, `--cwd=${files.workspace}`],
+        { env: cleanEnv({ home }), timeout: 60_000 },
+      );
+      return { code: 0, stdout, stderr };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, stdout, stderr };
+    }
+  }
+
+  const journal = (...events: object[]) =>
+    writeFile(
+      files.journalFile(RUN_ID),
+      events.map((event, i) => `${JSON.stringify({ seq: i + 1, at: 'now', ...event })}\n`).join(''),
+    );
+  const started = {
+    type: 'run.started',
+    runId: RUN_ID,
+    version: '0',
+    pid: 1,
+    agent: 'claude',
+    mode: 'stories',
+    task: '',
+    maxIterations: 1,
+    stuckThreshold: 1,
+    stories: { done: 0, total: 1 },
+  };
+  const iteration = {
+    type: 'iteration.started',
+    iteration: 1,
+    maxIterations: 1,
+    stories: { done: 0, total: 1 },
+    promptBytes: 0,
+    handoffBytes: 0,
+    stuckFor: 0,
+  };
+
+  it('a journal cannot make us end a process that is not of its run', async () => {
+    const stranger = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
+    const pid = stranger.pid ?? 0;
+    try {
+      for (const startId of [{}, { startId: 'another-boot:1' }]) {
+        await journal(started, iteration, { type: 'agent.started', iteration: 1, pid, ...startId });
+        const { stdout } = await ralph('stop');
+        assert.match(stdout, /The loop had been killed/);
+        assert.equal(await isRunning(pid), true);
+      }
+    } finally {
+      stranger.kill('SIGKILL');
+    }
+  });
+
+  it('links to devices and pipes are no files of ours, and keep nobody waiting', async () => {
+    await symlink('/dev/zero', files.journalFile(RUN_ID));
+    await symlink('/dev/zero', files.lockFile);
+    const { code, stdout } = await ralph('status');
+    assert.deepEqual(
+      [code, stdout],
+      [0, 'No run in this folder yet. Start one with "ralph-fresh run".\n'],
+    );
+    await rm(files.journalFile(RUN_ID));
+    await promisify(execFile)('mkfifo', [files.journalFile(RUN_ID)]);
+    assert.equal((await ralph('status', '--json')).code, 0);
+    const run = await ralph('run', `--claude-path=${succeeds}`);
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /ralph-fresh-lock\.json is a link/);
+  });
+
+  it('nothing is written through links', async () => {
+    const victim = path.join(temp.path, 'victim');
+    for (const place of [files.promptFile, files.stateFile, files.handoffFile]) {
+      await writeFile(victim, 'line one\nlast line');
+      await symlink(victim, place);
+      const { code, stderr } = await ralph('run', `--claude-path=${succeeds}`);
+      assert.equal(code, 1);
+      assert.match(stderr, /is a link/);
+      assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
+      await rm(place);
+    }
+    await symlink(victim, files.journalFile(RUN_ID));
+    await recordTick(files, 'US-001', true).catch(() => undefined);
+    assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
+  });
+
+  it('a lock cannot name a place outside, nor hold for ever', async () => {
+    await mkdir(path.join(temp.path, 'outside'));
+    await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: '../../../../outside' }));
+    assert.equal(JSON.parse((await ralph('status', '--json')).stdout).run, null);
+    await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: RUN_ID }));
+    assert.equal((await ralph('stop')).stdout, 'No run is going on in this folder.\n');
+    assert.equal(existsSync(path.join(temp.path, 'outside', 'inbox.jsonl')), false);
+    assert.equal((await ralph('run', `--claude-path=${succeeds}`)).code, 0);
+  });
+
+  it('GIT_DIR of the caller does not lead commits elsewhere', async () => {
+    const other = path.join(temp.path, 'other');
+    const before = await gitRepo(other);
+    const home = path.join(temp.path, 'home');
+    await mkdir(home, { recursive: true });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [cli, 'run', `--claude-path=${succeeds}`, `--cwd=${files.workspace}`],
+      { env: cleanEnv({ home, extra: { GIT_DIR: path.join(other, '.git') } }) },
+    );
+    assert.match(stdout, /Commit [0-9a-f]{7}/);
+    const head = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: other });
+    assert.equal(head.stdout.trim(), before);
+  });
+
+  it('without the lock file there is still one loop', async () => {
+    const hangs = path.join(path.dirname(succeeds), 'hangs.mjs');
+    const home = path.join(temp.path, 'home');
+    await mkdir(home, { recursive: true });
+    await rm(files.runsDir, { recursive: true });
+    const first = spawn(
+      process.execPath,
+      [cli, 'run', `--claude-path=${hangs}`, `--cwd=${files.workspace}`],
+      { env: cleanEnv({ home }), stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const ended = new Promise<number | null>(resolve => first.once('close', resolve));
+    await new Promise<void>(resolve => {
+      first.stdout.on('data', chunk => /Spawning/.test(String(chunk)) && resolve());
+    });
+    await rm(files.lockFile);
+    const second = await ralph('run', `--claude-path=${succeeds}`);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /still works here/);
+    assert.match((await ralph('status')).stdout, /Iteration 1\/20/);
+    assert.match((await ralph('stop')).stdout, /Stopped/);
+    assert.equal(await ended, 130);
+  });
+});
