@@ -1,4 +1,5 @@
 import { endLeftovers } from './agents/processTree.ts';
+import { recordCommits } from './commitRecord.ts';
 import { GitRepository } from './git.ts';
 import { HumanError } from './humanError.ts';
 import { EXIT_CODES } from './run/events.ts';
@@ -27,7 +28,14 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   await endLeftovers(await groupToEnd(state.current), runId);
   const journal = await JournalWriter.open(file);
   try {
-    await recordCommits(files, journal, state.current);
+    if (state.current?.startCommit !== undefined) {
+      // What the cut-off iteration has committed is its work; it only had no chance to be recorded.
+      await recordCommits(journal, new GitRepository(files.workspace), {
+        iteration: state.current.number,
+        storyId: state.current.storyId,
+        since: state.current.startCommit,
+      });
+    }
     journal.append({
       type: 'run.ended',
       outcome: 'interrupted',
@@ -38,39 +46,6 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.sync();
   } finally {
     journal.close();
-  }
-}
-
-/** What the cut-off iteration has committed is its work; it only had no chance to be recorded. */
-async function recordCommits(
-  files: RunFiles,
-  journal: JournalWriter,
-  current: CurrentIteration | undefined,
-): Promise<void> {
-  if (current?.startCommit === undefined) {
-    return;
-  }
-  try {
-    const commits = await new GitRepository(files.workspace).commits({
-      since: current.startCommit,
-    });
-    for (const { hash, subject, author } of commits.reverse()) {
-      journal.append({
-        type: 'commit.recorded',
-        iteration: current.number,
-        ...(current.storyId === undefined ? {} : { storyId: current.storyId }),
-        hash,
-        subject: subject.slice(0, 500),
-        author: author.slice(0, 200),
-      });
-    }
-  } catch (error) {
-    journal.append({
-      type: 'warning',
-      code: 'gitUnreadable',
-      detail: String(error).slice(0, 2_000),
-      iteration: current.number,
-    });
   }
 }
 
