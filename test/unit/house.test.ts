@@ -52,7 +52,7 @@ const offending = (imports: readonly Import[], isAllowed: (imported: string) => 
 
 describe('imports run one way', () => {
   test('this test sees imports at all', async () => {
-    const seen = await importsOf('orchestrator/loop.ts');
+    const seen = await importsOf('orchestrator/freshRun.ts');
     assert.ok(seen.includes('orchestrator/policy.ts'));
     assert.ok(seen.includes('node:path'));
     assert.ok(seen.includes('write-file-atomic'));
