@@ -425,6 +425,31 @@ test('killed after a step and started again, it ends with the same files and com
   }
 });
 
+test('killed between the two commits of a story and started again, it makes the second one', async t => {
+  const project = await sampleProject(t);
+  for (const story of ['US-001', 'US-002', 'US-003']) {
+    await project.run(story);
+  }
+  let writes = false;
+  await project.run('US-004', {
+    env: { RALPH_FRESH_DEMO_PACE_MS: '50' },
+    onEvent: (event, kill) => {
+      writes ||= event.type === 'tool' && event.gist === 'test/completeTodo.test.ts';
+      // The test is written, and nothing of the code that it is for.
+      if (writes && event.type === 'toolResult') kill('SIGKILL');
+    },
+  });
+  assert.match(await project.git('status', '--porcelain'), /\?\? test\/completeTodo\.test\.ts/);
+
+  const session = await project.run('US-004');
+
+  assert.equal(session.result?.isError, false, session.result?.text);
+  assert.deepEqual(await project.done(), ['US-001', 'US-002', 'US-003', 'US-004']);
+  const subjects = await project.subjects();
+  assert.equal(subjects.filter(subject => subject.startsWith('feat')).length, 5);
+  assert.equal(await project.git('status', '--porcelain'), '');
+});
+
 test('held, it ticks the story when the file is gone', async t => {
   const project = await sampleProject(t);
   await project.write('.git/hold', '');
