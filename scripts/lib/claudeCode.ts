@@ -21,23 +21,53 @@ export async function ensureClaudeCode(say: Say): Promise<string> {
   return path.join(folder, 'node_modules', '@anthropic-ai', 'claude-code', 'bin', 'claude.exe');
 }
 
-async function install(folder: string): Promise<void> {
-  // A package.json of its own keeps npm from walking up and installing into the project. npm asks for
-  // consent to install scripts, and this one puts the platform's binary into place.
+/** The version of the Agent SDK that the contract tests use: it belongs to the one of Claude Code. */
+const agentSdkVersion = '0.3.330';
+
+/**
+ * Installs the pinned Claude Agent SDK into the project's cache, once, and returns its package folder. Without
+ * the program that comes with it (its optional packages): the tests use the one of {@link ensureClaudeCode}.
+ */
+export async function ensureAgentSdk(say: Say): Promise<string> {
+  const folder = await ensure(
+    { folder: 'claude-agent-sdk', title: 'the Claude Agent SDK', size: 'about 65 MB' },
+    agentSdkVersion,
+    target =>
+      npmInstall(
+        target,
+        { dependencies: { '@anthropic-ai/claude-agent-sdk': agentSdkVersion } },
+        ['--omit=optional', '--ignore-scripts'],
+        'the Claude Agent SDK',
+      ),
+    say,
+  );
+  return path.join(folder, 'node_modules', '@anthropic-ai', 'claude-agent-sdk');
+}
+
+function install(folder: string): Promise<void> {
+  // npm asks for consent to install scripts, and this one puts the platform's binary into place.
+  const manifest = {
+    dependencies: { '@anthropic-ai/claude-code': claudeCodeVersion },
+    allowScripts: { '@anthropic-ai/claude-code': true },
+  };
+  // Whatever a person's own npm settings say, the binary is an optional package put in place by a script.
+  const wanted = ['--include=optional', '--ignore-scripts=false'];
+  return npmInstall(folder, manifest, wanted, 'Claude Code');
+}
+
+async function npmInstall(
+  folder: string,
+  manifest: Readonly<Record<string, unknown>>,
+  options: readonly string[],
+  title: string,
+): Promise<void> {
+  // A package.json of its own keeps npm from walking up and installing into the project.
   await writeFile(
     path.join(folder, 'package.json'),
-    JSON.stringify({
-      private: true,
-      dependencies: { '@anthropic-ai/claude-code': claudeCodeVersion },
-      allowScripts: { '@anthropic-ai/claude-code': true },
-    }),
+    JSON.stringify({ private: true, ...manifest }),
   );
   const [program, ...before] = npmCommand();
-  const wanted = [
-    ...['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'],
-    // Whatever a person's own npm settings say, the binary is an optional package put in place by a script.
-    ...['--include=optional', '--ignore-scripts=false'],
-  ];
+  const wanted = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error', ...options];
   const child = spawn(program, [...before, 'install', ...wanted], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -48,7 +78,7 @@ async function install(folder: string): Promise<void> {
     problem = (problem + chunk).slice(-4000);
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`npm could not install Claude Code:\n${problem}`);
+  if (code !== 0) throw new Error(`npm could not install ${title}:\n${problem}`);
 }
 
 /** Below an npm script the same npm is used; its path is no shim, so it needs no shell on Windows. */

@@ -25,13 +25,3 @@ export function count(value: string): number {
   }
   return parsed;
 }
-
-/** Minutes, fractions allowed. */
-export function minutes(value: string): number {
-  const parsed = Number(value);
-  // A timer holds at most 2^31-1 ms, about 35,000 minutes.
-  if (!/^\d+(\.\d+)?$/.test(value) || parsed <= 0 || parsed > 35_000) {
-    throw new InvalidArgumentError('Give a number of minutes above 0, at most 35000.');
-  }
-  return parsed;
-}

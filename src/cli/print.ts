@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { english } from '../presentation/sentences.ts';
-import { describeEvent, type Style } from '../presentation/transcript.ts';
+import { type Style, Transcript } from '../presentation/transcript.ts';
 
 const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>> = {
   plain: undefined,
@@ -13,19 +13,46 @@ const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>>
   error: 'red',
 };
 
-/** Prints what a person reads of an event, if anything. */
-export function printEvent(event: RunEvent): void {
-  for (const { style, text } of describeEvent(event, english)) {
-    const format = ANSI[style];
-    print(
-      format === undefined || text === ''
-        ? text
-        : styleText(format, text, { stream: process.stdout }),
-    );
-  }
+/**
+ * Prints what a person reads of the events of one run, if anything.
+ * @param isShown leaves out what it refuses; sentences of later events may need it all the same
+ */
+export function eventPrinter(
+  isShown: (event: RunEvent) => boolean = () => true,
+): (event: RunEvent) => void {
+  const transcript = new Transcript(english);
+  return event => {
+    const lines = transcript.describe(event);
+    if (!isShown(event)) {
+      return;
+    }
+    for (const { style, text } of lines) {
+      const format = ANSI[style];
+      print(
+        format === undefined || text === ''
+          ? text
+          : styleText(format, text, { stream: process.stdout }),
+      );
+    }
+  };
 }
+
+/** Prints the events of the one run that this process works on. */
+export const printEvent: (event: RunEvent) => void = eventPrinter();
 
 /** Prints one line to standard output. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Control characters and marks of direction that JSON leaves as they are, and a terminal would obey. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Prints data for other programs, readable in a terminal too: the data may hold anybody's texts.
+ * @param indent 0 for all in one line
+ */
+export function printJson(data: unknown, indent = 2): void {
+  const json = JSON.stringify(data, null, indent);
+  print(json.replace(UNSAFE, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }

@@ -1,123 +1,214 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Agent } from '../orchestrator/agents/agent.ts';
-import { claudeAgent } from '../orchestrator/agents/claude.ts';
-import { demoAgent } from '../orchestrator/agents/demo/demoAgent.ts';
-import { DEFAULT_CONFIG, type RunConfig } from '../orchestrator/config.ts';
+import { dryRun } from '../orchestrator/dryRun.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { runLoop } from '../orchestrator/loop.ts';
+import { titlesOf } from '../orchestrator/planner/planner.ts';
+import {
+  type ChosenRun,
+  chooseRun,
+  fileOfRun,
+  MAX_RECORDED_TASK,
+  OtherWorkError,
+  pendingPreparation,
+  requireSameTerms,
+} from '../orchestrator/resume.ts';
 import { launchRun } from '../orchestrator/run/launch.ts';
-import { isRunId, newRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
+import { isRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
+import type { Preparation, RunOptions } from '../orchestrator/runContext.ts';
+import {
+  agentOf,
+  configOf,
+  fallbackAgentOf,
+  givenSettings,
+  recalledSettings,
+  rememberedSettings,
+} from '../orchestrator/settings/settings.ts';
+import {
+  DEFAULT_SETTINGS,
+  type GivenSettings,
+  type Settings,
+} from '../orchestrator/settings/settingTable.ts';
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
-import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { count, cwdOption, minutes } from './arguments.ts';
+import { findStoryFile, STORY_FILE_PLACES } from '../orchestrator/stories/storyFile.ts';
+import { shorten } from '../orchestrator/text.ts';
+import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
+import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
+import { UsageError } from './usageError.ts';
 
+/** What a run is started with, besides its settings. */
 interface RunFlags {
   readonly cwd: string;
   readonly file?: string;
-  readonly agent: Agent['id'];
-  readonly claudePath?: string;
-  readonly model?: string;
-  readonly maxIterations: number;
-  readonly maxTurns: number;
-  readonly stuckThreshold: number;
-  readonly failThreshold: number;
-  readonly timeLimit: number;
-  readonly idleLimit: number;
-  readonly completionPromise: string;
+  readonly prd?: true;
+  readonly tasks?: readonly string[];
+  readonly resume?: string | true;
+  readonly new?: true;
+  readonly dryRun?: true;
   readonly detach?: true;
   readonly quiet?: true;
   readonly runId?: string;
+  readonly planDir?: string;
 }
+
+/** The pure loop's own default, in place of the one for stories. */
+export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSettings;
+/** Given to the detached loop in another form, or not meant for it. */
+const NOT_PASSED_ON = ['cwd', 'detach', 'quiet', 'runId'];
+/** Where stories that are made for a run are written, unless a file is named. */
+const OWN_STORY_FILE = path.join('.omc', 'prd.json');
+/** Longest task that is made of the titles of `--tasks`, in UTF-16 units. */
+const MAX_JOINED_TASKS = 1_000;
 
 /** `ralph-fresh run`: the loop in this terminal, or detached. */
 export function addRunCommand(program: Command): void {
-  program
-    .command('run')
+  const command = forPeople(program.command('run'))
     .description('start the loop here; Ctrl-C ends it, and a later run goes on')
     .argument('[task]', 'what to do, when there are no stories; else background for every agent')
     .addOption(cwdOption())
-    .option(
-      '--file <path>',
-      'story file; else prd.json in .omc/, here, scripts/ralph/, tasks/, .ralph/ or plans/',
-    )
+    .option('--file <path>', 'story file; else prd.json in .omc/ and the other usual places')
+    .addOption(new Option('--prd', 'plan the task into stories first').conflicts('tasks'))
+    .addOption(new Option('--tasks <list>', 'one story for each: "a|b|c"').argParser(taskList))
     .addOption(
-      new Option('--agent <name>', 'who does the work')
-        .choices(['claude', 'demo'])
-        .default('claude'),
+      new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
+        'new',
+      ),
     )
-    .option(
-      '--claude-path <path>',
-      'the claude executable; else found on PATH and in the usual places',
-    )
-    .option('--model <name>', 'model of the agent; else its own default')
-    .option(
-      '--max-iterations <n>',
-      'iterations before the run ends',
-      count,
-      DEFAULT_CONFIG.maxIterations,
-    )
-    .option('--max-turns <n>', 'turns of one agent', count, DEFAULT_CONFIG.maxTurnsPerIteration)
-    .option(
-      '--stuck-threshold <n>',
-      'iterations without progress before the agent is warned',
-      count,
-      DEFAULT_CONFIG.stuckThreshold,
-    )
-    .option(
-      '--fail-threshold <n>',
-      'failed calls in a row before a story is left alone',
-      count,
-      DEFAULT_CONFIG.failThreshold,
-    )
-    .option(
-      '--time-limit <minutes>',
-      'longest time of one agent',
-      minutes,
-      DEFAULT_CONFIG.limits.hardMs / 60_000,
-    )
-    .option(
-      '--idle-limit <minutes>',
-      'longest silence of one agent',
-      minutes,
-      DEFAULT_CONFIG.limits.idleMs / 60_000,
-    )
-    .option(
-      '--completion-promise <phrase>',
-      'the agent says this in <promise> tags when all is done',
-      DEFAULT_CONFIG.completionPromise,
+    .option('--new', 'do not go on with an unfinished run')
+    .addOption(
+      new Option('--dry-run', 'print what would run and the first prompt; start nothing').conflicts(
+        'detach',
+      ),
     )
     .option('--detach', 'start in the background and return; it outlives this terminal')
     .option('--quiet', 'print nothing but errors')
     .addOption(new Option('--run-id <id>').hideHelp())
-    .action(async (task: string | undefined, flags: RunFlags) => {
-      process.exitCode = await run(task, flags);
-    });
+    .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
+  addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {
+    process.exitCode = await startRun({ task, flags, command });
+  });
 }
 
-async function run(task: string | undefined, flags: RunFlags): Promise<number> {
+/** A start as the command line asks for it. */
+export interface StartRequest {
+  readonly task: string | undefined;
+  readonly flags: RunFlags;
+  /** The command that was called, for the settings it was given. */
+  readonly command: Command;
+}
+
+/** Starts the loop here or detached. @returns the exit code */
+export async function startRun(request: StartRequest): Promise<number> {
+  const { command, flags } = request;
   const files = new RunFiles(flags.cwd);
-  const storyFile =
-    flags.file === undefined
-      ? await findStoryFile(files.workspace)
-      : path.resolve(flags.cwd, flags.file);
-  if (storyFile === undefined && !task?.trim()) {
-    throw new HumanError(
-      `No prd.json was found in ${files.workspace} (looked in .omc/, the folder itself, scripts/ralph/, tasks/, .ralph/ and plans/). Write one, name it with --file, or give a task: ralph-fresh run "your task".`,
-    );
-  }
+  requireRunIds(flags);
+  const flagged = settingsOf(command);
+  const given = (recalled: GivenSettings) =>
+    givenSettings({
+      flags: flagged,
+      recalled,
+      workspace: files.workspace,
+      env: process.env,
+      platform: process.platform,
+    });
+  // A mistake in a file is told at once, by a detached start too.
+  await given({});
+  const named = preparationOf(flags);
+  const places = await placesOf(files, flags, named);
+  requireWork(files, request, places, named);
   if (flags.detach) {
-    return detach(files, task, storyFile, flags);
+    return detach(files, request);
   }
-  const runId = flags.runId ?? newRunId();
-  if (!isRunId(runId)) {
-    throw new HumanError(`"${runId}" is not a run's id. Leave --run-id out.`);
+  const chosen = await choose(files, request, { ...places, ...(named && { prepare: named }) });
+  const earlier = chosen.earlier?.state;
+  const prepare = named ?? (earlier && pendingPreparation(earlier));
+  requireWholeTask(request, named, earlier);
+  // A run that goes on has the flags it was started with, unless it is told otherwise.
+  const recalled = earlier === undefined ? {} : recalledSettings(earlier.settings ?? {});
+  const remembered = { ...recalled, ...flagged };
+  const settings = settingsFor(
+    await given({ ...recalled, ...iterationsOf(chosen) }),
+    earlier?.planDir ?? places.planDir,
+  );
+  if (chosen.earlier !== undefined) {
+    requireSameTerms(chosen.earlier, settings, { given: flagged, remembered });
   }
   const stop = new StopSwitch();
+  const fallbackAgent = await fallbackAgentOf(settings, {
+    env: process.env,
+    workspace: files.workspace,
+  });
+  const options: RunOptions = {
+    files,
+    // The one who launched this loop waits for that id, unless an earlier run goes on.
+    runId: chosen.resume ? chosen.runId : (flags.runId ?? chosen.runId),
+    resume: chosen.resume,
+    agent: agentOf(settings),
+    ...(fallbackAgent && { fallbackAgent }),
+    config: configOf(settings),
+    ...workOf(files, request, { ...places, ...(named && { prepare: named }) }, chosen),
+    ...(prepare && { prepare }),
+    apiKey: settings.apiKey,
+    settings: rememberedSettings(remembered),
+    env: process.env,
+    version: packageJson.version,
+    stop,
+    ...(flags.quiet ? {} : { onEvent: printEvent }),
+  };
+  if (flags.dryRun) {
+    print((await dryRun(options, earlier)).trimEnd());
+    return 0;
+  }
+  return loopHere(options, stop);
+}
+
+async function choose(
+  files: RunFiles,
+  { command, flags, task }: StartRequest,
+  work: Work,
+): Promise<ChosenRun> {
+  const { maxIterations } = settingsOf(command);
+  try {
+    return await chooseRun(files, {
+      ...work,
+      namesPlace: namesPlace(flags),
+      ...(flags.resume === undefined ? {} : { resume: flags.resume }),
+      isNew: flags.new === true,
+      ...(task === undefined ? {} : { task }),
+      ...(maxIterations === undefined ? {} : { maxIterations }),
+    });
+  } catch (error) {
+    throw error instanceof OtherWorkError ? new UsageError(error.message) : error;
+  }
+}
+
+/** A journal holds the beginning of a task, and a plan of that alone would be another plan. */
+function requireWholeTask(
+  { task }: StartRequest,
+  named: Preparation | undefined,
+  earlier: RunState | undefined,
+): void {
+  if (
+    earlier !== undefined &&
+    named === undefined &&
+    pendingPreparation(earlier)?.kind === 'plan' &&
+    task === undefined &&
+    earlier.task.length >= MAX_RECORDED_TASK
+  ) {
+    throw new HumanError(
+      'The run was cut off while its task was planned, and the journal holds only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
+    );
+  }
+}
+
+/** The loop in this process; a signal ends it, a second one at once. */
+async function loopHere(options: RunOptions, stop: StopSwitch): Promise<number> {
   let interrupts = 0;
   const onSignal = () => {
     interrupts += 1;
@@ -128,18 +219,7 @@ async function run(task: string | undefined, flags: RunFlags): Promise<number> {
     process.on(signal, onSignal);
   }
   try {
-    const state = await runLoop({
-      files,
-      runId,
-      agent: agentOf(flags),
-      config: configOf(flags),
-      ...(storyFile === undefined ? {} : { storyFile }),
-      ...(task === undefined ? {} : { task }),
-      env: process.env,
-      version: packageJson.version,
-      stop,
-      ...(flags.quiet ? {} : { onEvent: printEvent }),
-    });
+    const state = await runLoop(options);
     return state.exitCode ?? EXIT_FAILURE;
   } finally {
     for (const signal of signals) {
@@ -148,27 +228,15 @@ async function run(task: string | undefined, flags: RunFlags): Promise<number> {
   }
 }
 
-async function detach(
-  files: RunFiles,
-  task: string | undefined,
-  storyFile: string | undefined,
-  flags: RunFlags,
-): Promise<number> {
+async function detach(files: RunFiles, { command, flags, task }: StartRequest): Promise<number> {
   const runId = await launchRun({
     files,
     program: realpathSync(process.argv[1] ?? ''),
     args: [
-      ...option('--file', storyFile),
-      ...option('--agent', flags.agent),
-      ...option('--claude-path', absoluteProgram(flags.claudePath)),
-      ...option('--model', flags.model),
-      ...option('--max-iterations', flags.maxIterations),
-      ...option('--max-turns', flags.maxTurns),
-      ...option('--stuck-threshold', flags.stuckThreshold),
-      ...option('--fail-threshold', flags.failThreshold),
-      ...option('--time-limit', flags.timeLimit),
-      ...option('--idle-limit', flags.idleLimit),
-      ...option('--completion-promise', flags.completionPromise),
+      ...givenFlags(command, NOT_PASSED_ON),
+      ...(flags.planDir === undefined || isGiven(command, 'planDir')
+        ? []
+        : [`--plan-dir=${flags.planDir}`]),
       // Behind this no text is taken for an option.
       ...(task === undefined ? [] : ['--', task]),
     ],
@@ -182,33 +250,132 @@ async function detach(
   return 0;
 }
 
-/** A path is meant from here, where the loop will not be; a bare name is looked up on the PATH. */
-function absoluteProgram(program: string | undefined): string | undefined {
-  return program !== undefined && /[\\/]/.test(program) ? path.resolve(program) : program;
+/** Where the stories or the plan are. */
+type Places = Pick<RunOptions, 'storyFile' | 'planDir'>;
+
+type Work = Places & Pick<RunOptions, 'prepare'>;
+
+async function placesOf(
+  files: RunFiles,
+  { cwd, file, planDir }: RunFlags,
+  prepare: Preparation | undefined,
+): Promise<Places> {
+  if (planDir !== undefined) {
+    return { planDir };
+  }
+  if (file !== undefined) {
+    return { storyFile: path.resolve(cwd, file) };
+  }
+  if (prepare !== undefined) {
+    // New stories do not go over those that a person keeps elsewhere.
+    return { storyFile: path.join(files.workspace, OWN_STORY_FILE) };
+  }
+  const storyFile = await findStoryFile(files.workspace);
+  return storyFile === undefined ? {} : { storyFile };
 }
 
-function option(name: string, value: string | number | undefined): string[] {
-  return value === undefined ? [] : [`${name}=${value}`];
+/** Whether the command line names what is to be worked on, and nobody has to look for it. */
+function namesPlace({ file, planDir, prd, tasks }: RunFlags): boolean {
+  return file !== undefined || planDir !== undefined || prd === true || tasks !== undefined;
 }
 
-function agentOf(flags: RunFlags): Agent {
-  return flags.agent === 'demo'
-    ? demoAgent({})
-    : claudeAgent(flags.claudePath === undefined ? {} : { claudePath: flags.claudePath });
-}
-
-function configOf(flags: RunFlags): RunConfig {
+/** A run that goes on works at what it worked at, unless the command line names something else. */
+function workOf(
+  files: RunFiles,
+  { flags, task: given }: StartRequest,
+  { prepare, ...places }: Work,
+  chosen: ChosenRun,
+): Pick<RunOptions, 'storyFile' | 'planDir' | 'task'> {
+  const earlier = chosen.earlier?.state;
+  const task =
+    given ??
+    (prepare?.kind === 'tasks'
+      ? shorten(titlesOf(prepare.tasks).join('; '), MAX_JOINED_TASKS)
+      : undefined);
+  const ofTask = task === undefined ? {} : { task };
+  if (earlier === undefined) {
+    return { ...places, ...ofTask };
+  }
+  const earlierTask = earlier.task === '' ? {} : { task: earlier.task };
+  if (namesPlace(flags)) {
+    return { ...places, ...earlierTask, ...ofTask };
+  }
+  const { planDir, storyFile } = earlier;
   return {
-    maxIterations: flags.maxIterations,
-    maxTurnsPerIteration: flags.maxTurns,
-    completionPromise: flags.completionPromise,
-    stuckThreshold: flags.stuckThreshold,
-    failThreshold: flags.failThreshold,
-    ...(flags.model === undefined ? {} : { model: flags.model }),
-    limits: {
-      ...DEFAULT_CONFIG.limits,
-      hardMs: flags.timeLimit * 60_000,
-      idleMs: flags.idleLimit * 60_000,
-    },
+    ...(storyFile === undefined ? {} : { storyFile: fileOfRun(files, storyFile, '--file <path>') }),
+    ...(planDir === undefined ? {} : { planDir: fileOfRun(files, planDir, '--plan-dir <dir>') }),
+    ...earlierTask,
+    ...ofTask,
   };
+}
+
+function settingsFor(given: GivenSettings, planDir: string | undefined): Settings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...(planDir === undefined ? {} : PLAN_DEFAULTS),
+    ...given,
+  };
+}
+
+/** A run that goes on keeps its number of iterations, whatever the files say. */
+function iterationsOf({ earlier }: ChosenRun): GivenSettings {
+  const maxIterations = earlier?.state.maxIterations ?? 0;
+  return maxIterations > 0 ? { maxIterations } : {};
+}
+
+function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined {
+  if (tasks !== undefined) {
+    return { kind: 'tasks', tasks };
+  }
+  return prd ? { kind: 'plan' } : undefined;
+}
+
+function requireRunIds({ resume, runId }: RunFlags): void {
+  if (runId !== undefined && !isRunId(runId)) {
+    throw new HumanError(`"${runId}" is not a run's id. Leave --run-id out.`);
+  }
+  if (typeof resume === 'string' && !isRunId(resume)) {
+    throw new UsageError(
+      `"${resume}" is not a run's id. Leave it out for the last run; a task stands before --resume.`,
+    );
+  }
+}
+
+function requireWork(
+  files: RunFiles,
+  { flags, task }: StartRequest,
+  { planDir, storyFile }: Places,
+  prepare: Preparation | undefined,
+): void {
+  if (prepare?.kind === 'plan' && !task?.trim()) {
+    throw new UsageError(
+      '--prd plans a task, and none was given: ralph-fresh run --prd "your task".',
+    );
+  }
+  if (
+    storyFile === undefined &&
+    planDir === undefined &&
+    flags.resume === undefined &&
+    !task?.trim()
+  ) {
+    throw new HumanError(
+      `No prd.json was found in ${files.workspace} (looked for ${STORY_FILE_PLACES.join(', ')}). Write one, name it with --file, or give a task: ralph-fresh run "your task".`,
+    );
+  }
+}
+
+/** `a|b|c`; given again it adds to them. */
+function taskList(text: string, before: readonly string[] = []): readonly string[] {
+  const tasks = text
+    .split('|')
+    .map(task => task.trim())
+    .filter(task => task !== '');
+  if (tasks.length === 0) {
+    throw new InvalidArgumentError('Name at least one task: --tasks "first task|second task".');
+  }
+  return [...before, ...tasks];
+}
+
+function isGiven(command: Command, key: string): boolean {
+  return command.getOptionValueSource(key) === 'cli';
 }

@@ -6,7 +6,7 @@ import { RunWatcher } from '../orchestrator/run/runWatcher.ts';
 import { statusData, statusText } from '../presentation/status.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
-import { print, printEvent } from './print.ts';
+import { eventPrinter, print, printJson } from './print.ts';
 
 /** `ralph-fresh status`: the run here, once or until it ends. */
 export function addStatusCommand(program: Command): void {
@@ -34,11 +34,11 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
   try {
     if (!flags.watch) {
       await Promise.race([failed, watcher.start()]);
-      print(
-        flags.json
-          ? JSON.stringify(await statusData(files, watcher.current), null, 2)
-          : statusText(watcher.current),
-      );
+      if (flags.json) {
+        printJson(await statusData(files, watcher.current));
+      } else {
+        print(statusText(watcher.current));
+      }
       return 0;
     }
     return await Promise.race([failed, watchUntilEnd(watcher, flags.json === true)]);
@@ -50,12 +50,16 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
 /** Follows the newest run until it ends. @returns the run's exit code; 0 when there is none */
 async function watchUntilEnd(watcher: RunWatcher, json: boolean): Promise<number> {
   const ended = new Promise<number>(resolve => {
-    watcher.onDidReadEvents(({ events }) => {
+    let shown = { runId: '', printEvent: eventPrinter() };
+    watcher.onDidReadEvents(({ events, runId }) => {
+      if (runId !== shown.runId) {
+        shown = { runId, printEvent: eventPrinter() };
+      }
       for (const event of events) {
         if (json) {
-          print(JSON.stringify(event));
+          printJson(event, 0);
         } else {
-          printEvent(event);
+          shown.printEvent(event);
         }
       }
     });

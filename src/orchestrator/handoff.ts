@@ -1,9 +1,8 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
+import { readFile, rm } from 'node:fs/promises';
 import * as z from 'zod';
-import { parseProgressLog } from './context/progressLog.ts';
-import type { GitRepository } from './git.ts';
+import { readProgressLog } from './context/progressLog.ts';
+import type { GitRepository } from './git/git.ts';
+import { writePlainFile } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { storyRecord } from './run/runState.ts';
@@ -99,8 +98,7 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
 /** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
 export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  await mkdir(path.dirname(files.handoffFile), { recursive: true });
-  await writeFileAtomic(files.handoffFile, text);
+  await writePlainFile(files.handoffFile, text);
   return Buffer.byteLength(text);
 }
 
@@ -119,6 +117,8 @@ export interface HandoffSources {
   /** Iteration that is about to start. */
   readonly iteration: number;
   readonly storyId?: string;
+  /** What was already done about the last error: a retry, a wait, a story put back. */
+  readonly recoveryAttempt?: string;
 }
 
 /**
@@ -158,7 +158,11 @@ export async function refreshHandoffFromFiles(
       ...(state.lastIteration && { lastActionAttempted: state.lastIteration.outcome }),
     },
     ...(state.lastError && {
-      lastError: { iteration: state.lastError.iteration, message: state.lastError.message },
+      lastError: {
+        iteration: state.lastError.iteration,
+        message: state.lastError.message,
+        ...(sources.recoveryAttempt !== undefined && { recoveryAttempt: sources.recoveryAttempt }),
+      },
     }),
   };
 }
@@ -168,13 +172,17 @@ export async function refreshHandoffFromFiles(
  * left out is marked. Pure.
  */
 export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
-  for (let scale = 1; scale > 0.01; scale *= 0.8) {
-    const fitted = shortenHandoff(handoff, scale);
-    if (Buffer.byteLength(JSON.stringify(fitted, null, 2)) < HANDOFF_MAX_BYTES) {
-      return fitted;
-    }
+  const fits = (value: object) =>
+    Buffer.byteLength(JSON.stringify(value, null, 2)) < HANDOFF_MAX_BYTES;
+  let scale = 1;
+  let fitted = shortenHandoff(handoff, scale);
+  while (!fits(fitted) && scale > 0.01) {
+    scale *= 0.8;
+    fitted = shortenHandoff(handoff, scale);
   }
-  return shortenHandoff(handoff, 0.01);
+  // Unknown fields of a newer version are kept while there is room; they cannot be shortened.
+  const whole = { ...handoff, ...fitted };
+  return fits(whole) ? whole : fitted;
 }
 
 function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHandoff {
@@ -188,24 +196,28 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
   };
   const { prd, progress, git, stuckDetection, lastError } = handoff;
   return {
-    ...handoff,
+    version: handoff.version,
+    created_at: shorten(handoff.created_at, 40),
+    iteration: handoff.iteration,
+    max_iterations: handoff.max_iterations,
     original_prompt: shorten(handoff.original_prompt, max(1_200)),
     completion_promise: shorten(handoff.completion_promise, max(120)),
+    completed: handoff.completed,
     ...(handoff.completion_message !== undefined && {
       completion_message: shorten(handoff.completion_message, max(300)),
     }),
     ...(prd && {
       prd: {
-        ...prd,
         project: shorten(prd.project, max(120)),
         branchName: shorten(prd.branchName, max(120)),
         description: shorten(prd.description, max(400)),
+        storiesTotal: prd.storiesTotal,
+        storiesCompleted: prd.storiesCompleted,
         nextStoryId: prd.nextStoryId === null ? null : shorten(prd.nextStoryId, max(60)),
         incompleteIds: ids(prd.incompleteIds),
       },
     }),
     progress: {
-      ...progress,
       patterns: texts(progress.patterns, 12, 160),
       recentLearnings: texts(progress.recentLearnings, RECENT_LEARNINGS, 200),
       ...(progress.lastCompletedStory !== undefined && {
@@ -213,22 +225,28 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
       }),
     },
     git: {
-      ...git,
-      branch: shorten(git.branch, max(120)),
       recentCommits: git.recentCommits.slice(0, RECENT_COMMITS).map(({ hash, message }) => ({
-        hash,
+        hash: shorten(hash, 40),
         message: shorten(message, max(100)),
       })),
+      branch: shorten(git.branch, max(120)),
+      hasUncommittedChanges: git.hasUncommittedChanges,
     },
     stuckDetection: {
-      ...stuckDetection,
       lastPrdStatus: ids(stuckDetection.lastPrdStatus),
+      iterationsOnSameStory: stuckDetection.iterationsOnSameStory,
       ...(stuckDetection.lastActionAttempted !== undefined && {
         lastActionAttempted: shorten(stuckDetection.lastActionAttempted, max(120)),
       }),
     },
     ...(lastError && {
-      lastError: { ...lastError, message: shorten(lastError.message, max(300)) },
+      lastError: {
+        iteration: lastError.iteration,
+        message: shorten(lastError.message, max(300)),
+        ...(lastError.recoveryAttempt !== undefined && {
+          recoveryAttempt: shorten(lastError.recoveryAttempt, max(200)),
+        }),
+      },
     }),
   };
 }
@@ -253,15 +271,7 @@ function incompleteIds(stories: StoryList): string[] {
 async function readProgress(
   file: string,
 ): Promise<{ patterns: string[]; recentLearnings: string[] }> {
-  let text = '';
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (!isAbsent(error)) {
-      throw error;
-    }
-  }
-  const log = parseProgressLog(text);
+  const log = await readProgressLog(file);
   return {
     patterns: [...log.patterns],
     recentLearnings: log.learnings.slice(-RECENT_LEARNINGS),
@@ -269,12 +279,8 @@ async function readProgress(
 }
 
 async function readGit(git: GitRepository): Promise<RalphFreshHandoff['git']> {
-  const [head, branch, hasUncommittedChanges] = await Promise.all([
-    git.head(),
-    git.branch(),
-    git.hasUncommittedChanges(),
-  ]);
-  const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS });
+  const { branch, hasUncommittedChanges, head } = await git.status();
+  const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS, at: head });
   return {
     recentCommits: commits.map(({ hash, subject }) => ({
       hash: hash.slice(0, 10),

@@ -1,202 +1,361 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Agent, AgentErrorKind, AgentEvent } from './agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from './agents/agentProcess.ts';
-import type { RunConfig } from './config.ts';
-import { HumanError } from './humanError.ts';
-import { whole } from './numbers.ts';
-import type { JournalWriter } from './run/journal.ts';
-import type { RunFiles } from './run/runFiles.ts';
-import { shorten, shortenBlock } from './text.ts';
+import { brief } from './briefing.ts';
+import type { AgentCallResult } from './calls/agentCall.ts';
+import { judgeClaims } from './gate/claims.ts';
+import { recordCommits } from './git/commitRecord.ts';
+import { setRestorePoint } from './git/restorePoints.ts';
+import { guardStories } from './guard/guarding.ts';
+import { writeHandoff } from './handoff.ts';
+import { judge, signalOf, storyChanges } from './judge.ts';
+import type { Verdict } from './policy.ts';
+import { writeReceipt } from './receipt.ts';
+import { readPlainFile, writePlainFile } from './run/plainFile.ts';
+import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
+import type { RunContext, RunOptions } from './runContext.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
+import type { Story, StoryList } from './stories/story.ts';
+import { parseStoryFile } from './stories/storyFile.ts';
 
-/** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
-const MAX_TEXT = 4_000;
-/** Longest name, id or gist in the journal, in UTF-16 units. */
-const MAX_FACT = 300;
-/** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
-const MAX_OUTPUT_LINES = 50;
+/** The story file as the iteration found it, kept in its folder until it is judged. */
+const STORIES_BEFORE = 'stories-before';
 
-export interface IterationRequest {
-  readonly number: number;
-  readonly runId: string;
-  readonly prompt: string;
-  readonly agent: Agent;
-  readonly config: RunConfig;
-  readonly files: RunFiles;
-  readonly journal: JournalWriter;
-  /** Aborted: end the agent, SIGTERM first. */
-  readonly signal: AbortSignal;
-  /** Aborted: end the agent with SIGKILL. */
-  readonly killSignal: AbortSignal;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+/** A larger story file is refused when it is read. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** What one fresh agent's process came to, before the files are looked at. */
-export interface IterationResult {
-  readonly end: AgentEnd;
-  /** The call failed, by its own result, its exit code, or a limit. */
-  readonly error?: { readonly kind: AgentErrorKind | AgentEnd['reason']; readonly message: string };
+/** What an iteration started from. */
+interface Beginning {
+  readonly iteration: number;
+  readonly story?: Story;
+  readonly snapshot: Snapshot;
+  /** The story file's bytes; absent without a readable one. */
+  readonly bytes?: Buffer;
 }
 
 /**
- * One fresh agent from prompt to end: keeps the prompt, starts the process, writes what it does into the
- * journal as it happens. Whether the story is done is not its business.
+ * One iteration: one fresh agent from prompt to recorded outcome.
+ * @returns what ends the run, if anything. An iteration that a stop cuts off before its claim could be
+ * checked stays open in the journal, and is judged when the run goes on.
  */
-export async function runIteration(request: IterationRequest): Promise<IterationResult> {
-  const { agent, config, files, journal, number, prompt, runId } = request;
-  const dir = files.iterationDir(runId, number);
-  await mkdir(dir, { recursive: true });
-  await Promise.all([
-    writeFile(path.join(dir, 'prompt.md'), prompt),
-    writeFile(files.promptFile, prompt),
+export async function runIteration(
+  context: RunContext,
+  iteration: number,
+  story: Story | undefined,
+): Promise<Verdict | undefined> {
+  const { config, files } = context.options;
+  const [beginning, { handoff, prompt, sections }] = await Promise.all([
+    begin(context, iteration, story),
+    brief(context, iteration, story),
   ]);
-
-  let end: AgentEnd;
-  try {
-    const command = await agent.command({
-      cwd: files.workspace,
-      prompt,
-      ...(config.model === undefined ? {} : { model: config.model }),
-      maxTurns: config.maxTurnsPerIteration,
-      env: request.env,
-    });
-    end = await runAgentProcess(agent, command, {
-      cwd: files.workspace,
-      runId,
-      limits: config.limits,
-      signal: request.signal,
-      killSignal: request.killSignal,
-      rawFile: path.join(dir, 'stream.jsonl'),
-      onStarted: identity =>
-        void journal.append({ type: 'agent.started', iteration: number, ...identity }),
-      onEvent: journalWriterFor(journal),
-    });
-  } catch (error) {
-    if (!(error instanceof HumanError)) {
-      throw error;
-    }
-    end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: error.message };
-  }
-  const error = errorOf(end);
-  journal.append({
-    type: 'agent.ended',
-    iteration: number,
-    reason: end.reason,
-    ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
-    ...(end.signal === undefined ? {} : { signal: end.signal }),
-    durationMs: Math.round(end.durationMs),
-    leftovers: end.leftovers,
-    ...(error === undefined ? {} : { error }),
+  const [handoffBytes] = await Promise.all([
+    writeHandoff(files, handoff),
+    writePlainFile(files.promptFile, prompt),
+  ]);
+  const { head } = beginning.snapshot;
+  // A skip of this story counts from here on; one of the last iteration's story does not.
+  context.beginSkippable();
+  context.append({
+    type: 'iteration.started',
+    iteration,
+    maxIterations: config.maxIterations,
+    ...(story && { storyId: story.id, storyTitle: story.title }),
+    stories: context.count(),
+    ...(head === undefined ? {} : { startCommit: head }),
+    promptBytes: Buffer.byteLength(prompt),
+    promptSections: [...sections],
+    handoffBytes,
+    stuckFor: storyRecord(context.state, story?.id ?? WHOLE_TASK).stuckFor,
   });
-  return { end, ...(error === undefined ? {} : { error }) };
+  context.journal.sync();
+  await context.writeStateFile(true);
+  // Goes on beside the start of the agent, since where it points to is known. Awaited below; until then a failure
+  // must not count as unhandled.
+  const restorePoint = keepRestorePoint(context, iteration, head);
+  restorePoint.catch(() => undefined);
+
+  const result = await context.caller.call({
+    purpose: 'story',
+    iteration,
+    prompt,
+    dir: context.dir(iteration),
+    promptName: 'prompt.md',
+    streamName: 'stream',
+    skip: context.skipSignal,
+    ...(story && { isDone: () => isDoneNow(context, story) }),
+  });
+  await restorePoint;
+  return settle(context, beginning, result);
 }
 
-function errorOf(end: AgentEnd): IterationResult['error'] {
-  switch (end.reason) {
-    case 'cancelled':
-      return undefined;
-    case 'hardLimit':
-    case 'idleLimit':
-      return { kind: end.reason, message: lastWords(end) };
-    case 'notStarted':
-      return { kind: end.reason, message: lastWords(end) };
-    case 'exited':
-    case 'lingered': {
-      if (end.result?.isError) {
-        const { kind = 'other', message = end.result.text } = end.result.error ?? {};
-        return { kind, message: shortenBlock(message, MAX_TEXT) };
-      }
-      if (end.result === undefined || (end.reason === 'exited' && end.exitCode !== 0)) {
-        return { kind: 'other', message: lastWords(end) };
-      }
-      return undefined;
-    }
+/**
+ * Judges the iteration that the end of the loop had cut off, by what it left: commits and files count.
+ * @returns what ends the run, if anything
+ */
+export async function settleCutOff(context: RunContext): Promise<Verdict | undefined> {
+  const { current } = context.state;
+  if (current === undefined) {
+    return undefined;
   }
+  const { storyFile } = context.options;
+  const bytes = await readKept(context.options, current.number);
+  const stories = storiesOf(storyFile, bytes) ?? context.snapshot.stories;
+  const story = stories?.stories.find(({ id }) => id === current.storyId);
+  return settle(
+    context,
+    {
+      iteration: current.number,
+      ...(story && { story }),
+      snapshot: {
+        ...(stories && { stories }),
+        ...(current.startCommit === undefined ? {} : { head: current.startCommit }),
+      },
+      ...(bytes === undefined ? {} : { bytes }),
+    },
+    undefined,
+  );
 }
 
-function lastWords(end: AgentEnd): string {
-  return shortenBlock(end.stderr, MAX_TEXT);
+/**
+ * The stories as the iteration found them that the end of the loop had cut off; `undefined` without one. The
+ * file itself may be half written by now.
+ */
+export async function storiesBeforeCutOff(
+  options: RunOptions,
+  { cutOff }: RunState,
+): Promise<StoryList | undefined> {
+  return cutOff && storiesOf(options.storyFile, await readKept(options, cutOff.number));
 }
 
-/** Turns an agent's events into the journal's; bounded, whatever the agent prints. */
-function journalWriterFor(journal: JournalWriter): (event: AgentEvent) => void {
-  let outputLines = 0;
-  return event => {
-    switch (event.type) {
-      case 'init': {
-        const { model, version, apiKeySource, sessionId } = event;
-        const facts = { model, version, apiKeySource, sessionId };
-        journal.append({ type: 'agent.init', ...shortFacts(facts) });
-        break;
-      }
-      case 'text':
-        if (event.text.trim() !== '') {
-          journal.append({ type: 'agent.text', ...cut(event.text) });
-        }
-        break;
-      case 'tool':
-        journal.append({
-          type: 'agent.tool',
-          id: fact(event.id),
-          name: fact(event.name),
-          gist: fact(event.gist),
-        });
-        break;
-      case 'toolResult':
-        if (event.isError) {
-          journal.append({ type: 'agent.toolFailed', id: fact(event.id), gist: fact(event.gist) });
-        }
-        break;
-      case 'retry': {
-        journal.append({
-          type: 'agent.retry',
-          attempt: whole(event.attempt),
-          maxAttempts: whole(event.maxAttempts),
-          delayMs: whole(event.delayMs),
-          ...(event.status === undefined ? {} : { status: whole(event.status) }),
-          error: fact(event.error),
-        });
-        break;
-      }
-      case 'denied':
-        journal.append({
-          type: 'agent.denied',
-          tool: fact(event.tool),
-          message: fact(event.message),
-        });
-        break;
-      case 'unknown':
-        outputLines += 1;
-        if (outputLines <= MAX_OUTPUT_LINES) {
-          journal.append({ type: 'agent.output', ...cut(event.line) });
-        }
-        break;
-      case 'activity':
-      case 'result':
-        // A result's facts go into iteration.ended, with what the files say beside them.
-        break;
+function storiesOf(file: string | undefined, bytes: Buffer | undefined): StoryList | undefined {
+  const read = file === undefined || bytes === undefined ? undefined : parseStoryFile(file, bytes);
+  return read?.kind === 'stories' ? read : undefined;
+}
+
+async function begin(
+  context: RunContext,
+  iteration: number,
+  story: Story | undefined,
+): Promise<Beginning> {
+  const { storyFile } = context.options;
+  const dir = context.dir(iteration);
+  await mkdir(dir, { recursive: true });
+  const { snapshot } = context;
+  if (storyFile === undefined || snapshot.storyFileProblem !== undefined) {
+    return { iteration, ...(story && { story }), snapshot };
+  }
+  const bytes = await readFile(storyFile).catch(() => undefined);
+  // Changed in this moment by somebody else: then it cannot be told later who changed what.
+  const read = bytes && parseStoryFile(storyFile, bytes);
+  if (bytes === undefined || read?.hash !== snapshot.stories?.hash) {
+    if (context.options.config.guard !== 'off') {
+      context.warn('guardWithoutCopy', context.relative(storyFile), iteration);
     }
+    return { iteration, ...(story && { story }), snapshot };
+  }
+  await writePlainFile(path.join(dir, `${STORIES_BEFORE}${path.extname(storyFile)}`), bytes);
+  return { iteration, ...(story && { story }), snapshot, bytes };
+}
+
+async function readKept(
+  { files, runId, storyFile }: RunOptions,
+  iteration: number,
+): Promise<Buffer | undefined> {
+  if (storyFile === undefined) {
+    return undefined;
+  }
+  const name = `${STORIES_BEFORE}${path.extname(storyFile)}`;
+  return readPlainFile(path.join(files.iterationDir(runId, iteration), name), MAX_KEPT_BYTES);
+}
+
+/** Looks at what the agent left: guard, gate, reviewer, outcome, receipt. */
+async function settle(
+  context: RunContext,
+  beginning: Beginning,
+  result: AgentCallResult | undefined,
+): Promise<Verdict | undefined> {
+  const { config, files, runId, storyFile } = context.options;
+  const { iteration, story } = beginning;
+  const before = beginning.snapshot;
+  const look = async () => {
+    context.snapshot = await readSnapshot(storyFile, context.git, before);
   };
+  await context.look();
+  await guardStories(context, { iteration, story, before, bytes: beginning.bytes });
+  await look();
+  const handled = context.handledNow();
+  warnOfProblems(context, iteration);
+  await recordOwedCommits(context);
+  const origin = { iteration, storyId: story?.id, since: before.head };
+  if (context.snapshot.gitProblem === undefined) {
+    await warnOfLostCommits(context, origin);
+    await recordCommits(context.journal, context.git, {
+      ...origin,
+      until: context.snapshot.head,
+      known: context.state.commits,
+    });
+  } else {
+    context.owedCommits ??= origin;
+  }
+  const storiesBefore = before.stories?.stories ?? [];
+  const storiesAfter = () => context.snapshot.stories?.stories ?? [];
+  const changes = storyChanges({ storiesBefore, storiesAfter: storiesAfter(), handled });
+  for (const change of changes) {
+    context.append({ type: 'story.changed', ...change, by: 'agent', iteration });
+  }
+  const judged = await judgeClaims(context, {
+    iteration,
+    ...(before.head === undefined ? {} : { startCommit: before.head }),
+    // Also what a person ticked meanwhile: an agent could have forged that word.
+    stories: storyChanges({
+      storiesBefore,
+      storiesAfter: storiesAfter(),
+      handled: new Map(),
+    }).flatMap(({ done, storyId }) => (done ? [storyId] : [])),
+    isWholeTask:
+      context.mode !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
+  });
+  if (judged.kind === 'cutOff') {
+    return judged.verdict;
+  }
+  if (judged.kind === 'refused') {
+    await look();
+  }
+  const commits = context.state.commits.filter(commit => commit.iteration === iteration).length;
+  const judgement = judge({
+    ...(story && { story }),
+    storiesBefore,
+    storiesAfter: storiesAfter(),
+    commits,
+    ...(result && { result }),
+    completionPromise: config.completionPromise,
+    handled: context.handledNow(),
+    stopped: result === undefined || isStopped(context, result),
+    skipped: context.skipSignal.aborted,
+    refused: judged.kind === 'refused',
+  });
+  if (judgement.signal) {
+    const { kind, message, accepted } = judgement.signal;
+    context.append({
+      type: 'promise.seen',
+      iteration,
+      signal: kind,
+      message: message.slice(0, 2_000),
+      accepted,
+    });
+  }
+  const spent = context.state.current;
+  const turns = result?.end.result?.turns;
+  const ended = context.append({
+    type: 'iteration.ended',
+    iteration,
+    ...(story && { storyId: story.id }),
+    outcome: judgement.outcome,
+    durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
+    ...(spent?.usage === undefined && !spent?.costUsd ? {} : { costUsd: spent?.costUsd ?? 0 }),
+    ...(turns === undefined ? {} : { turns: Math.max(0, Math.round(turns)) }),
+    ...(spent?.usage && { usage: { ...spent.usage } }),
+    commits,
+    progress: judgement.progress,
+    stories: context.count(),
+  });
+  context.journal.sync();
+  warnIfStuck(context, story);
+  await writeReceipt(files.iterationDir(runId, iteration), ended, context.state);
+  await removeKept(context, iteration);
+  return judgement.verdict;
 }
 
-function fact(text: string): string {
-  return shorten(text, MAX_FACT);
+/** A stop that ended the agent, or the waiting for a usage limit. */
+function isStopped({ options }: RunContext, { error }: AgentCallResult): boolean {
+  const { stop } = options;
+  return stop.endSignal.aborted || (stop.requested && error?.kind === 'usageLimit');
 }
 
-function shortFacts<K extends string>(
-  facts: Readonly<Record<K, string | undefined>>,
-): { [P in K]?: string } {
-  const short: { [P in K]?: string } = {};
-  for (const key in facts) {
-    const value = facts[key];
-    if (value !== undefined) {
-      short[key] = fact(value);
+async function isDoneNow({ options, git }: RunContext, story: Story): Promise<boolean> {
+  const { stories } = await readSnapshot(options.storyFile, git);
+  return stories?.stories.some(({ done, id }) => id === story.id && done) === true;
+}
+
+/** Records the commits of an iteration after which git could not be read, as soon as it can. */
+export async function recordOwedCommits(context: RunContext): Promise<void> {
+  const { owedCommits, snapshot } = context;
+  if (owedCommits !== undefined && snapshot.gitProblem === undefined) {
+    context.owedCommits = undefined;
+    await recordCommits(context.journal, context.git, {
+      ...owedCommits,
+      until: snapshot.head,
+      known: context.state.commits,
+    });
+  }
+}
+
+/** Of an iteration that was cut off nobody knows how long it worked. */
+function elapsed(startedAt: string | undefined): number {
+  return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
+}
+
+/** An agent that resets, amends or rebases may take away what others have done. */
+async function warnOfLostCommits(
+  context: RunContext,
+  { iteration, since }: { readonly iteration: number; readonly since: string | undefined },
+): Promise<void> {
+  const { head } = context.snapshot;
+  if (since === undefined || head === undefined || head === since) {
+    return;
+  }
+  const lost = await context.git.commits({ since: head, at: since }).catch(() => []);
+  if (lost.length > 0) {
+    context.warn(
+      'historyRewritten',
+      `${lost.length} earlier commits are no longer on the branch; ralph-fresh rollback ${iteration} brings back what was there.`,
+      iteration,
+    );
+  }
+}
+
+function warnOfProblems(context: RunContext, iteration: number): void {
+  const { snapshot } = context;
+  if (snapshot.storyFileProblem !== undefined) {
+    context.warn('storyFileUnreadable', snapshot.storyFileProblem, iteration);
+  }
+  if (snapshot.gitProblem !== undefined) {
+    context.warn('gitUnreadable', snapshot.gitProblem, iteration);
+  }
+}
+
+/** Told once, when the threshold is reached; what follows it is decided before the next iteration. */
+function warnIfStuck(context: RunContext, story: Story | undefined): void {
+  const { stuckThreshold } = context.options.config;
+  const storyId = story?.id ?? WHOLE_TASK;
+  const { stuckFor } = storyRecord(context.state, storyId);
+  if (stuckFor === stuckThreshold) {
+    context.append({ type: 'story.stuck', storyId, iterations: stuckFor, action: 'warn' });
+  }
+}
+
+async function keepRestorePoint(
+  context: RunContext,
+  iteration: number,
+  head: string | undefined,
+): Promise<void> {
+  if (head === undefined) {
+    return;
+  }
+  const { files, runId } = context.options;
+  try {
+    await setRestorePoint(files.workspace, runId, iteration, head);
+  } catch (error) {
+    // The commit itself is in the journal, so going back still works while git keeps it.
+    context.warn('restorePointNotKept', String(error), iteration);
+  }
+}
+
+/** It is needed until the iteration is judged, and would fill the disk after a thousand. */
+async function removeKept(context: RunContext, iteration: number): Promise<void> {
+  const dir = context.dir(iteration);
+  for (const name of await readdir(dir)) {
+    if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
+      await rm(path.join(dir, name), { force: true });
     }
   }
-  return short;
-}
-
-function cut(text: string): { text: string; cut?: number } {
-  const kept = shortenBlock(text, MAX_TEXT);
-  return text.length <= MAX_TEXT ? { text: kept } : { text: kept, cut: text.length - kept.length };
 }

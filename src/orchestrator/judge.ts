@@ -1,4 +1,4 @@
-import type { IterationResult } from './iteration.ts';
+import type { AgentCallResult } from './calls/agentCall.ts';
 import type { Verdict } from './policy.ts';
 import type { IterationOutcome } from './run/events.ts';
 import { readSignal, type Signal } from './signals.ts';
@@ -9,46 +9,71 @@ import type { Story } from './stories/story.ts';
 export interface Evidence {
   readonly story?: Story;
   readonly storiesBefore: readonly Story[];
+  /** After the guard and the gate have put back what they do not let pass. */
   readonly storiesAfter: readonly Story[];
   readonly commits: number;
-  readonly result: IterationResult;
+  /** Absent when the loop was killed before the call ended: then the files alone tell. */
+  readonly result?: AgentCallResult;
   readonly completionPromise: string;
-  /** Stories that a person ticked or unticked meanwhile; not the agent's doing. */
-  readonly handled: ReadonlySet<string>;
+  /** What a person ticked (true) or unticked (false) meanwhile; that state is not the agent's doing. */
+  readonly handled: ReadonlyMap<string, boolean>;
   readonly stopped: boolean;
+  /** A person skipped the story meanwhile. */
+  readonly skipped: boolean;
+  /** The gate or the reviewer said no to what the iteration claims. */
+  readonly refused: boolean;
 }
 
 /** What the loop makes of it. */
 export interface Judgement {
   readonly outcome: IterationOutcome;
-  /** Stories whose done state the iteration changed. */
-  readonly changes: readonly { readonly storyId: string; readonly done: boolean }[];
+  /** A commit, a story or a criterion changed. */
+  readonly progress: boolean;
   readonly signal?: Signal & { readonly accepted: boolean };
   readonly verdict?: Verdict;
 }
 
+/** A story whose done state is another than before. */
+export interface StoryChange {
+  readonly storyId: string;
+  readonly done: boolean;
+}
+
 /** Errors that no other iteration can mend. */
-const FATAL_KINDS: ReadonlySet<string> = new Set(['billing', 'authentication', 'notStarted']);
+const FATAL_KINDS: ReadonlySet<string> = new Set([
+  'billing',
+  'authentication',
+  'notStarted',
+  // The run is not to wait for the reset, or was told to stop waiting.
+  'usageLimit',
+]);
 
 /** Judges an iteration by what it left in the files; what the agent says is only a claim. Pure. */
 export function judge(evidence: Evidence): Judgement {
-  const { result, story, storiesAfter } = evidence;
-  const changes = storyChanges(evidence);
-  const spoken =
-    result.end.result && !result.end.result.isError
-      ? readSignal(result.end.result.text, evidence.completionPromise)
-      : undefined;
+  const { commits, refused, result, story, storiesAfter } = evidence;
+  const spoken = signalOf(result, evidence.completionPromise);
   const signal = spoken && {
     ...spoken,
-    accepted: spoken.kind !== 'complete' || storiesAfter.every(({ done }) => done),
+    accepted: spoken.kind !== 'complete' || (!refused && storiesAfter.every(({ done }) => done)),
   };
-  const verdict = verdictOf(result, signal);
+  const storyDone = !refused && isDone(story, storiesAfter);
+  const progress = commits > 0 || storyDone || hasChanges(evidence);
+  const isCut = evidence.stopped || evidence.skipped;
+  const verdict = verdictOf(isCut ? undefined : result, signal);
   return {
-    outcome: outcomeOf(evidence, isDone(story, storiesAfter), signal),
-    changes,
+    outcome: outcomeOf(evidence, storyDone, progress, signal),
+    progress,
     ...(signal && { signal }),
     ...(verdict && { verdict }),
   };
+}
+
+/** The promise of the agent's final answer; a failed call gives none. */
+export function signalOf(result: AgentCallResult | undefined, phrase: string): Signal | undefined {
+  const answer = result?.end.result;
+  return answer && !answer.isError && result.error === undefined
+    ? readSignal(answer.text, phrase)
+    : undefined;
 }
 
 /** Stories whose done state differs, identified by id; stories that came or went are not changes of state. */
@@ -56,24 +81,33 @@ export function storyChanges({
   storiesBefore,
   storiesAfter,
   handled,
-}: Pick<Evidence, 'storiesBefore' | 'storiesAfter' | 'handled'>): Judgement['changes'] {
+}: Pick<Evidence, 'storiesBefore' | 'storiesAfter' | 'handled'>): readonly StoryChange[] {
   const keysBefore = storyKeys(storiesBefore);
   const keysAfter = storyKeys(storiesAfter);
   const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story.done]));
   return storiesAfter.flatMap(story => {
     const { id, done } = story;
     const was = before.get(keysAfter.get(story));
-    return was !== undefined && was !== done && !handled.has(id) ? [{ storyId: id, done }] : [];
+    return was !== undefined && was !== done && handled.get(id) !== done
+      ? [{ storyId: id, done }]
+      : [];
   });
 }
 
 function outcomeOf(
-  { stopped, commits, result }: Evidence,
+  { refused, result, skipped, stopped }: Evidence,
   storyDone: boolean,
+  progress: boolean,
   signal: Signal | undefined,
 ): IterationOutcome {
   if (storyDone) {
     return 'storyDone';
+  }
+  if (refused) {
+    return 'rejected';
+  }
+  if (skipped) {
+    return 'skipped';
   }
   if (stopped) {
     return 'stopped';
@@ -84,23 +118,37 @@ function outcomeOf(
   if (signal?.kind === 'blocked') {
     return 'blocked';
   }
-  if (commits > 0) {
+  if (progress) {
     return 'progress';
   }
-  return result.error ? 'failed' : 'noProgress';
+  // A budget that is used up says nothing about the story.
+  return result?.error && result.error.kind !== 'budget' ? 'failed' : 'noProgress';
 }
 
 function verdictOf(
-  { error }: IterationResult,
+  result: AgentCallResult | undefined,
   signal: (Signal & { accepted: boolean }) | undefined,
 ): Verdict | undefined {
-  if (error && FATAL_KINDS.has(error.kind)) {
-    return { kind: 'fatal', message: error.message };
-  }
-  if (signal?.kind === 'needsHuman') {
-    return { kind: 'needsHuman', message: signal.message };
+  if (result?.error && FATAL_KINDS.has(result.error.kind)) {
+    return { kind: 'fatal', message: result.error.message };
   }
   return signal?.kind === 'complete' && signal.accepted ? { kind: 'complete' } : undefined;
+}
+
+/** Whether a story's state or one of its criteria is another than before, by the iteration's doing. */
+function hasChanges(evidence: Evidence): boolean {
+  return (
+    storyChanges(evidence).length > 0 ||
+    criteriaMet(evidence, 'after') > criteriaMet(evidence, 'before')
+  );
+}
+
+function criteriaMet({ storiesBefore, storiesAfter }: Evidence, when: 'before' | 'after'): number {
+  const stories = when === 'before' ? storiesBefore : storiesAfter;
+  return stories.reduce(
+    (sum, { criteria }) => sum + criteria.filter(({ done }) => done === true).length,
+    0,
+  );
 }
 
 function isDone(story: Story | undefined, stories: readonly Story[]): boolean {

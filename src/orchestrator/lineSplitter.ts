@@ -1,5 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
-
 /** A complete line, or the head of one that was longer than the limit. */
 export interface SplitLine {
   readonly text: string;
@@ -12,7 +10,8 @@ export interface SplitLine {
  * kept, and the rest is counted. Multi-byte characters may be split over chunks.
  */
 export class LineSplitter {
-  private readonly decoder = new StringDecoder('utf8');
+  /** The beginning of a character whose rest comes with the next chunk. */
+  private held: Buffer = Buffer.alloc(0);
   private parts: string[] = [];
   private length = 0;
   private dropped = 0;
@@ -25,14 +24,19 @@ export class LineSplitter {
 
   /** @returns the lines that this chunk completes, without their line breaks */
   push(chunk: Uint8Array): SplitLine[] {
-    return this.split(
-      this.decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
-    );
+    const added = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const bytes = this.held.length === 0 ? added : Buffer.concat([this.held, added]);
+    const end = bytes.length - unfinishedBytes(bytes);
+    // A copy, since the chunk is its owner's again.
+    this.held = Buffer.from(bytes.subarray(end));
+    // Not by a StringDecoder, which takes ten times as long.
+    return this.split(bytes.toString('utf8', 0, end));
   }
 
   /** @returns the unfinished last line, if any; the splitter is empty afterwards */
   end(): SplitLine | undefined {
-    this.add(this.decoder.end());
+    this.add(this.held.toString('utf8'));
+    this.held = Buffer.alloc(0);
     return this.length + this.dropped > 0 ? this.take() : undefined;
   }
 
@@ -67,4 +71,17 @@ export class LineSplitter {
     this.dropped = 0;
     return line;
   }
+}
+
+/** How many bytes at the end are the beginning of a character in UTF-8. */
+function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    const isContinuation = (byte & 0b1100_0000) === 0b1000_0000;
+    if (!isContinuation) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+      return length > back ? back : 0;
+    }
+  }
+  return 0;
 }

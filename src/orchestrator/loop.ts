@@ -1,16 +1,18 @@
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { FreshRun, type RunOptions } from './freshRun.ts';
-import { GitRepository } from './git.ts';
+import { FreshRun } from './freshRun.ts';
+import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { storiesBeforeCutOff } from './iteration.ts';
 import { requireNoOtherMode } from './modes.ts';
+import { prepareStories } from './planner/preparation.ts';
 import { closeDeadRun } from './recovery.ts';
-import { JournalWriter } from './run/journal.ts';
-import { isRunId, type RunFiles, runIds } from './run/runFiles.ts';
+import { inboxSize } from './run/inbox.ts';
+import { JournalWriter, readJournal } from './run/journal.ts';
+import { isRunId, runIds } from './run/runFiles.ts';
 import { acquireRunLock, type LockOwner } from './run/runLock.ts';
-import type { RunState } from './run/runState.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { foldRun, type RunState } from './run/runState.ts';
+import { ignoreStateDir } from './run/stateIgnore.ts';
+import { RunContext, type RunOptions } from './runContext.ts';
+import { goToBranch, readyToStart } from './start.ts';
 
 /** Another loop works in this workspace. */
 export class AlreadyRunningError extends HumanError {
@@ -35,6 +37,8 @@ export class AlreadyRunningError extends HumanError {
 export async function runLoop(options: RunOptions): Promise<RunState> {
   const { files, runId } = options;
   const git = new GitRepository(files.workspace);
+  // From the lock on, requests are meant for this loop.
+  const inboxFrom = await inboxSize(files.inboxFile(runId));
   const attempt = await acquireRunLock(files, runId);
   if (attempt.kind === 'held') {
     throw new AlreadyRunningError(attempt.by);
@@ -42,33 +46,26 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
   try {
     await ignoreStateDir(files);
     await requireNoOtherMode(files);
-    const previousRun = (await runIds(files)).findLast(id => id !== runId);
-    for (const id of new Set([attempt.lock.died?.runId, previousRun])) {
+    const lastRun = (await runIds(files)).at(-1);
+    for (const id of new Set([attempt.lock.died?.runId, lastRun])) {
       if (id !== undefined && isRunId(id)) {
         await closeDeadRun(files, id);
       }
     }
-    const snapshot = await readyToStart(options, git);
-    const journal = await JournalWriter.open(files.journalFile(runId));
+    const journalFile = files.journalFile(runId);
+    const earlier = options.resume ? foldRun(await readJournal(journalFile)) : undefined;
+    const before = earlier && (await storiesBeforeCutOff(options, earlier));
+    const { snapshot, template } = await readyToStart(options, git, before);
+    if (options.prepare === undefined) {
+      await goToBranch(options, snapshot);
+    }
+    const journal = await JournalWriter.open(journalFile);
     try {
-      const run = new FreshRun(options, git, journal, snapshot);
-      try {
-        await run.start();
-        for (;;) {
-          const decision = run.decide();
-          if (decision.kind === 'end') {
-            return await run.end(decision);
-          }
-          await run.iterate(decision);
-          await run.refresh();
-        }
-      } catch (error) {
-        // Every end has a recorded reason, this one too. Should even that fail, the first error tells more.
-        await run
-          .end({ kind: 'end', outcome: 'error', detail: String(error) })
-          .catch(() => undefined);
-        throw error;
-      }
+      const context = new RunContext({
+        ...{ run: options, git, journal, snapshot, template },
+        ...(earlier && { state: earlier }),
+      });
+      return await runToEnd(context, inboxFrom);
     } finally {
       journal.close();
     }
@@ -77,38 +74,56 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
   }
 }
 
-/** Looks whether a run can start at all, before the journal exists. */
-async function readyToStart(options: RunOptions, git: GitRepository): Promise<Snapshot> {
-  const { files, storyFile, task } = options;
-  if ((await git.root()) === undefined) {
-    throw new HumanError(
-      `${files.workspace} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.`,
-    );
-  }
-  const snapshot = await readSnapshot(storyFile, git);
-  if (storyFile === undefined) {
-    if (task === undefined || task.trim() === '') {
-      throw new HumanError(
-        'There is no prd.json and no task. Write stories to .omc/prd.json or name the task.',
-      );
+async function runToEnd(context: RunContext, inboxFrom: number): Promise<RunState> {
+  const run = new FreshRun(context, inboxFrom);
+  try {
+    await (context.options.resume ? run.resume() : run.start());
+    const unprepared = await prepareStories(context);
+    if (unprepared) {
+      return await run.end(unprepared);
     }
-    return snapshot;
+    if (context.options.prepare !== undefined) {
+      await goToBranch(context.options, context.snapshot);
+    }
+    for (;;) {
+      await run.refresh();
+      const decision = run.decide();
+      switch (decision.kind) {
+        case 'end':
+          return await run.end(decision);
+        case 'pause':
+          await run.pause(decision);
+          break;
+        case 'skip':
+          run.skip(decision);
+          break;
+        case 'iterate':
+          await run.iterate(decision);
+          break;
+      }
+    }
+  } catch (error) {
+    // Every end has a recorded reason, this one too. Should even that fail, the first error tells more.
+    await run
+      .end({ kind: 'end', outcome: 'error', detail: messageOf(error) })
+      .catch(() => undefined);
+    throw withMend(error, context);
   }
-  if (snapshot.storyFileProblem !== undefined) {
-    throw new HumanError(`${storyFile}: ${snapshot.storyFileProblem}`);
-  }
-  if (snapshot.stories?.stories.length === 0) {
-    throw new HumanError(
-      `${storyFile} holds no stories yet. Add at least one (docs/story-files.md has an example).`,
-    );
-  }
-  return snapshot;
 }
 
-async function ignoreStateDir(files: RunFiles): Promise<void> {
-  const file = path.join(files.stateDir, '.gitignore');
-  if (!existsSync(file)) {
-    await mkdir(files.stateDir, { recursive: true });
-    await writeFile(file, '*\n');
-  }
+/** Codes of a disk that takes nothing more: full, over the quota, over a limit for files. */
+const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+function withMend(error: unknown, { options }: RunContext): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code !== undefined && DISK_CODES.has(code)
+    ? new HumanError(
+        `The disk takes nothing more (${code}), so the run was ended. Make room in ${options.files.stateDir} or on its disk, and run again to go on.`,
+        { cause: error },
+      )
+    : error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof HumanError ? error.message : String(error);
 }

@@ -1,40 +1,93 @@
 import path from 'node:path';
+import * as z from 'zod';
 import { HumanError } from './humanError.ts';
 import { readPlainFile } from './run/plainFile.ts';
-import type { RunFiles } from './run/runFiles.ts';
+import { RunFiles } from './run/runFiles.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
 const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
 
 const MAX_STATE_BYTES = 64 * 1024;
 
+/** A mode that can be asked about; `ralph-fresh` is this program's own. */
+export type ModeName = (typeof OTHER_MODES)[number] | 'ralph-fresh';
+
+/**
+ * Whether a mode is active in a folder, by its state file: `active: true`, and, where the file names the
+ * process, that process lives (one that was killed could not say that it ended).
+ */
+export async function isModeActive(mode: ModeName, workspace: string): Promise<boolean> {
+  const files = new RunFiles(workspace);
+  for (const file of stateFilesOf(mode, files)) {
+    const state = await readState(file);
+    if (state?.active === true && (mode !== 'ralph-fresh' || isAlive(state.pid))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** @returns another mode that works in this folder, and the file that says so */
+export async function activeOtherMode(
+  files: RunFiles,
+): Promise<{ readonly mode: string; readonly file: string } | undefined> {
+  for (const mode of OTHER_MODES) {
+    for (const file of stateFilesOf(mode, files)) {
+      if ((await readState(file))?.active === true) {
+        return { mode, file };
+      }
+    }
+  }
+  return undefined;
+}
+
 /**
  * Makes sure that no other mode works in this folder. They can see us by our own state file.
  * @throws {HumanError} naming the mode and how to end it
  */
 export async function requireNoOtherMode(files: RunFiles): Promise<void> {
-  for (const mode of OTHER_MODES) {
-    const file = path.join(files.stateDir, `${mode}-state.json`);
-    if (await isActive(file)) {
-      throw new HumanError(
-        `The mode "${mode}" of oh-my-claudecode is active in this folder. Cancel it first with /oh-my-claudecode:cancel, or remove ${file} if it is left over.`,
-      );
-    }
+  const other = await activeOtherMode(files);
+  if (other) {
+    throw new HumanError(
+      `The mode "${other.mode}" of oh-my-claudecode is active in this folder. Cancel it first with /oh-my-claudecode:cancel, or remove ${other.file} if it is left over.`,
+    );
   }
 }
 
-async function isActive(file: string): Promise<boolean> {
+/** Older versions of oh-my-claudecode keep the state of `ralph` one folder up. */
+function stateFilesOf(mode: ModeName, files: RunFiles): string[] {
+  const name = `${mode}-state.json`;
+  return mode === 'ralph-fresh'
+    ? [files.stateFile]
+    : [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];
+}
+
+const stateSchema = z.looseObject({
+  active: z.unknown().optional(),
+  pid: z.number().int().positive().optional().catch(undefined),
+});
+
+async function readState(file: string): Promise<z.infer<typeof stateSchema> | undefined> {
   try {
-    const state: unknown = JSON.parse(
-      (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8') ?? 'null',
-    );
-    return (
-      typeof state === 'object' && state !== null && 'active' in state && state.active === true
-    );
+    const text = (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8');
+    return text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
   } catch (error) {
     if (error instanceof SyntaxError) {
-      return false;
+      return undefined;
     }
     throw error;
+  }
+}
+
+/** Without a process id the file's own word counts. */
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) {
+    return true;
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,37 +1,65 @@
-import type { RunOutcome } from './run/events.ts';
-import { type RunState, storyRecord } from './run/runState.ts';
+import type { PauseReason, RunOutcome } from './run/events.ts';
+import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
+import type { RunConfig } from './settings/config.ts';
 import { nextStory } from './stories/select.ts';
 import type { Story } from './stories/story.ts';
 
 /** What is known when the loop decides what comes next. */
 export interface Situation {
   readonly state: RunState;
-  /** As last read; absent in free-form mode. */
+  /** As last read; absent in free-form and plan mode. */
   readonly stories?: readonly Story[];
-  readonly maxIterations: number;
-  /** Failed calls in a row after which a story is left alone. */
-  readonly failThreshold: number;
+  readonly config: Pick<
+    RunConfig,
+    'maxIterations' | 'failThreshold' | 'stuckThreshold' | 'onStuck' | 'onQuestion' | 'budgetUsd'
+  >;
   readonly stopRequested: boolean;
   /** What the last iteration said or suffered that ends the run. */
   readonly verdict?: Verdict;
+  /** Another mode that has become active in this folder. */
+  readonly otherMode?: string;
 }
 
 export type Verdict =
-  /** The agent's `complete` promise; accepted when the files agree, or when there are none to ask. */
+  /** The agent's `complete` promise, with green checks; asked only where there are no stories. */
   | { readonly kind: 'complete' }
-  | { readonly kind: 'needsHuman'; readonly message: string }
+  /** Nothing is left to pay with for what must still be looked at. */
+  | { readonly kind: 'budget' }
   /** Nothing that another try can mend: billing, log-in, agent not startable. */
   | { readonly kind: 'fatal'; readonly message: string };
 
 export type Decision =
   | { readonly kind: 'iterate'; readonly iteration: number; readonly story?: Story }
+  /** Leave a story alone that does not get on. */
+  | { readonly kind: 'skip'; readonly story: Story; readonly iterations: number }
+  | {
+      readonly kind: 'pause';
+      readonly reason: PauseReason;
+      readonly storyId?: string;
+      readonly detail?: string;
+    }
   | { readonly kind: 'end'; readonly outcome: RunOutcome; readonly detail?: string };
+
+/** Amounts are sums of small ones; what is left of a budget by rounding buys nothing. */
+export const LESS_THAN_A_CENT = 0.005;
+
+/** A claim that was refused is not done, whatever its file says. */
+function asProven(story: Story, state: RunState): Story {
+  return story.done && storyRecord(state, story.id).refused ? { ...story, done: false } : story;
+}
 
 /** Decides what comes next, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
-  const { state, stories, verdict } = situation;
+  const { config, state, verdict } = situation;
+  const stories = situation.stories?.map(story => asProven(story, state));
   const next = stories && nextStory(stories, { skip: leftAlone(situation) });
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
+  if (state.current !== undefined) {
+    // Cut off before its claim could be checked: what the files say is not proven yet.
+    return verdict?.kind === 'fatal'
+      ? { kind: 'end', outcome: 'error', detail: verdict.message }
+      : { kind: 'end', outcome: verdict?.kind === 'budget' ? 'budget' : 'stopped' };
+  }
   // Done is what the files say, so it comes before everything that anybody says or asks.
   if (complete) {
     return { kind: 'end', outcome: 'completed' };
@@ -42,28 +70,99 @@ export function decide(situation: Situation): Decision {
   if (verdict?.kind === 'fatal') {
     return { kind: 'end', outcome: 'error', detail: verdict.message };
   }
-  if (verdict?.kind === 'needsHuman') {
-    return { kind: 'end', outcome: 'needsHuman', detail: verdict.message };
+  if (situation.otherMode !== undefined) {
+    return {
+      kind: 'end',
+      outcome: 'error',
+      detail: `The mode "${situation.otherMode}" of oh-my-claudecode has become active in this folder.`,
+    };
   }
-  if (next?.reason !== undefined) {
-    return { kind: 'end', outcome: 'noReadyStory', detail: openStories(stories) };
-  }
-  if (state.iteration >= situation.maxIterations) {
-    return { kind: 'end', outcome: 'maxIterations' };
-  }
-  return {
-    kind: 'iterate',
-    iteration: state.iteration + 1,
-    ...(next?.story && { story: next.story }),
-  };
+  return (
+    question(situation) ??
+    (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
+    (next?.reason === undefined
+      ? undefined
+      : { kind: 'end', outcome: 'noReadyStory', detail: openStories(stories) }) ??
+    (config.budgetUsd !== undefined && state.costUsd >= config.budgetUsd - LESS_THAN_A_CENT
+      ? { kind: 'end', outcome: 'budget' }
+      : undefined) ??
+    (state.iteration >= config.maxIterations
+      ? { kind: 'end', outcome: 'maxIterations' }
+      : undefined) ??
+    tooManyFailures(situation) ??
+    stuck(situation, next?.story) ?? {
+      kind: 'iterate',
+      iteration: state.iteration + 1,
+      ...(next?.story && { story: next.story }),
+    }
+  );
 }
 
-/** Ids of stories that get no more iterations in this run: blocked by their agent, or failed too often. */
-function leftAlone({ state, stories, failThreshold }: Situation): ReadonlySet<string> {
+/** An agent asked for a person: wait for the answer, or end where nobody is there. */
+function question({ config, state }: Situation): Decision | undefined {
+  if (state.question === undefined) {
+    return undefined;
+  }
+  const { message, storyId } = state.question;
+  return config.onQuestion === 'end'
+    ? { kind: 'end', outcome: 'needsHuman', detail: message }
+    : {
+        kind: 'pause',
+        reason: 'question',
+        detail: message,
+        ...(storyId === undefined ? {} : { storyId }),
+      };
+}
+
+/** Without stories there is no other one to go on with. */
+function tooManyFailures({ config, state, stories }: Situation): Decision | undefined {
+  const { failures } = storyRecord(state, WHOLE_TASK);
+  return stories === undefined && failures >= config.failThreshold
+    ? {
+        kind: 'end',
+        outcome: 'error',
+        detail: state.lastError?.message || state.failedCheck?.command || '',
+      }
+    : undefined;
+}
+
+/** At the threshold the agent is warned; here is what follows when that did not help. */
+function stuck({ config, state }: Situation, story: Story | undefined): Decision | undefined {
+  const { stuckFor } = storyRecord(state, story?.id ?? WHOLE_TASK);
+  if (stuckFor <= config.stuckThreshold) {
+    return undefined;
+  }
+  const detail = `${stuckFor}`;
+  switch (config.onStuck) {
+    case 'warn':
+      return undefined;
+    case 'skip':
+      return story
+        ? { kind: 'skip', story, iterations: stuckFor }
+        : { kind: 'end', outcome: 'stuck', detail };
+    case 'ask':
+      return { kind: 'pause', reason: 'stuck', detail, ...(story && { storyId: story.id }) };
+    case 'stop':
+      return { kind: 'end', outcome: 'stuck', detail: story?.id ?? detail };
+  }
+}
+
+/** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */
+export function leftAlone({
+  config,
+  state,
+  stories,
+}: Pick<Situation, 'state' | 'stories'> & {
+  readonly config: Pick<RunConfig, 'failThreshold'>;
+}): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const story of stories ?? []) {
     const record = storyRecord(state, story.id);
-    if (record.blocked !== undefined || record.failures >= failThreshold) {
+    if (
+      record.skipped !== undefined ||
+      record.blocked !== undefined ||
+      record.failures >= config.failThreshold
+    ) {
       ids.add(story.id);
     }
   }

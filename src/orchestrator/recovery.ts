@@ -1,14 +1,19 @@
+import * as z from 'zod';
 import { endLeftovers } from './agents/processTree.ts';
-import { recordCommits } from './commitRecord.ts';
-import { GitRepository } from './git.ts';
+import { recordCommits } from './git/commitRecord.ts';
+import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import { EXIT_CODES } from './run/events.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isItsLoopRunning } from './run/livingRun.ts';
+import { readPlainFile, writePlainFile } from './run/plainFile.ts';
 import { isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
 import { type CurrentIteration, foldRun } from './run/runState.ts';
+
+const MAX_STATE_BYTES = 64 * 1024;
+const stateSchema = z.looseObject({ active: z.unknown(), run_id: z.unknown() });
 
 /**
  * Closes a run whose loop was killed: ends what its agent left running, and writes the end that the loop
@@ -25,7 +30,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       `The loop of run ${runId} (process ${state.pid}) still works here, though its lock file was removed. End it with "ralph-fresh stop".`,
     );
   }
-  await endLeftovers(await groupToEnd(state.current), runId);
+  await endLeftovers(await groupToEnd(state.current ?? state.planner), runId);
   const journal = await JournalWriter.open(file);
   try {
     if (state.current?.startCommit !== undefined) {
@@ -34,6 +39,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         iteration: state.current.number,
         storyId: state.current.storyId,
         since: state.current.startCommit,
+        known: state.commits,
       });
     }
     journal.append({
@@ -46,6 +52,28 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.sync();
   } finally {
     journal.close();
+  }
+  await markInactive(files, runId);
+}
+
+/** Other modes read this file, and would wait for a loop that is dead. */
+async function markInactive(files: RunFiles, runId: string): Promise<void> {
+  const text = (await readPlainFile(files.stateFile, MAX_STATE_BYTES))?.toString('utf8');
+  const parsed = text === undefined ? undefined : stateSchema.safeParse(jsonOf(text)).data;
+  if (parsed?.active === true && parsed.run_id === runId) {
+    await writePlainFile(
+      files.stateFile,
+      `${JSON.stringify({ ...parsed, active: false, outcome: 'interrupted' }, null, 2)}\n`,
+    );
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Half written when its writer died; it says nothing then.
+    return undefined;
   }
 }
 
@@ -79,7 +107,9 @@ async function isOpen(files: RunFiles, runId: string): Promise<boolean> {
  * The agent's process group, when its leader is known exactly and lives. Anything less could be somebody
  * else's by now, or a lie of the journal's; such processes are found by the run's marker alone.
  */
-async function groupToEnd(current: CurrentIteration | undefined): Promise<number | undefined> {
+async function groupToEnd(
+  current: Pick<CurrentIteration, 'agentPid' | 'agentStartId'> | undefined,
+): Promise<number | undefined> {
   const { agentPid: pid, agentStartId: startId } = current ?? {};
   return pid !== undefined && startId !== undefined && (await isRunning({ pid, startId }))
     ? pid

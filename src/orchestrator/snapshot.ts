@@ -1,4 +1,4 @@
-import type { GitRepository } from './git.ts';
+import type { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import type { Story, StoryFile, StoryList } from './stories/story.ts';
 import { readStoryFile } from './stories/storyFile.ts';

@@ -9,8 +9,11 @@ export class StopSwitch {
   private readonly requestEmitter = new Emitter<{ mode: StopMode; by: StopSource }>();
   /** Asked for more than was asked before. */
   readonly onDidRequest = this.requestEmitter.event;
+  private readonly requestController = new AbortController();
   private readonly endController = new AbortController();
   private readonly killController = new AbortController();
+  /** Aborted as soon as a stop of any kind is asked for. */
+  readonly requestedSignal: AbortSignal = this.requestController.signal;
   /** Aborted when the agent is to be ended. */
   readonly endSignal: AbortSignal = this.endController.signal;
   /** Aborted when the agent is to be ended with SIGKILL. */
@@ -25,6 +28,7 @@ export class StopSwitch {
       return;
     }
     this.current = mode;
+    this.requestController.abort();
     if (mode !== 'afterIteration') {
       this.endController.abort();
     }

@@ -1,5 +1,6 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunOutcome, StoryCount } from '../orchestrator/run/events.ts';
+import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
 
 /** Translates an English message with `{0}`-style places; VS Code's `l10n.t` is one. */
 export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
@@ -8,64 +9,199 @@ export type Translate = (message: string, ...args: (string | number | boolean)[]
 export const english: Translate = (message, ...args) =>
   message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place));
 
+/** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
+export type Door = 'terminal' | 'window';
+
+/** What is known of a run's end. */
+export interface RunEnd {
+  readonly outcome: RunOutcome;
+  readonly iterations: number;
+  readonly stories: StoryCount;
+  readonly detail?: string | undefined;
+  /** In US dollars, as `costUsd`. */
+  readonly budgetUsd?: number | undefined;
+  readonly costUsd?: number | undefined;
+}
+
+/** The end of a run, by its folded state. */
+export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
+  const { iteration: iterations, stories, detail, budgetUsd, costUsd } = state;
+  return { outcome, iterations, stories, detail, budgetUsd, costUsd };
+}
+
 /** How a run ended, and what to do next, in one or two sentences. */
 export function outcomeSentence(
-  end: {
-    readonly outcome: RunOutcome;
-    readonly iterations: number;
-    readonly stories: StoryCount;
-    readonly detail?: string | undefined;
-  },
+  end: RunEnd,
   t: Translate,
+  door: Door = 'terminal',
 ): { readonly text: string; readonly good: boolean } {
+  return { good: end.outcome === 'completed', text: endText(end, t, door) };
+}
+
+function endText(end: RunEnd, t: Translate, door: Door): string {
   const { iterations, stories } = end;
   const detail = end.detail ?? '';
   switch (end.outcome) {
     case 'completed':
-      return {
-        good: true,
-        text:
-          iterations === 0
-            ? t('All stories complete, nothing to do')
-            : iterations === 1
-              ? t('COMPLETE after 1 iteration')
-              : t('COMPLETE after {0} iterations', iterations),
-      };
+      return iterations === 0
+        ? t('All stories complete, nothing to do')
+        : iterations === 1
+          ? t('COMPLETE after 1 iteration')
+          : t('COMPLETE after {0} iterations', iterations);
     case 'maxIterations':
-      return {
-        good: false,
-        text: t(
-          'Max iterations reached ({0}) with {1} of {2} stories complete. Run again to go on.',
-          iterations,
-          stories.done,
-          stories.total,
-        ),
-      };
+      return stories.total === 0
+        ? t(
+            'Max iterations reached ({0}). {1}',
+            iterations,
+            raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
+          )
+        : t(
+            'Max iterations reached ({0}) with {1} of {2} stories complete. {3}',
+            iterations,
+            stories.done,
+            stories.total,
+            raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
+          );
+    case 'budget':
+      return `${usedUp(end, t)} ${raise('--budget', 'budgetUsd (.omc/config.json)', t, door)}`;
     case 'needsHuman':
-      return {
-        good: false,
-        text: t('Needs you: {0} Run again when that is settled.', sentence(detail)),
-      };
+      return door === 'terminal'
+        ? t(
+            'Needs you: {0} Answer with ralph-fresh answer "…" or settle it, then run again.',
+            sentence(detail),
+          )
+        : t('Needs you: {0} Run again when that is settled.', sentence(detail));
     case 'noReadyStory':
-      return {
-        good: false,
-        text: t(
-          'No story is ready: {0}. Each has failed, is blocked, or waits for another.',
-          detail,
-        ),
-      };
+      return t(
+        'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
+        detail,
+        resume(t('Mend the cause'), t, door),
+      );
+    case 'stuck':
+      // The story's id; without stories the number of iterations.
+      return stories.total === 0
+        ? t(
+            'Stuck: no progress for {0}. {1}',
+            iterationCount(Number(detail), t),
+            resume(t('Make the task smaller or clearer'), t, door),
+          )
+        : t(
+            'Stuck: no progress on {0}. {1}',
+            detail,
+            resume(t('Make the story smaller or clearer'), t, door),
+          );
     case 'stopped':
-      return { good: false, text: t('Stopped. State saved; run again to go on.') };
+      return t('Stopped. State saved; run again to go on.');
     case 'error':
-      return { good: false, text: t('Cannot go on: {0}', detail) };
+      return t('Cannot go on: {0}', detail);
     case 'interrupted':
-      return {
-        good: false,
-        text: t('The loop was killed in iteration {0}. Run again to go on.', iterations),
-      };
+      return t('The loop was killed in iteration {0}. Run again to go on.', iterations);
     default:
       return assertNever(end.outcome);
   }
+}
+
+function usedUp({ budgetUsd, costUsd }: RunEnd, t: Translate): string {
+  return budgetUsd === undefined || costUsd === undefined
+    ? t('The budget is used up.')
+    : t('The budget of {0} is used up ({1}).', dollars(budgetUsd), dollars(costUsd));
+}
+
+function raise(flag: string, setting: string, t: Translate, door: Door): string {
+  return door === 'terminal'
+    ? t('Raise it with {0} and run with --resume.', flag)
+    : t('Raise {0} and start again to go on.', setting);
+}
+
+function resume(mend: string, t: Translate, door: Door): string {
+  return door === 'terminal'
+    ? t('{0}, then run with --resume.', mend)
+    : t('{0}, then start again to go on.', mend);
+}
+
+/**
+ * Why a run that lives does not go on, and what a person can do, in a few sentences.
+ * @param now when it is told, in ms since the epoch
+ */
+export function waitingSentence(
+  waiting: Waiting,
+  t: Translate,
+  { now, door = 'terminal' }: { readonly now: number; readonly door?: Door },
+): string {
+  const inTerminal = door === 'terminal';
+  if (waiting.kind === 'limit') {
+    const until = Date.parse(waiting.until);
+    const goesOn = Number.isNaN(until)
+      ? t('Usage limit reached.')
+      : waiting.known
+        ? t('Usage limit reached; goes on at {0} (in {1}).', clock(until, now), span(until - now))
+        : t(
+            'Usage limit reached; tries again at {0} (in {1}).',
+            clock(until, now),
+            span(until - now),
+          );
+    return inTerminal ? `${goesOn} ${t('"ralph-fresh resume" tries now.')}` : goesOn;
+  }
+  const { reason, storyId, detail = '' } = waiting;
+  switch (reason) {
+    case 'person':
+      return inTerminal ? t('Paused. "ralph-fresh resume" goes on.') : t('Paused.');
+    case 'question':
+      return inTerminal
+        ? t('The agent asks: {0} Answer with: ralph-fresh answer "…"', sentence(detail))
+        : t('The agent asks: {0}', sentence(detail));
+    case 'stuck': {
+      const stuck =
+        storyId === undefined
+          ? t('Stuck: no progress for {0}.', iterationCount(Number(detail), t))
+          : t('Stuck: no progress on {0} for {1}.', storyId, iterationCount(Number(detail), t));
+      if (!inTerminal) {
+        return stuck;
+      }
+      return storyId === undefined
+        ? `${stuck} ${t('Help with ralph-fresh hint "…", then "ralph-fresh resume" goes on.')}`
+        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" goes on, "ralph-fresh skip" leaves the story alone.')}`;
+    }
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** A number of iterations; what a journal says of it may be no number. */
+export function iterationCount(count: number, t: Translate): string {
+  if (!Number.isSafeInteger(count)) {
+    return t('some iterations');
+  }
+  return count === 1 ? t('1 iteration') : t('{0} iterations', count);
+}
+
+/** US dollars. Nothing that costs is shown as free. */
+export function dollars(usd: number): string {
+  return usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
+}
+
+/** The time of a moment by the clock here, with its date when that is another day. */
+export function clock(at: number, now: number): string {
+  const then = new Date(at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(then.getHours())}:${two(then.getMinutes())}`;
+  return then.toDateString() === new Date(now).toDateString()
+    ? time
+    : `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`;
+}
+
+/** A time to come, in the two units that matter. */
+export function span(ms: number): string {
+  const minutes = Math.ceil(Math.max(0, ms) / 60_000);
+  if (minutes < 60) {
+    return `${minutes} min`;
+  }
+  const hours = Math.floor(minutes / 60);
+  const parts =
+    hours < 48
+      ? [`${hours} h`, `${minutes % 60} min`]
+      : [`${Math.floor(hours / 24)} d`, `${hours % 24} h`];
+  return parts.filter(part => !part.startsWith('0 ')).join(' ');
 }
 
 function sentence(text: string): string {

@@ -3,11 +3,19 @@ import { HumanError } from '../orchestrator/humanError.ts';
 import { EXIT_CODES } from '../orchestrator/run/events.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { phaseOf } from '../orchestrator/run/runPhase.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
 import type { StoryFile } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { withoutControls } from '../orchestrator/text.ts';
-import { english, outcomeSentence } from './sentences.ts';
+import { dollars, english, outcomeSentence, runEnd, waitingSentence } from './sentences.ts';
+
+/** What is wrong with the story file; `line` is 0 when there is no such file. */
+interface FileProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
 
 /** The data of `status --json`; a contract, described in docs/json-output.md. */
 export async function statusData(
@@ -19,7 +27,7 @@ export async function statusData(
     state.storyFile === undefined
       ? await findStoryFile(files.workspace)
       : path.resolve(files.workspace, state.storyFile);
-  const stories = await readable(storyFile);
+  const { stories, problem } = await look(storyFile);
   const count =
     stories?.kind === 'stories'
       ? { done: stories.stories.filter(story => story.done).length, total: stories.stories.length }
@@ -34,50 +42,98 @@ export async function statusData(
     maxIterations: state.maxIterations,
     story: state.current?.storyId ?? null,
     stories: count,
-    cost: { usd: state.costUsd },
+    cost: costData(state),
     agent: state.agent ?? null,
     pid: alive ? (state.pid ?? null) : null,
     startedAt: state.startedAt ?? null,
     endedAt: state.endedAt ?? null,
     detail: state.detail ?? null,
+    waiting: alive ? waitingData(state) : null,
+    question: state.question?.message ?? null,
+    payer: state.payer ?? null,
+    verify: state.verify,
+    ...(problem === undefined ? {} : { problem }),
   };
 }
 
-async function readable(storyFile: string | undefined): Promise<StoryFile | undefined> {
+function costData({ budgetUsd, costUsd, usage }: RunState): object {
+  return {
+    usd: costUsd,
+    budgetUsd: budgetUsd ?? null,
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+  };
+}
+
+function waitingData({ waiting }: RunState): object | null {
+  if (waiting === undefined) {
+    return null;
+  }
+  return waiting.kind === 'limit'
+    ? { kind: 'limit', until: waiting.until, detail: waiting.message }
+    : {
+        kind: 'pause',
+        reason: waiting.reason,
+        ...(waiting.detail === undefined ? {} : { detail: waiting.detail }),
+      };
+}
+
+async function look(
+  storyFile: string | undefined,
+): Promise<{ readonly stories?: StoryFile; readonly problem?: FileProblem }> {
+  if (storyFile === undefined) {
+    return {};
+  }
   try {
-    return storyFile === undefined ? undefined : await readStoryFile(storyFile);
+    const stories = await readStoryFile(storyFile);
+    if (stories.kind === 'stories') {
+      return { stories };
+    }
+    const [{ line, message }] = stories.problems;
+    return { problem: { file: storyFile, line, message } };
   } catch (error) {
     if (error instanceof HumanError) {
       // It is gone; the journal knows the last count.
-      return undefined;
+      return { problem: { file: storyFile, line: 0, message: error.message } };
     }
     throw error;
   }
 }
 
-/** How the run stands, in a few lines. */
-export function statusText(run: WatchedRun): string {
-  return withoutControls(statusLines(run).join('\n'));
+/**
+ * How the run stands, in a few lines.
+ * @param now in ms since the epoch
+ */
+export function statusText(run: WatchedRun, now: number = Date.now()): string {
+  return withoutControls(statusLines(run, now).join('\n'));
 }
 
-function statusLines({ runId, state, alive }: WatchedRun): string[] {
+function statusLines({ runId, state, alive }: WatchedRun, now: number): string[] {
   if (state.phase === 'idle' && alive) {
     return ['A run is starting.'];
   }
   if (runId === undefined || state.phase === 'idle') {
     return ['No run in this folder yet. Start one with "ralph-fresh run".'];
   }
-  const cost = state.costUsd > 0 ? ` · $${state.costUsd.toFixed(2)}` : '';
-  const facts = `${state.stories.done}/${state.stories.total} stories complete${cost}`;
+  const facts = `${state.stories.done}/${state.stories.total} stories complete${costFacts(state)}`;
   const outcome = phaseOf({ state, alive }) === 'interrupted' ? 'interrupted' : state.outcome;
   if (outcome !== undefined) {
-    const { iteration: iterations, stories, detail } = state;
-    return [outcomeSentence({ outcome, iterations, stories, detail }, english).text, facts];
+    return [outcomeSentence(runEnd(state, outcome), english).text, facts];
   }
-  const { current } = state;
+  const { current, waiting } = state;
   return [
-    `Iteration ${state.iteration}/${state.maxIterations} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}`,
+    `Iteration ${state.iteration}/${state.maxIterations} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${state.pauseRequested ? ' · will pause after this iteration' : ''}`,
     ...(current?.storyId === undefined ? [] : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
-    ...(current?.activity === undefined ? [] : [`  ${current.activity}`]),
+    ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
+    ...(waiting !== undefined || current?.activity === undefined ? [] : [`  ${current.activity}`]),
   ];
+}
+
+function costFacts({ budgetUsd, costUsd }: RunState): string {
+  if (budgetUsd !== undefined) {
+    return ` · ${dollars(costUsd)} of ${dollars(budgetUsd)}`;
+  }
+  return costUsd > 0 ? ` · ${dollars(costUsd)}` : '';
 }

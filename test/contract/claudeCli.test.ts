@@ -8,8 +8,18 @@ import { createInterface } from 'node:readline';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { claudeCodeVersion, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
-import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
-import { type ClaudeOptions, claudeAgent } from '../../src/orchestrator/agents/claude.ts';
+import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
+import {
+  type AgentEnd,
+  DEFAULT_LIMITS,
+  type ProcessLimits,
+  runAgentProcess,
+} from '../../src/orchestrator/agents/agentProcess.ts';
+import {
+  type ClaudeOptions,
+  claudeAgent,
+  claudeVersion,
+} from '../../src/orchestrator/agents/claude.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import {
   commitSubject,
@@ -31,6 +41,7 @@ interface CallOptions extends Omit<ClaudeOptions, 'claudePath'> {
   readonly prompt?: string;
   readonly maxTurns?: number;
   readonly env?: Readonly<Record<string, string>>;
+  readonly request?: Partial<AgentRequest>;
   /** Called for each event as it comes; may end the process. */
   readonly onEvent?: (event: AgentEvent, kill: () => void) => void;
 }
@@ -66,9 +77,12 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
   const prdFile = () => path.join(cwd, '.omc', 'prd.json');
 
   async function call(model: ScriptedModel, options: CallOptions = {}): Promise<Call> {
-    const { prompt = 'Work.', maxTurns = 20, env = {}, onEvent, ...claude } = options;
+    const { prompt = 'Work.', maxTurns = 20, env = {}, request, onEvent, ...claude } = options;
     const agent = claudeAgent({ claudePath, ...claude });
-    const command = await agent.command({ cwd, prompt, maxTurns, env: model.env(home, env) });
+    const command = await agent.command({
+      ...{ cwd, prompt, maxTurns, env: model.env(home, env) },
+      ...request,
+    });
     const child = spawn(command.file, command.args, {
       cwd,
       env: command.env,
@@ -93,6 +107,31 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
     await using model = await ScriptedModel.start(() => reply);
     // Awaited here, so that the model is there until the end of the call.
     return await call(model, { ...options, env: { CLAUDE_CODE_MAX_RETRIES: '1', ...options.env } });
+  }
+
+  /** One call as the loop makes it, which may end it early. */
+  async function runCall(
+    model: ScriptedModel,
+    env: Readonly<Record<string, string | undefined>>,
+    limits: Partial<ProcessLimits> = {},
+  ): Promise<AgentEnd & { readonly events: readonly AgentEvent[] }> {
+    const agent = claudeAgent({ claudePath });
+    const command = await agent.command({
+      ...{ cwd, prompt: 'Work.', maxTurns: 20 },
+      env: { ...model.env(home), ...env },
+    });
+    const events: AgentEvent[] = [];
+    const end = await runAgentProcess(agent, command, {
+      cwd,
+      runId: `test-${process.pid}`,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      signal: new AbortController().signal,
+      killSignal: new AbortController().signal,
+      rawFile: path.join(temp.path, 'stream.jsonl'),
+      onStarted: () => undefined,
+      onEvent: event => events.push(event),
+    });
+    return { ...end, events };
   }
 
   async function git(...args: readonly string[]): Promise<string> {
@@ -189,12 +228,12 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
 
   it('gives the text of a refused request, the known ones in its own words', async () => {
     const other = await callWith(failure(400, 'invalid_request_error', 'messages.1: too odd'));
-    assert.equal(other.results[0]?.error?.kind, 'api');
+    assert.equal(other.results[0]?.error?.kind, 'request');
     assert.equal(other.results[0]?.text, 'API Error: 400 messages.1: too odd');
     const { results } = await callWith(
       failure(400, 'invalid_request_error', 'messages: `tool_use` ids must be unique'),
     );
-    assert.equal(results[0]?.error?.kind, 'api');
+    assert.equal(results[0]?.error?.kind, 'toolConcurrency');
     assert.match(results[0]?.text ?? '', /duplicate tool_use ID/);
   });
 
@@ -244,6 +283,124 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
     assert.ok((result?.costUsd ?? 0) > 0);
   });
 
+  it('stops at the budget of one call, and tells the cost so far', async () => {
+    const { code, results } = await callWith(
+      { tools: [{ name: 'Bash', input: { command: 'echo again' } }] },
+      { request: { maxBudgetUsd: 0.000001 } },
+    );
+    assert.equal(code, 1);
+    assert.equal(results[0]?.error?.kind, 'budget');
+    assert.ok((results[0]?.costUsd ?? 0) > 0);
+  });
+
+  it('answers in the form that is asked for', async () => {
+    const answer = { verdict: 'pass', notes: 'Nothing is missing.' };
+    const schema = {
+      type: 'object',
+      properties: { verdict: { type: 'string' }, notes: { type: 'string' } },
+      required: ['verdict', 'notes'],
+    };
+    const { code, results } = await callWith(
+      { tools: [{ name: 'StructuredOutput', input: answer }] },
+      { request: { jsonSchema: schema } },
+    );
+    assert.equal(code, 0);
+    assert.deepEqual(results.at(-1)?.structured, answer);
+  });
+
+  it('offers a reader no other tools', async () => {
+    let offered: readonly string[] = [];
+    await using model = await ScriptedModel.start(({ tools }) => {
+      offered = tools;
+      return { text: 'Read.' };
+    });
+    await call(model, { request: { tools: ['Read', 'Grep', 'Glob'] } });
+    // It may add placeholders of its own, which do nothing.
+    const real = offered.filter(name => !name.endsWith('Placeholder'));
+    assert.deepEqual(real.sort(), ['Glob', 'Grep', 'Read']);
+  });
+
+  it('takes every option that we pass', async () => {
+    await using model = await ScriptedModel.start(() => ({ text: 'Done.' }));
+    const { code, results } = await call(model, {
+      permissionMode: 'dontAsk',
+      fallbackModel: 'haiku',
+      effort: 'low',
+      allowedTools: ['Read', 'Bash(git status)'],
+      disallowedTools: ['WebFetch'],
+      request: { model: 'sonnet', maxBudgetUsd: 5 },
+    });
+    assert.equal(code, 0);
+    assert.equal(results[0]?.text, 'Done.');
+  });
+
+  it('is not left to try a refused log-in for minutes', async () => {
+    const refusal = failure(401, 'authentication_error', 'invalid x-api-key');
+    await using model = await ScriptedModel.start(() => refusal);
+    const { reason, error, result, events } = await runCall(model, {});
+    assert.deepEqual(error, {
+      kind: 'authentication',
+      message: 'authentication_failed (status 401)',
+    });
+    assert.deepEqual([reason, result], ['exited', undefined]);
+    const retries = ofType(events, 'retry');
+    assert.deepEqual(
+      retries.map(({ attempt, maxAttempts }) => [attempt, maxAttempts]),
+      [
+        [1, 10],
+        [2, 10],
+      ],
+    );
+  });
+
+  it('tells when a used up subscription can go on', async () => {
+    const resetsAt = Math.floor(Date.now() / 1000) + 2 * 3600;
+    const usedUp = failure(429, 'rate_limit_error', 'This would exceed the rate limit.', {
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': String(resetsAt),
+      'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+    });
+    await using model = await ScriptedModel.start(() => usedUp);
+    // What looks like the log-in of a subscription; the scripted model asks for none.
+    const subscription = { ANTHROPIC_API_KEY: undefined, CLAUDE_CODE_OAUTH_TOKEN: 'no-token' };
+    const ended = await runCall(model, subscription);
+    assert.deepEqual(ended.error, {
+      kind: 'usageLimit',
+      message: 'usage limit: five_hour',
+      resetsAt: resetsAt * 1000,
+    });
+
+    // The words of the result say the same, to the minute.
+    const agent = claudeAgent({ claudePath });
+    const env = { ...model.env(home), ...subscription };
+    const command = await agent.command({ cwd, prompt: 'Work.', maxTurns: 20, env });
+    const child = spawn(command.file, command.args, { cwd, env: command.env });
+    child.stdin.end(command.stdin);
+    const results: Result[] = [];
+    const decoder = agent.decoder();
+    for await (const line of createInterface({ input: child.stdout })) {
+      results.push(...ofType(decoder.decode(line), 'result'));
+    }
+    const [result] = results;
+    assert.match(result?.text ?? '', /^You've hit your .*limit · resets /);
+    assert.equal(result?.error?.kind, 'usageLimit');
+    const read = result?.error?.resetsAt ?? 0;
+    assert.ok(Math.abs(read - resetsAt * 1000) <= 3_600_000, `${result?.text}: ${read}`);
+  });
+
+  it('is silent when the model is, so that the idle limit ends it', async () => {
+    await using model = await ScriptedModel.start(() => 'hang');
+    const { reason, error, result } = await runCall(model, {}, { idleMs: 5_000 });
+    assert.deepEqual([reason, error, result], ['idleLimit', undefined, undefined]);
+  });
+
+  it('tells its version', async () => {
+    assert.deepEqual(await claudeVersion({ claudePath }, { HOME: home, PATH: home }), {
+      file: claudePath,
+      version: claudeCodeVersion,
+    });
+  });
+
   it('goes on after a denied tool', async () => {
     const script: ModelScript = ({ toolResults }) =>
       toolResults === 0
@@ -260,6 +417,7 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
     );
     assert.equal(code, 0);
     assert.equal(results[0]?.text, 'I went on without it.');
+    assert.equal(results[0]?.permissionDenials, 1);
   });
 
   it('gives a second, shorter result when background work ends after the answer', async () => {

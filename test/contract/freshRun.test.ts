@@ -156,7 +156,7 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
       () => ({
         error: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
       }),
-      ['--max-iterations=9'],
+      ['--max-iterations=9', '--retry-attempts=0'],
     );
 
     assert.equal(code, 1);

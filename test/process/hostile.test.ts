@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -78,6 +78,14 @@ describe('a hostile .omc/state', { timeout: 120_000, skip: process.platform === 
     stuckFor: 0,
   };
 
+  const stopped = {
+    type: 'run.ended',
+    outcome: 'stopped',
+    exitCode: 130,
+    stories: { done: 0, total: 1 },
+    iterations: 0,
+  };
+
   it('a journal cannot make us end a process that is not of its run', async () => {
     const stranger = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
     const pid = stranger.pid ?? 0;
@@ -123,6 +131,50 @@ describe('a hostile .omc/state', { timeout: 120_000, skip: process.platform === 
     await symlink(victim, files.journalFile(RUN_ID));
     await recordTick(files, 'US-001', true).catch(() => undefined);
     assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
+  });
+
+  it('folders of a run are never links, when a shipped run goes on', async () => {
+    const outside = path.join(temp.path, 'outside');
+    const prdFile = path.join(files.workspace, '.omc', 'prd.json');
+    const prd = await readFile(prdFile);
+    for (const place of ['iterations', 'iterations/1', 'iterations/2']) {
+      await rm(files.runsDir, { recursive: true, force: true });
+      await rm(outside, { recursive: true, force: true });
+      await mkdir(outside);
+      const link = path.join(files.runDir(RUN_ID), place);
+      await mkdir(path.dirname(link), { recursive: true });
+      await writeFile(path.join(files.workspace, '.omc', 'prd.json'), prd);
+      await journal({ ...started, maxIterations: 9, storyFile: prdFile }, stopped);
+      await symlink(outside, link);
+      const { stderr } = await ralph('run', '--resume', `--claude-path=${succeeds}`);
+      assert.doesNotMatch(stderr, /no run to resume|The last run/);
+      assert.deepEqual(await readdir(outside), [], place);
+    }
+    const omc = path.join(files.workspace, '.omc');
+    await rm(path.join(omc, 'state'), { recursive: true });
+    await writeFile(path.join(omc, 'prd.json'), prd);
+    await rename(omc, path.join(outside, 'omc'));
+    await symlink(path.join(outside, 'omc'), omc);
+    for (const args of [
+      ['run', `--claude-path=${succeeds}`],
+      ['tick', 'US-001'],
+    ]) {
+      const { code, stderr } = await ralph(...args);
+      assert.match(stderr, /\.omc is a link/, args[0]);
+      assert.equal(code, 1);
+    }
+    assert.equal(existsSync(path.join(outside, 'omc', 'state')), false);
+  });
+
+  it('a journal whose numbers have run out ends the run at once', async () => {
+    const prdFile = path.join(files.workspace, '.omc', 'prd.json');
+    await journal(
+      { ...started, maxIterations: 9, storyFile: prdFile },
+      { ...stopped, seq: Number.MAX_SAFE_INTEGER },
+    );
+    const { code, stdout, stderr } = await ralph('run', '--resume', `--claude-path=${succeeds}`);
+    assert.equal(code, 1, stdout);
+    assert.match(stderr, /journal .* is damaged; start a new run with --new/);
   });
 
   it('a lock cannot name a place outside, nor hold for ever', async () => {

@@ -16,6 +16,9 @@ const NEVER_MS = 90_000;
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
+/** No test waits for the servers of an API that is not there. */
+const FAKE = ['--agent', 'claude', '--retry-delay', '0.01'];
+
 /** One line that a fake agent left for the test. */
 export interface Note {
   readonly pid?: number;
@@ -42,7 +45,7 @@ export interface PrdStory {
 
 /** The path of an executable that stands in for `claude`. */
 export function fakeAgent(name: string): string {
-  return path.join(import.meta.dirname, 'fakeAgents', `${name}.mjs`);
+  return path.join(import.meta.dirname, './fakeAgents', `${name}.mjs`);
 }
 
 /** Open stories US-001, US-002, … */
@@ -128,6 +131,9 @@ export class RunningCli {
   }
 }
 
+/** A step of test/support/fakeAgents/scripted.mjs. */
+export type Step = string | Readonly<Record<string, unknown>>;
+
 export interface WorkspaceOptions {
   /** Stories of `.omc/prd.json`; `undefined` for none of this file. */
   readonly stories?: readonly PrdStory[] | undefined;
@@ -195,7 +201,21 @@ export class Workspace {
 
   /** Starts a run with a fake agent. */
   run(fake: string, ...args: readonly string[]): RunningCli {
-    return this.cli('run', '--agent', 'claude', '--claude-path', fakeAgent(fake), ...args);
+    return this.cli('run', ...FAKE, '--claude-path', fakeAgent(fake), ...args);
+  }
+
+  /** Starts a run with a fake agent that does, call by call, what is written down here. */
+  script(calls: readonly (readonly Step[])[], ...args: readonly string[]): RunningCli {
+    return this.cliWith(
+      { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
+      ...['run', ...FAKE, '--claude-path', fakeAgent('scripted'), ...args],
+    );
+  }
+
+  /** The prompt of an iteration of the newest run. */
+  async prompt(iteration: number): Promise<string> {
+    const runId = (await this.runIds()).at(-1) ?? '';
+    return readFile(path.join(this.files.iterationDir(runId, iteration), 'prompt.md'), 'utf8');
   }
 
   write(file: string, text: string): Promise<void> {

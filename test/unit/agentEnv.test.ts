@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agentEnv } from '../../src/orchestrator/agents/agentEnv.ts';
+import { agentEnv, withoutApiKeys } from '../../src/orchestrator/agents/agentEnv.ts';
 
 describe('agentEnv', () => {
   it('removes what a surrounding session or editor left behind', () => {
@@ -52,5 +52,16 @@ describe('agentEnv', () => {
     const env = { Path: 'C:\\bin', ClaudeCode: '1', Node_Options: 'x', vscode_pid: '4' };
     assert.deepEqual(agentEnv(env, 'win32'), { Path: 'C:\\bin' });
     assert.deepEqual(agentEnv(env, 'linux'), env);
+  });
+});
+
+describe('withoutApiKeys', () => {
+  it('removes what makes the API pay, and nothing else', () => {
+    const env = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_AUTH_TOKEN: 't', CLAUDE_CODE_OAUTH_TOKEN: 'o' };
+    assert.deepEqual(withoutApiKeys(env, 'linux'), { CLAUDE_CODE_OAUTH_TOKEN: 'o' });
+    assert.deepEqual(withoutApiKeys({ Anthropic_Api_Key: 'k' }, 'win32'), {});
+    assert.deepEqual(withoutApiKeys({ anthropic_api_key: 'k' }, 'linux'), {
+      anthropic_api_key: 'k',
+    });
   });
 });

@@ -5,14 +5,22 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { editStoryDone } from '../../src/orchestrator/stories/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { Story, StoryFormatName } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 // Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
 const corpus = process.env['RALPH_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 const manifest = join(corpus, 'MANIFEST.tsv');
 
+const KINDS = ['prd', 'plan', 'specs-index', 'beads', 'orchestration'];
+
+type Kind = 'prd' | 'plan' | 'specs-index' | 'beads' | 'orchestration';
+
 interface Row {
+  readonly kind: Kind;
   readonly file: string;
+  /** Where it was in its repository. */
+  readonly path: string;
   readonly expected: readonly string[];
   readonly alternative: string;
   readonly oddities: string;
@@ -25,6 +33,8 @@ async function readRows(): Promise<Row[]> {
     .map(line => line.split('\t'))
     .map(cells => new Map(names.map((name, i) => [name, cells[i] ?? ''])))
     .map(row => ({
+      kind: (row.get('file') ?? '').split('/')[0] as Kind,
+      path: row.get('path') ?? '',
       file: row.get('file') ?? '',
       expected: ['stories', 'done', 'next_id', 'next_pos', 'next_title'].map(
         name => row.get(name) ?? '',
@@ -32,7 +42,7 @@ async function readRows(): Promise<Row[]> {
       alternative: row.get('answer') === 'debatable' ? (row.get('alt_answer') ?? '') : '',
       oddities: row.get('oddities') ?? '',
     }))
-    .filter(row => row.file.startsWith('prd/'));
+    .filter(row => KINDS.includes(row.kind));
 }
 
 /** Our answer in the words of the manifest. A file without a story list counts as one without stories. */
@@ -99,6 +109,68 @@ function checkEdit(text: string): void {
   assert.deepEqual(answer(back), answer(text));
 }
 
+const FORMATS: Readonly<Record<Kind, StoryFormatName>> = {
+  prd: 'prd',
+  plan: 'plan',
+  'specs-index': 'specsIndex',
+  beads: 'beads',
+  orchestration: 'orchestration',
+};
+
+/** Compares a file of any kind but `prd` with the manifest, and ticks and unticks each of its stories. */
+function checkOther(text: string, { kind, path, expected, oddities }: Row): void {
+  const file = parseStoryFile(path, Buffer.from(text));
+  assert.equal(file.format, FORMATS[kind]);
+  const [count, doneCount, next = '-'] = expected;
+  if (file.kind === 'invalid') {
+    assert.deepEqual([file.problems[0].code, count], ['noStories', '0']);
+    return;
+  }
+  const { stories } = file;
+  const done = stories.filter(story => story.done).length;
+  assert.deepEqual([`${stories.length}`, `${done}`], [count, doneCount]);
+  const story = nextStory(stories).story;
+  if (next !== '-') {
+    // The manifest quotes the text of a checkbox, cut, where a task has its id.
+    const answers = [story?.id ?? 'none', story?.title.slice(0, next.length) ?? 'none'];
+    assert.ok(answers.includes(next), answers.join(' | '));
+  }
+  for (const one of stories) {
+    checkTick(text, path, one, !oddities.includes('other marks'));
+  }
+}
+
+/** One word or one mark changes, and changes back. */
+function checkTick(text: string, path: string, story: Story, isUniform: boolean): void {
+  const selector = { id: story.id, position: story.position };
+  const there = editStoryDone(text, selector, !story.done, path);
+  const [before, after] = difference(text, there);
+  assert.match(`${before} ${after}`, /^[\w ~!]* [\w ]*$/);
+  const file = parseStoryFile(path, there);
+  assert.ok(file.kind === 'stories');
+  assert.equal(file.stories[story.position]?.done, !story.done);
+  const back = editStoryDone(there, selector, story.done, path);
+  if (isUniform && ['open', 'closed', 'pending', undefined].includes(story.status)) {
+    assert.ok(back === text, `${story.id} is not as it was`);
+  }
+}
+
+/** What is between the longest common begin and end of two texts. */
+function difference(before: string, after: string): [string, string] {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) {
+    start++;
+  }
+  let end = 0;
+  while (
+    end < Math.min(before.length, after.length) - start &&
+    before.at(-1 - end) === after.at(-1 - end)
+  ) {
+    end++;
+  }
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+}
+
 if (existsSync(manifest)) {
   const rows = await readRows();
   const variants: readonly (readonly [string, (text: string) => string])[] = [
@@ -111,6 +183,10 @@ if (existsSync(manifest)) {
       for (const row of rows) {
         test(row.file, async () => {
           const text = derive(await readFile(join(corpus, row.file), 'utf8'));
+          if (row.kind !== 'prd') {
+            checkOther(text, row);
+            return;
+          }
           checkAnswer(Buffer.from(text), row);
           checkEdit(text);
           // Where the manifest quotes a parser, our place must be the same.

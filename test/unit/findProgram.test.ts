@@ -95,4 +95,12 @@ describe('findProgram', () => {
       );
     }
   });
+
+  it('names another setting where there is one', async () => {
+    const settingName = "the agent's command";
+    await assert.rejects(
+      findProgram('x', { env: {}, home, platform: 'linux', setting: '/gone/x', settingName }),
+      { name: HumanError.name, message: /"\/gone\/x", set as the agent's command, is not/ },
+    );
+  });
 });

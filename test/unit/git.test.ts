@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { GitRepository } from '../../src/orchestrator/git.ts';
+import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { GitRepository } from '../../src/orchestrator/git.ts';
+import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import {
   clearHandoff,
   fitHandoff,
@@ -90,8 +90,8 @@ describe('the handoff in the workspace', () => {
       commits: [{ hash: 'c1', subject: 's', at: 'now', iteration: 1, storyId: 'US-1' }],
       lastCompletedStory: 'US-1',
       storyRecords: new Map([
-        ['US-1', { stuckFor: 0, failures: 0, iterations: 1, doneBy: 'agent' }],
-        ['US-2', { stuckFor: 2, failures: 1, iterations: 2 }],
+        ['US-1', { stuckFor: 0, failures: 0, iterations: 1, costUsd: 0, doneBy: 'agent' }],
+        ['US-2', { stuckFor: 2, failures: 1, iterations: 2, costUsd: 0 }],
       ]),
       lastIteration: { number: 3, outcome: 'failed', storyId: 'US-2' },
       lastError: { iteration: 3, kind: 'api', message: 'bad day' },
@@ -135,6 +135,20 @@ describe('the handoff in the workspace', () => {
     });
     assert.ok(Date.parse(handoff.created_at) > 0);
     assert.deepEqual(warnings, []);
+  });
+
+  test('what was done about the last error is handed on, when there is one', async () => {
+    const recoveryAttempt = 'called again twice';
+    const from = { ...(await sources()), recoveryAttempt };
+    assert.equal((await refreshHandoffFromFiles(fresh, from, onWarning)).lastError, undefined);
+    const state: RunState = {
+      ...INITIAL_RUN_STATE,
+      lastError: { iteration: 3, kind: 'api', message: 'bad day' },
+    };
+    assert.deepEqual(
+      (await refreshHandoffFromFiles(fresh, { ...from, state }, onWarning)).lastError,
+      { iteration: 3, message: 'bad day', recoveryAttempt },
+    );
   });
 
   test('the next story is the first ready one when none is given', async () => {
@@ -335,6 +349,66 @@ describe('the size of the handoff', () => {
       ),
       { numRuns: 100 },
     );
+  });
+
+  test('any handoff fits, keeps its numbers and can be read back', async () => {
+    await using temp = await tempDir('handoff-any-');
+    const files = new RunFiles(temp.path);
+    const line = fc.oneof(word, fc.constant('漢字 '.repeat(200)));
+    const lines = fc.array(line, { maxLength: 12 });
+    const optional = fc.record({ completion_message: line, later: line }, { requiredKeys: [] });
+    const errors = fc.record(
+      { iteration: fc.nat(), message: line, recoveryAttempt: line },
+      { requiredKeys: ['iteration', 'message'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        optional,
+        lines,
+        line,
+        fc.nat(),
+        errors,
+        async (others, many, one, number, error) => {
+          const handoff = {
+            ...fresh,
+            ...others,
+            created_at: one,
+            iteration: number,
+            original_prompt: one,
+            prd: { ...prd(many, one), later: one },
+            progress: { patterns: many, recentLearnings: many, later: many },
+            git: {
+              recentCommits: many.map(message => ({ hash: one, message })),
+              branch: one,
+              hasUncommittedChanges: true,
+            },
+            stuckDetection: { lastPrdStatus: many, iterationsOnSameStory: number },
+            lastError: error,
+          } as RalphFreshHandoff;
+          assert.ok((await writeHandoff(files, handoff)) <= HANDOFF_MAX_BYTES);
+          const fitted = await readHandoff(files);
+          assert.ok(fitted);
+          assert.equal(fitted.iteration, number);
+          assert.equal(fitted.lastError?.iteration, error.iteration);
+          assert.ok(fitted.progress.recentLearnings.length <= 5);
+          assert.ok(fitted.git.recentCommits.length <= 5);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test('a long text is cut at a word, with a mark', () => {
+    const { progress } = fitHandoff({
+      ...fresh,
+      progress: { patterns: [], recentLearnings: ['learned words '.repeat(100)] },
+    });
+    assert.match(progress.recentLearnings[0] ?? '', / (?:learned|words)…$/);
+  });
+
+  test('unknown fields that leave no room are left out', () => {
+    const handoff = { ...fresh, later: 'x'.repeat(10_000) };
+    assert.deepEqual(fitHandoff(handoff), fresh);
   });
 
   test('many commits and long actions fit too', () => {

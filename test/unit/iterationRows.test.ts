@@ -189,6 +189,45 @@ describe('iterationRows', () => {
     ]);
   });
 
+  it("forgets a call's failure when the next call went well, and a reviewer's", () => {
+    const error = { kind: 'overloaded', message: 'Overloaded' };
+    const [first, second] = iterationRows(
+      journal(
+        runStarted,
+        started(1),
+        agentEnded(1, { exitCode: 1, error }),
+        agentEnded(1),
+        ended(1, 'progress'),
+        started(2),
+        agentEnded(2),
+        agentEnded(2, { purpose: 'review', exitCode: 1, error }),
+        ended(2, 'storyDone'),
+      ),
+      { alive: true },
+    );
+    assert.deepEqual([first?.reason, second?.reason], [undefined, undefined]);
+  });
+
+  it('goes on with the iteration that was cut off when the run is resumed', () => {
+    const resumed: RunEventBody = {
+      type: 'run.resumed',
+      version: '0.2.0',
+      pid: 2,
+      agent: 'demo',
+      maxIterations: 20,
+      stuckThreshold: 3,
+      stories,
+    };
+    const rows = iterationRows(
+      journal(runStarted, started(1), runEnded, resumed, ended(1, 'progress'), started(2)),
+      { alive: true },
+    );
+    assert.deepEqual(
+      rows.map(({ outcome }) => outcome),
+      ['progress', 'running'],
+    );
+  });
+
   it('changes nothing for events that are repeated or belong to no iteration', () => {
     const events = journal(runStarted, started(1, 'US-001'), commit(1, 'a1'), ended(1, 'progress'));
     const strays = [commit(8, 'b1'), ended(9, 'failed')].map(

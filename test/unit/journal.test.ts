@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
@@ -141,7 +141,9 @@ describe('a journal', () => {
   });
 
   test('a line of megabytes hides only itself', async () => {
-    await append(text('one'), text('x'.repeat(3_000_000)), text('two'));
+    await append(text('one'));
+    await raw(`${'x'.repeat(3_000_000)}\n`);
+    await append(text('two'));
     assert.deepEqual(words(await readJournal(file)), ['one', 'two']);
   });
 });
@@ -215,4 +217,32 @@ describe('ids of runs', () => {
     const late = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ''));
     assert.equal(late.length, 0);
   });
+});
+
+describe('a crafted journal', () => {
+  const line = (seq: number) => `${JSON.stringify({ seq, at: 'now', ...text('odd') })}\n`;
+
+  test('with a number that no run comes to is refused', async () => {
+    for (const seq of [2 ** 50 + 1, Number.MAX_SAFE_INTEGER, 1e300]) {
+      await raw(line(seq));
+      await assert.rejects(append(text('one')), /is damaged; start a new run with --new/);
+      await rm(file);
+    }
+  });
+
+  test('cannot make the numbers run out unseen', async () => {
+    await raw(line(2 ** 50 - 1));
+    assert.equal((await append(text('last')))[0]?.seq, 2 ** 50);
+    await assert.rejects(append(text('one')), /is damaged; start a new run with --new/);
+  });
+});
+
+test('an event too long to be read back is cut, with a mark', async () => {
+  for (const char of ['x', '\u0001', '😀']) {
+    const [written] = await append({ type: 'agent.text', text: char.repeat(2_000_000) });
+    const read = (await readJournal(file)).at(-1);
+    assert.deepEqual(read, written);
+    assert.ok(read?.type === 'agent.text' && read.text.endsWith(' […]'));
+    assert.ok(read.text.isWellFormed());
+  }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
-import type { IterationResult } from '../../src/orchestrator/iteration.ts';
+import type { AgentCallResult } from '../../src/orchestrator/calls/agentCall.ts';
 import { type Evidence, judge, storyChanges } from '../../src/orchestrator/judge.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 
@@ -22,7 +22,7 @@ function list(...stories: readonly Partial<Story>[]): Story[] {
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };
 
 /** A process whose final answer is this. */
-function said(text: string, isError = false): IterationResult {
+function said(text: string, isError = false): AgentCallResult {
   return { end: { ...end, result: { type: 'result', isError, text, turns: 1 } } };
 }
 
@@ -41,8 +41,10 @@ const usual: Evidence = {
   commits: 0,
   result: said('I looked around.'),
   completionPromise: 'TASK_COMPLETE',
-  handled: new Set(),
+  handled: new Map(),
   stopped: false,
+  skipped: false,
+  refused: false,
 };
 const doneAfter = list({ done: true }, {});
 const allDone = list({ done: true }, { done: true });
@@ -64,7 +66,14 @@ describe('the outcome of an iteration', () => {
       { storiesAfter: doneAfter, result: promise('NEEDS_HUMAN: x') },
       'storyDone',
     ],
-    ['another story is done', { storiesAfter: list({}, { done: true }) }, 'noProgress'],
+    ['another story is done', { storiesAfter: list({}, { done: true }) }, 'progress'],
+    [
+      'a criterion is met',
+      { storiesAfter: list({ criteria: [{ text: 'c', done: true }] }, {}) },
+      'progress',
+    ],
+    ['the checks or the reviewer said no', { refused: true, commits: 1 }, 'rejected'],
+    ['a person skipped it', { skipped: true }, 'skipped'],
     ['the call failed', { result: failed('api') }, 'failed'],
     ['a limit', { result: failed('hardLimit') }, 'failed'],
     ['the call failed after a commit', { result: failed('api'), commits: 2 }, 'progress'],
@@ -82,7 +91,7 @@ describe('the outcome of an iteration', () => {
 
   test('without a story nothing is done by it', () => {
     const { story: _story, ...freeForm } = usual;
-    assert.equal(judge({ ...freeForm, storiesAfter: allDone }).outcome, 'noProgress');
+    assert.equal(judge({ ...freeForm, storiesAfter: allDone }).outcome, 'progress');
     assert.equal(judge({ ...freeForm, commits: 1 }).outcome, 'progress');
   });
 });
@@ -128,10 +137,10 @@ describe('the promise', () => {
     assert.equal(judgement.verdict, undefined);
   });
 
-  test('a question becomes a verdict with its words', () => {
+  test('a question is told with its words, and is no verdict', () => {
     const { signal, verdict } = judge({ ...usual, result: promise('NEEDS_HUMAN: Which colour?') });
     assert.deepEqual(signal, { kind: 'needsHuman', message: 'Which colour?', accepted: true });
-    assert.deepEqual(verdict, { kind: 'needsHuman', message: 'Which colour?' });
+    assert.equal(verdict, undefined);
   });
 
   test('blocked ends no run', () => {
@@ -158,7 +167,7 @@ describe('errors', () => {
 });
 
 describe('storyChanges', () => {
-  const none: ReadonlySet<string> = new Set();
+  const none: ReadonlyMap<string, boolean> = new Map();
 
   test('both directions, in the order of the file', () => {
     const storiesBefore = list({ done: true }, {}, {});
@@ -179,10 +188,14 @@ describe('storyChanges', () => {
     const changes = storyChanges({
       storiesBefore: list({}, {}),
       storiesAfter: allDone,
-      handled: new Set(['S1']),
+      handled: new Map([['S1', true]]),
     });
     assert.deepEqual(changes, [{ storyId: 'S2', done: true }]);
-    const judgement = judge({ ...usual, storiesAfter: doneAfter, handled: new Set(['S1']) });
-    assert.deepEqual(judgement.changes, []);
+    const judgement = judge({
+      ...usual,
+      storiesAfter: list({}, { done: true }),
+      handled: new Map([['S2', true]]),
+    });
+    assert.equal(judgement.progress, false);
   });
 });

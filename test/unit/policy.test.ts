@@ -6,6 +6,7 @@ import {
   type RunState,
   type StoryRecord,
 } from '../../src/orchestrator/run/runState.ts';
+import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 
 function list(...stories: readonly Partial<Story>[]): Story[] {
@@ -33,36 +34,56 @@ function state(
     storyRecords: new Map(
       Object.entries(records).map(([id, record]) => [
         id,
-        { stuckFor: 0, failures: 0, iterations: 0, ...record },
+        { stuckFor: 0, failures: 0, iterations: 0, costUsd: 0, ...record },
       ]),
     ),
   };
 }
 
+const config: Situation['config'] = {
+  maxIterations: 10,
+  failThreshold: 3,
+  stuckThreshold: 3,
+  onStuck: 'warn',
+  onQuestion: 'end',
+};
+
 /** Two open stories after two of ten iterations; nothing has been said. */
 const usual: Situation = {
   state: state(2),
   stories: list({}, {}),
-  maxIterations: 10,
-  failThreshold: 3,
+  config,
   stopRequested: false,
 };
-const freeForm: Situation = {
-  state: state(2),
-  maxIterations: 10,
-  failThreshold: 3,
-  stopRequested: false,
-};
+const freeForm: Situation = { state: state(2), config, stopRequested: false };
+const question = { message: 'Which?', iteration: 2 };
+const asking: RunState = { ...state(2), question };
+/** S1 was warned at three, and brought nothing again. */
+const stuck: Situation = { ...usual, state: state(2, { S1: { stuckFor: 4 } }) };
+const stuckWith = (onStuck: RunConfig['onStuck'], of: Situation = stuck): Situation => ({
+  ...of,
+  config: { ...config, onStuck },
+});
 
-/** A decision in one word: the iteration and its story, or the end and its detail. */
+/** A decision in one word: the iteration and its story, or the end or pause and its detail. */
 function inShort(decision: Decision): string {
-  return decision.kind === 'iterate'
-    ? `${decision.iteration} ${decision.story?.id ?? '-'}`
-    : [decision.outcome, ...(decision.detail === undefined ? [] : [decision.detail])].join(': ');
+  switch (decision.kind) {
+    case 'iterate':
+      return `${decision.iteration} ${decision.story?.id ?? '-'}`;
+    case 'skip':
+      return `skip ${decision.story.id}`;
+    case 'pause':
+      return ['pause', decision.reason, decision.storyId, decision.detail]
+        .filter(part => part !== undefined)
+        .join(' ');
+    case 'end':
+      return [decision.outcome, ...(decision.detail === undefined ? [] : [decision.detail])].join(
+        ': ',
+      );
+  }
 }
 
 const complete = { kind: 'complete' } as const;
-const asks = { kind: 'needsHuman', message: 'Which?' } as const;
 const fatal = { kind: 'fatal', message: 'no credit' } as const;
 const done = list({ done: true }, { done: true });
 
@@ -84,7 +105,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'completed',
   ],
   ['done comes before a stop', { ...usual, stories: done, stopRequested: true }, 'completed'],
-  ['done comes before a question', { ...usual, stories: done, verdict: asks }, 'completed'],
+  ['done comes before a question', { ...usual, stories: done, state: asking }, 'completed'],
   ['done comes before an error', { ...usual, stories: done, verdict: fatal }, 'completed'],
   ['done comes before the maximum', { ...usual, stories: done, state: state(10) }, 'completed'],
   ['a promise that the files contradict', { ...usual, verdict: complete }, '3 S1'],
@@ -96,7 +117,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'stopped',
   ],
   ['a stop comes before an error', { ...usual, stopRequested: true, verdict: fatal }, 'stopped'],
-  ['a stop comes before a question', { ...usual, stopRequested: true, verdict: asks }, 'stopped'],
+  ['a stop comes before a question', { ...usual, stopRequested: true, state: asking }, 'stopped'],
   [
     'a stop comes before the maximum',
     { ...usual, stopRequested: true, state: state(10) },
@@ -104,10 +125,92 @@ const rules: readonly (readonly [string, Situation, string])[] = [
   ],
 
   ['an error no try can mend', { ...usual, verdict: fatal }, 'error: no credit'],
-  ['a question', { ...usual, verdict: asks }, 'needsHuman: Which?'],
+  ['a question', { ...usual, state: asking }, 'needsHuman: Which?'],
+  [
+    'a question to somebody who is there',
+    { ...usual, state: asking, config: { ...config, onQuestion: 'wait' } },
+    'pause question Which?',
+  ],
+  ['a pause', { ...usual, state: { ...state(2), pauseRequested: true } }, 'pause person'],
+  [
+    'a stop comes before a pause',
+    { ...usual, stopRequested: true, state: { ...state(2), pauseRequested: true } },
+    'stopped',
+  ],
+  [
+    'an iteration that a stop cut off proves nothing',
+    {
+      ...usual,
+      stories: done,
+      stopRequested: true,
+      state: {
+        ...state(2),
+        current: { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() },
+      },
+    },
+    'stopped',
+  ],
+
+  ['a budget', { ...usual, config: { ...config, budgetUsd: 2 } }, '3 S1'],
+  [
+    'a budget that is used up',
+    { ...usual, config: { ...config, budgetUsd: 2 }, state: { ...state(2), costUsd: 2 } },
+    'budget',
+  ],
+
+  [
+    'another mode',
+    { ...usual, otherMode: 'ralph' },
+    'error: The mode "ralph" of oh-my-claudecode has become active in this folder.',
+  ],
+
+  [
+    'at the threshold the agent is warned',
+    stuckWith('stop', { ...usual, state: state(2, { S1: { stuckFor: 3 } }) }),
+    '3 S1',
+  ],
+  ['stuck: go on', stuckWith('warn'), '3 S1'],
+  ['stuck: skip', stuckWith('skip'), 'skip S1'],
+  ['stuck: ask', stuckWith('ask'), 'pause stuck S1 4'],
+  ['stuck: stop', stuckWith('stop'), 'stuck: S1'],
+  [
+    'a claim that was refused is not done, whatever its file says',
+    { ...usual, stories: done, state: state(2, { S1: { refused: true } }) },
+    '3 S1',
+  ],
+  [
+    'nothing left for the review of an iteration that is open',
+    {
+      ...usual,
+      stories: done,
+      verdict: { kind: 'budget' },
+      state: {
+        ...state(2),
+        current: { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() },
+      },
+    },
+    'budget',
+  ],
+  ['a skipped story', { ...usual, state: state(2, { S1: { skipped: 'person' } }) }, '3 S2'],
+  [
+    'without stories nothing else is left to skip to',
+    stuckWith('skip', { ...freeForm, state: state(2, { '': { stuckFor: 4 } }) }),
+    'stuck: 4',
+  ],
+  [
+    'without stories failures end the run',
+    {
+      ...freeForm,
+      state: {
+        ...state(2, { '': { failures: 3 } }),
+        lastError: { iteration: 2, kind: 'api', message: 'no answer' },
+      },
+    },
+    'error: no answer',
+  ],
   [
     'a question comes before the maximum',
-    { ...usual, verdict: asks, state: state(10) },
+    { ...usual, state: { ...state(10), question } },
     'needsHuman: Which?',
   ],
 
@@ -166,7 +269,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'completed',
   ],
   ['free form: a stop', { ...freeForm, stopRequested: true }, 'stopped'],
-  ['free form: a question', { ...freeForm, verdict: asks }, 'needsHuman: Which?'],
+  ['free form: a question', { ...freeForm, state: asking }, 'needsHuman: Which?'],
   ['free form: an error', { ...freeForm, verdict: fatal }, 'error: no credit'],
   ['free form: the maximum', { ...freeForm, state: state(10) }, 'maxIterations'],
 ];

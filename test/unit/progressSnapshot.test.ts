@@ -108,6 +108,77 @@ describe('progressSnapshot', () => {
     }
   });
 
+  it('says what a living run waits for, and what the agent asks', () => {
+    const paused = (reason: 'person' | 'question' | 'stuck', detail?: string) =>
+      snapshot(
+        [runStarted, { type: 'pause.started', reason, ...(detail !== undefined && { detail }) }],
+        true,
+      ).run;
+    assert.equal(paused('person')?.status, 'Paused');
+    const asked = paused('question', 'Blue or green?');
+    assert.deepEqual([asked?.glyph, asked?.quote], ['needsYou', 'Blue or green?']);
+    assert.match(paused('stuck', '3')?.sentence ?? '', /no progress for 3 iterations/);
+    const { run } = snapshot(
+      [
+        runStarted,
+        {
+          type: 'limit.waiting',
+          iteration: 1,
+          until: '2026-03-01T14:05:00.000Z',
+          remainingMs: 7_500_000,
+          known: true,
+          message: 'session limit',
+        },
+      ],
+      true,
+    );
+    assert.match(run?.sentence ?? '', /goes on at .* \(in 2 h 5 min\)\./);
+    assert.doesNotMatch(run?.sentence ?? '', /ralph-fresh/);
+  });
+
+  it('shows the cost beside the budget, and the checks', () => {
+    const facts = snapshot(
+      [{ ...runStarted, budgetUsd: 5, verify: ['npm test', 'npm run lint'] }, ...iteration(1)],
+      true,
+    ).run?.facts;
+    const has = (label: string, text: string) =>
+      assert.deepEqual(facts?.find(fact => fact.label === label)?.value, { text });
+    has('Cost so far', '<$0.01 of $5.00');
+    has('Checks', 'npm test · npm run lint');
+  });
+
+  it('says why a claim was refused', () => {
+    const [begin, end] = iteration(1);
+    assert.ok(begin && end);
+    const reason = (...between: RunEventBody[]) =>
+      snapshot(
+        [runStarted, begin, ...between, { ...end, outcome: 'rejected' } as RunEventBody],
+        true,
+      ).run?.iterations[0];
+    const check: RunEventBody = {
+      type: 'check.ended',
+      iteration: 1,
+      command: 'npm test',
+      ok: false,
+      exitCode: 1,
+      timedOut: false,
+      durationMs: 5,
+      outputTail: '',
+    };
+    assert.equal(reason(check)?.outcome, 'Claim refused');
+    assert.equal(reason(check)?.reason, 'The check npm test failed (exit code 1).');
+    assert.equal(
+      reason({
+        type: 'review.ended',
+        iteration: 1,
+        storyId: 'US-001',
+        approved: false,
+        objections: ['No test.', 'No docs.'],
+      })?.reason,
+      'The reviewer: No test. No docs.',
+    );
+  });
+
   it('says who pays as far as it is known', () => {
     const facts = (agent: string, apiKeySource: string) =>
       snapshot(
@@ -126,6 +197,8 @@ describe('progressSnapshot', () => {
     has(facts('claude', 'ANTHROPIC_API_KEY'), 'API key (ANTHROPIC_API_KEY)');
     has(facts('claude', 'none'), 'No API key in use');
     has(facts('demo', 'none'), 'Nothing to pay');
+    const before = snapshot([{ ...runStarted, payer: 'apiKey' }], true).run?.facts;
+    has(before, 'API key in the environment');
   });
 
   it('never shows a cost as nothing', () => {

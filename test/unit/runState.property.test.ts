@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
   ITERATION_OUTCOMES,
+  PAUSE_REASONS,
   PROCESS_END_REASONS,
   parseRunEvent,
   RUN_OUTCOMES,
@@ -68,6 +69,107 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { iteration, pid: iteration, startId: words },
     { requiredKeys: ['iteration', 'pid'] },
   ),
+  'run.resumed': fc.record(
+    {
+      version: words,
+      pid: fc.integer(),
+      agent: words,
+      maxIterations: iteration,
+      stuckThreshold: iteration,
+      stories,
+      model: words,
+      branch: words,
+      budgetUsd: iteration,
+      verify: fc.array(words, { maxLength: 2 }),
+    },
+    {
+      requiredKeys: [
+        ...(['version', 'pid', 'agent', 'maxIterations', 'stuckThreshold', 'stories'] as const),
+      ],
+    },
+  ),
+  'plan.written': fc.record({ storyFile: words, stories: fc.nat(9), attempts: iteration }),
+  'plan.refused': fc.record({ attempt: iteration, problems: fc.array(words, { maxLength: 3 }) }),
+  'call.retried': fc.record({
+    iteration: fc.nat(50),
+    attempt: iteration,
+    maxAttempts: iteration,
+    delayMs: ms,
+    error: fc.record({ kind: words, message: words }),
+  }),
+  'agent.replaced': fc.record({ from: words, to: words, reason: words }),
+  'limit.waiting': fc.record({
+    iteration: fc.nat(50),
+    until: words,
+    remainingMs: ms,
+    known: fc.boolean(),
+    message: words,
+  }),
+  'limit.ended': fc.record({
+    iteration: fc.nat(50),
+    by: fc.constantFrom('time', 'person', 'stop'),
+  }),
+  'pause.requested': fc.record({}),
+  'pause.started': fc.record(
+    { reason: fc.constantFrom(...PAUSE_REASONS), storyId, detail: words },
+    { requiredKeys: ['reason'] },
+  ),
+  'pause.ended': fc.record({ by: fc.constantFrom('person', 'stop') }),
+  'hint.given': fc.record({ text: words, storyId }, { requiredKeys: ['text'] }),
+  'question.answered': fc.record(
+    { question: words, answer: words, storyId },
+    { requiredKeys: ['question', 'answer'] },
+  ),
+  'story.skipped': fc.record({ storyId, by: fc.constantFrom('person', 'stuck') }),
+  'story.reset': fc.record({ storyId }),
+  'story.stuck': fc.record({
+    storyId,
+    iterations: iteration,
+    action: fc.constantFrom('warn', 'skip', 'ask', 'stop'),
+  }),
+  'guard.found': fc.record(
+    {
+      iteration,
+      changes: fc.array(fc.record({ kind: words, storyId }), { maxLength: 3 }),
+      restored: fc.boolean(),
+      keptAside: words,
+    },
+    { requiredKeys: ['iteration', 'changes', 'restored'] },
+  ),
+  'gate.started': fc.record(
+    { iteration, commands: fc.array(words, { maxLength: 2 }), storyId },
+    { requiredKeys: ['iteration', 'commands'] },
+  ),
+  'check.started': fc.record(
+    { iteration, command: words, pid: iteration, startId: words },
+    { requiredKeys: ['iteration', 'command', 'pid'] },
+  ),
+  'check.ended': fc.record(
+    {
+      iteration,
+      command: words,
+      ok: fc.boolean(),
+      timedOut: fc.boolean(),
+      durationMs: ms,
+      outputTail: words,
+      exitCode: fc.nat(255),
+    },
+    { requiredKeys: ['iteration', 'command', 'ok', 'timedOut', 'durationMs', 'outputTail'] },
+  ),
+  'gate.ended': fc.record(
+    { iteration, green: fc.boolean(), storyId },
+    { requiredKeys: ['iteration', 'green'] },
+  ),
+  'review.ended': fc.record(
+    {
+      iteration,
+      storyId,
+      approved: fc.boolean(),
+      objections: fc.array(words, { maxLength: 2 }),
+      costUsd: cost,
+    },
+    { requiredKeys: ['iteration', 'storyId', 'approved', 'objections'] },
+  ),
   'agent.init': fc.record(
     { model: words, version: words, apiKeySource: words, sessionId: words },
     { requiredKeys: [] },
@@ -96,6 +198,8 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       exitCode: fc.nat(255),
       signal: words,
       error: fc.record({ kind: words, message: words }),
+      costUsd: cost,
+      usage: fc.record({ input: ms, output: ms, cacheRead: ms, cacheWrite: ms }),
     },
     { requiredKeys: ['iteration', 'reason', 'durationMs', 'leftovers'] },
   ),
@@ -104,7 +208,12 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { requiredKeys: ['iteration', 'hash', 'subject'] },
   ),
   'story.changed': fc.record(
-    { storyId, done: fc.boolean(), by: fc.constantFrom('agent', 'outside'), iteration },
+    {
+      storyId,
+      done: fc.boolean(),
+      by: fc.constantFrom('agent', 'outside', 'gate', 'reviewer', 'guard'),
+      iteration,
+    },
     { requiredKeys: ['storyId', 'done', 'by'] },
   ),
   'story.ticked': fc.record({ storyId, done: fc.boolean() }),
@@ -163,6 +272,39 @@ const journals = fc
   .array(anyEvent, { maxLength: 40 })
   .map(list => list.map((event, i) => ({ ...event, seq: i + 1 }) as RunEvent));
 
+/** What the calls cost, or, where an iteration tells a sum of its own, that. */
+function costOf(run: readonly RunEvent[]): number {
+  let total = 0;
+  /** Of the calls of the iteration that is open; `undefined` when none is. */
+  let open: number | undefined;
+  let cutOff: number | undefined;
+  for (const event of run) {
+    switch (event.type) {
+      case 'iteration.started':
+        open = 0;
+        cutOff = undefined;
+        break;
+      case 'agent.ended':
+        total += event.costUsd ?? 0;
+        open = open === undefined ? undefined : open + (event.costUsd ?? 0);
+        break;
+      case 'iteration.ended':
+        total += (event.costUsd ?? open ?? 0) - (open ?? 0);
+        open = undefined;
+        break;
+      case 'run.ended':
+        cutOff = open ?? cutOff;
+        open = undefined;
+        break;
+      case 'run.resumed':
+        open = cutOff ?? open;
+        cutOff = undefined;
+        break;
+    }
+  }
+  return total;
+}
+
 describe('the fold of any journal', () => {
   test('every event here is one, so that nothing is proved of others', () => {
     fc.assert(
@@ -212,10 +354,7 @@ describe('the fold of any journal', () => {
         const state = foldRun(list);
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
         const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
-        assert.equal(
-          state.costUsd,
-          ended.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
-        );
+        assert.equal(state.costUsd, costOf(run));
         assert.deepEqual(
           state.commits.map(({ hash }) => hash),
           run.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : [])),
@@ -223,14 +362,18 @@ describe('the fold of any journal', () => {
         const iterations = [...state.storyRecords.values()].map(record => record.iterations);
         assert.equal(
           iterations.reduce((sum, n) => sum + n, 0),
-          ended.filter(({ storyId: id, outcome }) => id !== undefined && outcome !== 'stopped')
-            .length,
+          ended.filter(({ outcome }) => outcome !== 'stopped' && outcome !== 'skipped').length,
         );
         for (const { stuckFor, failures, iterations } of state.storyRecords.values()) {
-          assert.ok(failures <= stuckFor && stuckFor <= iterations);
+          assert.ok(failures <= iterations && stuckFor <= iterations);
         }
         const first = list.findLast(({ type }) => type === 'run.started');
-        const counted = list.flatMap(event => ('stories' in event ? [event.stories] : []));
+        const counted = list.flatMap(event => {
+          if (event.type === 'plan.written') {
+            return [{ done: 0, total: event.stories }];
+          }
+          return 'stories' in event ? [event.stories] : [];
+        });
         assert.deepEqual(state.stories, counted.at(-1) ?? INITIAL_RUN_STATE.stories);
         assert.equal(state.runId, first?.type === 'run.started' ? first.runId : undefined);
       }),

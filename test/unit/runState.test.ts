@@ -107,6 +107,9 @@ describe('the fold of a run', () => {
       startedAt: '2026-01-01T00:00:01Z',
       startCommit: 'c0',
       commits: 0,
+      step: 'agent',
+      costUsd: 0,
+      handled: new Map(),
     });
   });
 
@@ -170,7 +173,6 @@ describe('the fold of a run', () => {
       { type: 'agent.output', text: 'noise' },
       { type: 'warning', code: 'gitUnreadable', detail: 'x' },
       { type: 'promise.seen', iteration: 1, signal: 'complete', message: '', accepted: true },
-      { type: 'promise.seen', iteration: 1, signal: 'needsHuman', message: '?', accepted: true },
     ];
     const before = fold(started, iterationStarted(1, 'A'));
     for (const body of quiet) {
@@ -240,10 +242,13 @@ describe('the fold of a run', () => {
       stuckFor: 1,
       failures: 1,
       iterations: 1,
+      costUsd: 0,
       blocked: 'no access',
     });
     const after = fold(...before, { type: 'story.ticked', storyId: 'A', done: false });
-    assert.deepEqual(storyRecord(after, 'A'), { stuckFor: 0, failures: 0, iterations: 1 });
+    assert.deepEqual(storyRecord(after, 'A'), {
+      ...{ stuckFor: 0, failures: 0, iterations: 1, costUsd: 0 },
+    });
   });
 
   test('promise.seen, refused: kept for the next prompt', () => {

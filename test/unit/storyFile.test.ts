@@ -281,8 +281,8 @@ describe('files that cannot be used', () => {
   test('half a million brackets end in an answer', () => {
     const deep = '['.repeat(500_000);
     assert.equal(parseStoryFile('p', deep + ']'.repeat(500_000)).kind, 'invalid');
-    assert.equal(parseProblem(deep).code, 'invalidJson');
-    const story = `{"id":"a","title":"t","passes":false,"deep":${deep.slice(0, 1e5)}${']'.repeat(1e5)}}`;
+    assert.equal(parseProblem(deep).code, 'unreadable');
+    const story = `{"id":"a","title":"t","passes":false,"deep":${deep.slice(0, 150)}${']'.repeat(150)}}`;
     assert.equal(parseList(`[${story}]`).stories.length, 1);
   });
 
@@ -344,5 +344,40 @@ describe('on the disk', () => {
     const read = await readStoryFile(path);
     assert.equal(read.hash, parseStoryFile(path, '\uFEFF[]').hash);
     assert.notEqual(read.hash, parseStoryFile(path, '[]').hash);
+  });
+});
+
+describe('files that would block a reader', () => {
+  let dir: string;
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'story-limits-'));
+  });
+  after(() => rm(dir, { recursive: true }));
+
+  test('are refused for their size', async () => {
+    const path = join(dir, 'prd.json');
+    await writeFile(path, Buffer.alloc(60 * 1024 * 1024, '['));
+    const file = await readStoryFile(path);
+    assert(file.kind === 'invalid');
+    assert.equal(file.problems[0]?.code, 'unreadable');
+    assert.match(file.problems[0]?.message ?? '', /prd\.json is larger than 8 MB: move/);
+  });
+
+  test('are refused for their nesting, in every format that nests', () => {
+    for (const name of ['prd.json', 'issues.jsonl', 'plan.yaml']) {
+      for (const open of ['[', '{"a":']) {
+        const file = parseStoryFile(name, `\n${open.repeat(1_000_000)}`);
+        assert(file.kind === 'invalid', name);
+        const { code, message, line } = file.problems[0] ?? {};
+        assert.deepEqual([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
+        assert.match(message ?? '', /nested deeper than 200 levels/);
+      }
+    }
+  });
+
+  test('brackets in texts are no nesting', () => {
+    const title = '[{"'.repeat(1000);
+    const list = parseList(JSON.stringify({ userStories: [{ id: 'A', title, passes: false }] }));
+    assert.equal(list.stories[0]?.title, title);
   });
 });

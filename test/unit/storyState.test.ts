@@ -150,6 +150,55 @@ describe('the state of a story', () => {
     assert.equal(kinds([story('S1')], claimed)[0]?.kind, 'next');
   });
 
+  test('what checks and reviewer said of a claim is told', () => {
+    const claim: RunEventBody = {
+      type: 'story.changed',
+      storyId: 'S1',
+      done: true,
+      by: 'agent',
+      iteration: 1,
+    };
+    const green: RunEventBody = { type: 'gate.ended', iteration: 1, green: true, storyId: 'S1' };
+    const review: RunEventBody = {
+      type: 'review.ended',
+      iteration: 1,
+      storyId: 'S1',
+      approved: true,
+      objections: [],
+    };
+    const kind = (...events: RunEventBody[]) =>
+      kinds([story('S1', { done: true })], fold(started, ...events))[0]?.kind;
+    assert.equal(kind(claim), 'claimed');
+    assert.equal(kind(claim, green), 'verified');
+    assert.equal(kind(claim, green, review), 'approved');
+    assert.equal(
+      kind(claim, green, { type: 'story.ticked', storyId: 'S1', done: true }),
+      'doneByHand',
+    );
+  });
+
+  test('a story that is checked, skipped, or asked about', () => {
+    const [begin] = iteration(1, 'S1') as [RunEventBody];
+    const checked = fold(started, begin, { type: 'gate.started', iteration: 1, commands: ['x'] });
+    assert.deepEqual(kinds(open, checked, { alive: true })[0], {
+      kind: 'running',
+      iteration: 1,
+      step: 'gate',
+    });
+    const skipped = fold(started, { type: 'story.skipped', storyId: 'S1', by: 'stuck' });
+    assert.deepEqual(kinds(open, skipped)[0], { kind: 'skipped', by: 'stuck' });
+    const asks = fold(started, {
+      type: 'pause.started',
+      reason: 'question',
+      storyId: 'S1',
+      detail: 'which one?',
+    });
+    assert.deepEqual(kinds(open, asks, { alive: true })[0], {
+      kind: 'needsYou',
+      message: 'which one?',
+    });
+  });
+
   test('commits are found by story, the newest first', () => {
     const commit = (hash: string, storyId: string): RunEventBody => ({
       type: 'commit.recorded',

@@ -20,6 +20,9 @@ const fields = [
   'total_cost_usd',
   'usage',
   'errors',
+  'structured_output',
+  'permission_denials',
+  'rate_limit_info',
   '__proto__',
 ];
 

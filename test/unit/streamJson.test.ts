@@ -176,14 +176,50 @@ describe('StreamJsonDecoder', () => {
     const events = decodeAll(
       { type: 'system', subtype: 'task_started', task_id: 't' },
       { type: 'system', subtype: 'of_next_year' },
-      { type: 'rate_limit_event', rate_limit_info: { status: 'rejected' } },
+      { type: 'rate_limit_event', rate_limit_info: { status: 'allowed_warning', resetsAt: 1 } },
+      { type: 'rate_limit_event', rate_limit_info: 'rejected' },
       { type: 'stream_event' },
       { type: 'of_next_year' },
     );
     assert.deepEqual(
       events.map(event => event.type),
-      Array(5).fill('activity'),
+      Array(6).fill('activity'),
     );
+  });
+
+  it('tells a used up subscription, unless credits beyond it let the call go on', () => {
+    const limit = (info: object) =>
+      new StreamJsonDecoder(() => 1_760_000_000_000).decode(
+        JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }),
+      );
+    const rejected = { status: 'rejected', resetsAt: 1_760_003_600, rateLimitType: 'five_hour' };
+    assert.deepEqual(limit(rejected), [
+      { type: 'limit', resetsAt: 1_760_003_600_000, limitType: 'five_hour' },
+    ]);
+    assert.deepEqual(limit({ status: 'rejected' }), [{ type: 'limit' }]);
+    assert.deepEqual(limit({ ...rejected, isUsingOverage: true }), [{ type: 'activity' }]);
+    assert.deepEqual(limit({ ...rejected, overageStatus: 'allowed' }), [{ type: 'activity' }]);
+    assert.equal(limit({ ...rejected, overageStatus: 'rejected' })[0]?.type, 'limit');
+    const past = limit({ ...rejected, resetsAt: 1_750_000_000 });
+    assert.deepEqual(past, [{ type: 'limit', limitType: 'five_hour' }]);
+  });
+
+  it('gives up on a log-in that is refused twice in a row, and on billing at once', () => {
+    const retry = (error: string, error_status: number) => ({
+      type: 'system',
+      subtype: 'api_retry',
+      error,
+      error_status,
+    });
+    const refused = retry('authentication_failed', 401);
+    const types = (...events: readonly object[]) => decodeAll(...events).map(({ type }) => type);
+    assert.deepEqual(types(refused, refused), ['retry', 'retry', 'fatal']);
+    assert.deepEqual(types(refused, assistant('Hi'), refused), ['retry', 'text', 'retry']);
+    assert.deepEqual(types(refused, retry('overloaded', 529), refused), Array(3).fill('retry'));
+    assert.deepEqual(decodeAll(retry('billing_error', 402)).at(-1), {
+      type: 'fatal',
+      error: { kind: 'billing', message: 'billing_error (status 402)' },
+    });
   });
 
   it('keeps lines that are not the protocol', () => {
@@ -240,8 +276,10 @@ describe('StreamJsonDecoder', () => {
     assert.equal(kindFor('server_error', 529), 'overloaded');
     assert.equal(kindFor('server_error', 500), 'api');
     assert.equal(kindFor('server_error'), 'api');
-    assert.equal(kindFor('unknown', 400), 'api');
-    assert.equal(kindFor('model_not_found', 404), 'other');
+    assert.equal(kindFor('unknown', 400), 'request');
+    assert.equal(kindFor('invalid_request', 413), 'request');
+    assert.equal(kindFor('unknown', 408), 'api');
+    assert.equal(kindFor('model_not_found', 404), 'request');
   });
 
   it('names the kind of failure by the status when no message had an error', () => {
@@ -259,6 +297,57 @@ describe('StreamJsonDecoder', () => {
       'other',
     );
     assert.equal(failureKind(assistant([], error), failed({}), failed({})), 'other');
+  });
+
+  it('knows mixed up tool calls by their words, since the status is that of any bad request', () => {
+    for (const result of [
+      'API Error: 400 messages: `tool_use` ids must be unique',
+      'API Error: 400 duplicate tool_use ID in conversation history.',
+      'API Error: 400 due to tool use concurrency issues.',
+    ]) {
+      assert.equal(failureKind(failed({ api_error_status: 400, result })), 'toolConcurrency');
+    }
+    const result = 'The tests say: duplicate tool_use ID';
+    assert.equal(failureKind(failed({ api_error_status: 500, result })), 'api');
+  });
+
+  it('knows a used up subscription by its words, in failed calls only', () => {
+    const result = "You've hit your session limit · resets 5pm (Europe/Berlin)";
+    const now = () => Date.parse('2026-10-07T12:00:00Z');
+    const [event] = new StreamJsonDecoder(now).decode(
+      JSON.stringify(failed({ result, api_error_status: 429 })),
+    );
+    assert(event?.type === 'result');
+    assert.deepEqual(event.error, {
+      kind: 'usageLimit',
+      message: result,
+      resetsAt: Date.parse('2026-10-07T15:00:00Z'),
+    });
+    const [answer] = decodeAll({ type: 'result', subtype: 'success', is_error: false, result });
+    assert(answer?.type === 'result');
+    assert.equal(answer.error, undefined);
+  });
+
+  it('passes the structured answer and the number of denials on', () => {
+    const [event] = decodeAll({
+      type: 'result',
+      subtype: 'success',
+      result: '',
+      structured_output: { verdict: 'pass' },
+      permission_denials: [{ tool_name: 'WebFetch' }, { tool_name: 'WebFetch' }],
+    });
+    assert.deepEqual(event, {
+      type: 'result',
+      isError: false,
+      text: '',
+      structured: { verdict: 'pass' },
+      turns: 0,
+      permissionDenials: 2,
+    });
+  });
+
+  it('finds the first line of a text that begins with much of nothing', () => {
+    assert.equal(gist('Bash', { command: `${'\n'.repeat(1000)}npm test` }), 'npm test');
   });
 
   it('tells limits from failures', () => {

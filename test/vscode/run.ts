@@ -38,7 +38,7 @@ export interface Prepared extends AsyncDisposable {
 }
 
 export async function prepare(options: RunOptions): Promise<Prepared> {
-  const tests = await bundle(options.suites ?? path.join(import.meta.dirname, 'suites'));
+  const tests = await bundle(options.suites ?? path.join(import.meta.dirname, './suites'));
   const temp = await tempDir('ralph-fresh-host-');
   try {
     const workspace = path.join(temp.path, 'workspace');

@@ -89,3 +89,31 @@ export function agentEnv(
   }
   return clean;
 }
+
+/** With one of these Claude Code bills the API account, also where a subscription is logged in. */
+const apiKeyNames: ReadonlySet<string> = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
+
+/** The environment without the keys that make an agent bill the API, so that the subscription pays. */
+export function withoutApiKeys(
+  env: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !apiKeyNames.has(platform === 'win32' ? name.toUpperCase() : name),
+    ),
+  );
+}
+
+/**
+ * Who is billed for Claude Code's work, as far as the environment tells.
+ * @param env environment that the agents start from
+ * @param apiKey the setting
+ */
+export function payerOf(
+  env: Readonly<Record<string, string | undefined>>,
+  apiKey: 'use' | 'remove' | undefined,
+): 'apiKey' | 'login' {
+  const hasKey = [...apiKeyNames].some(name => (env[name] ?? '') !== '');
+  return hasKey && apiKey !== 'remove' ? 'apiKey' : 'login';
+}

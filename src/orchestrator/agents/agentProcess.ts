@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
 import { execa } from 'execa';
 import { LineSplitter } from '../lineSplitter.ts';
 import type { ProcessEndReason } from '../run/events.ts';
+import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
-import type { Agent, AgentCommand, AgentEvent } from './agent.ts';
+import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
 import { endLeftovers, RUN_MARKER } from './processTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
@@ -12,13 +13,19 @@ const MAX_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL = 4_000;
 /** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
 const HELD_OUTPUT_MS = 2_000;
+/** The same for an output that goes on: a process that got away may also write for ever. */
+const HELD_OUTPUT_MAX_MS = 20_000;
+/** An agent that goes on writing after its last result gets this many times the grace. */
+const MAX_GRACES = 6;
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface ProcessLimits {
   /** The whole process may take this long, in ms. */
   readonly hardMs: number;
   /** It may be silent this long, in ms. */
   readonly idleMs: number;
-  /** It may take this long to exit after its result, in ms. */
+  /** It may be silent this long after its result, in ms, and may write for six times as long. */
   readonly resultGraceMs: number;
   /** From SIGTERM to SIGKILL, in ms. */
   readonly killGraceMs: number;
@@ -48,14 +55,19 @@ export interface AgentProcessOptions {
 
 /** How one agent process ended. */
 export interface AgentEnd {
-  /** The first reason that ended it. */
+  /** The first reason that ended it; `exited` also when it was ended for the sake of `error`. */
   readonly reason: ProcessEndReason;
+  /**
+   * Why the call was ended before it had a result: the agent said that it is bound to fail, but would have
+   * gone on trying. A failure that the agent reported by itself is in `result.error` alone.
+   */
+  readonly error?: AgentError;
   readonly exitCode?: number;
   readonly signal?: string;
   readonly durationMs: number;
   readonly leftovers: number;
   /** Of several results the one with the most turns, with the cost of the last. */
-  readonly result?: Extract<AgentEvent, { type: 'result' }>;
+  readonly result?: ResultEvent;
   /** Last words on standard error, or why it could not be started. */
   readonly stderr: string;
 }
@@ -63,6 +75,8 @@ export interface AgentEnd {
 /**
  * Runs one agent process from start to the end of its last descendant. Never throws for what the process
  * does: every end is a value with one reason.
+ *
+ * @throws when what it prints cannot be written to the raw file; the process has been ended then
  */
 export async function runAgentProcess(
   agent: Agent,
@@ -73,8 +87,10 @@ export async function runAgentProcess(
   const { limits } = options;
   let reason: ProcessEndReason | undefined;
   let result: AgentEnd['result'];
+  let error: AgentEnd['error'];
   let stderr = '';
 
+  const rawHandle = await createPlainFile(options.rawFile);
   const subprocess = execa(command.file, [...command.args], {
     cwd: options.cwd,
     env: { ...command.env, [RUN_MARKER]: options.runId },
@@ -91,6 +107,7 @@ export async function runAgentProcess(
   });
   // A failed start (ENOENT, EACCES) is told by the promise alone; its streams never open.
   if (subprocess.pid === undefined) {
+    await rawHandle.close();
     const failed = await subprocess;
     return {
       reason: 'notStarted',
@@ -108,8 +125,15 @@ export async function runAgentProcess(
   const hardTimer = setTimeout(() => end('hardLimit'), limits.hardMs);
   const idleTimer = setTimeout(() => end('idleLimit'), limits.idleMs);
   let graceTimer: NodeJS.Timeout | undefined;
+  let graceMaxTimer: NodeJS.Timeout | undefined;
   let heldTimer: NodeJS.Timeout | undefined;
+  let heldMaxTimer: NodeJS.Timeout | undefined;
   let isHeld = false;
+  const letGo = () => {
+    isHeld = true;
+    subprocess.stdout.destroy();
+    subprocess.stderr.destroy();
+  };
   const listeners = new AbortController();
   const onAborted = (signal: AbortSignal, listener: () => void) =>
     signal.aborted
@@ -126,38 +150,58 @@ export async function runAgentProcess(
 
   const decoder = agent.decoder();
   const splitter = new LineSplitter(MAX_LINE);
-  const take = ({ text, dropped }: { text: string; dropped: number }) => {
-    if (dropped > 0) {
-      options.onEvent({ type: 'activity' });
-      return;
-    }
-    if (text.trim() === '') {
-      return;
-    }
-    for (const event of decoder.decode(text)) {
-      if (event.type === 'result') {
+  const takeEvent = (event: AgentEvent) => {
+    switch (event.type) {
+      case 'result': {
         const main = result === undefined || event.turns >= result.turns ? event : result;
         // Follow-ups of background work bring results of their own; their cost is a running total.
         result = event.costUsd === undefined ? main : { ...main, costUsd: event.costUsd };
         graceTimer ??= setTimeout(() => end('lingered'), limits.resultGraceMs);
+        clearTimeout(graceMaxTimer);
+        graceMaxTimer = setTimeout(
+          () => end('lingered'),
+          Math.min(MAX_GRACES * limits.resultGraceMs, MAX_TIMER_MS),
+        );
+        break;
       }
-      options.onEvent(event);
+      case 'limit':
+        endEarly(limitError(event));
+        break;
+      case 'fatal':
+        endEarly(event.error);
+        break;
+    }
+    options.onEvent(event);
+  };
+  /** A call that has its result already has nothing left to fail. */
+  const endEarly = (why: AgentError) => {
+    if (result === undefined && error === undefined && reason === undefined) {
+      error = why;
+      end('exited');
     }
   };
+  const take = ({ text, dropped }: { text: string; dropped: number }) => {
+    const events: readonly AgentEvent[] =
+      dropped > 0 ? [{ type: 'activity' }] : decoder.decode(text);
+    events.forEach(takeEvent);
+  };
 
-  const raw = createWriteStream(options.rawFile);
-  const rawFailed = once(raw, 'error').then(([error]) => {
-    throw error;
+  const raw = rawHandle.createWriteStream();
+  let rawError: Error | undefined;
+  raw.on('error', error => {
+    rawError = error;
   });
-  // Awaited below; until then a failure must not count as unhandled.
-  rawFailed.catch(() => undefined);
   const readStdout = async () => {
     for await (const chunk of subprocess.stdout) {
       idleTimer.refresh();
       graceTimer?.refresh();
       heldTimer?.refresh();
+      if (rawError !== undefined) {
+        throw rawError;
+      }
       if (!raw.write(chunk)) {
-        await Promise.race([once(raw, 'drain'), rawFailed]);
+        // Rejects when the stream fails.
+        await once(raw, 'drain');
       }
       splitter.push(chunk).forEach(take);
     }
@@ -180,26 +224,36 @@ export async function runAgentProcess(
     await exited;
     clearTimeout(hardTimer);
     clearTimeout(idleTimer);
+    // A stop that comes now ends the waiting below; of one that came before, the last words are still to be read.
+    for (const signal of [options.signal, options.killSignal]) {
+      signal.addEventListener('abort', letGo, { signal: listeners.signal });
+    }
     // What the agent left running holds its output open, so it must go before the end can be read.
     const leftovers = await endLeftovers(pid, options.runId);
     // A process that got away (its own session, its environment emptied) may hold the output open for ever.
-    heldTimer = setTimeout(() => {
-      isHeld = true;
-      subprocess.stdout.destroy();
-      subprocess.stderr.destroy();
-    }, HELD_OUTPUT_MS);
+    heldTimer = setTimeout(letGo, HELD_OUTPUT_MS);
+    heldMaxTimer = setTimeout(
+      letGo,
+      options.killSignal.aborted ? HELD_OUTPUT_MS : HELD_OUTPUT_MAX_MS,
+    );
     await reading.catch(error => {
       if (!isHeld) {
         throw error;
       }
     });
     raw.end();
-    await Promise.race([once(raw, 'close'), rawFailed]);
-    const { exitCode, signalCode } = child;
+    await finished(raw);
+    const exit = {
+      ...(child.exitCode === null ? {} : { exitCode: child.exitCode }),
+      ...(child.signalCode === null ? {} : { signal: child.signalCode }),
+    };
+    if (reason === undefined) {
+      decoder.end?.({ ...exit, stderr }).forEach(takeEvent);
+    }
     return {
       reason: reason ?? 'exited',
-      ...(exitCode === null ? {} : { exitCode }),
-      ...(signalCode === null ? {} : { signal: signalCode }),
+      ...(error === undefined ? {} : { error }),
+      ...exit,
       durationMs: performance.now() - startedAt,
       leftovers,
       ...(result === undefined ? {} : { result }),
@@ -209,7 +263,9 @@ export async function runAgentProcess(
     clearTimeout(hardTimer);
     clearTimeout(idleTimer);
     clearTimeout(graceTimer);
+    clearTimeout(graceMaxTimer);
     clearTimeout(heldTimer);
+    clearTimeout(heldMaxTimer);
     listeners.abort();
     raw.destroy();
     if (child.exitCode === null && child.signalCode === null) {
@@ -217,4 +273,12 @@ export async function runAgentProcess(
       await endLeftovers(pid, options.runId);
     }
   }
+}
+
+function limitError({ limitType, resetsAt }: Extract<AgentEvent, { type: 'limit' }>): AgentError {
+  return {
+    kind: 'usageLimit',
+    message: limitType === undefined ? 'usage limit' : `usage limit: ${limitType}`,
+    ...(resetsAt === undefined ? {} : { resetsAt }),
+  };
 }

@@ -6,6 +6,8 @@ import { HumanError } from '../humanError.ts';
 export interface FindProgramOptions {
   /** What the person set as the program: a path, `~/…`, or another name to look for. */
   readonly setting?: string | undefined;
+  /** What `setting` is called in the message when it is wrong; `ralphFresh.<name>Path` when absent. */
+  readonly settingName?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly platform: NodeJS.Platform;
@@ -40,8 +42,9 @@ async function findSetting(
     ? await firstProgram(pathFolders(options), setting, options)
     : await firstProgram([path.dirname(path.resolve(expanded))], path.basename(expanded), options);
   if (found !== undefined) return found;
+  const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
   throw new HumanError(
-    `"${setting}", set as ralphFresh.${name}Path (--${name}-path), is not a program that can be run. ` +
+    `"${setting}", set as ${settingName}, is not a program that can be run. ` +
       `Set it to the full path of ${name}, or leave it empty to have ${name} looked for.`,
   );
 }

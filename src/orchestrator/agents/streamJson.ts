@@ -1,79 +1,79 @@
-import * as z from 'zod';
 import { shorten, withoutControls } from '../text.ts';
-import type { AgentDecoder, AgentErrorKind, AgentEvent, TokenUsage } from './agent.ts';
+import type {
+  AgentDecoder,
+  AgentError,
+  AgentErrorKind,
+  AgentEvent,
+  ResultEvent,
+  TokenUsage,
+} from './agent.ts';
+import { readLimit, resetFromEpoch } from './usageLimit.ts';
 
 /** Longest gist in UTF-16 units: one line of a tree view or of a narrow terminal. */
 const MAX_GIST = 120;
 /** Enough of a text to find its first line in; keeps huge tool results out of the regular expressions. */
 const GIST_WINDOW = 4096;
+/** Most texts begin with their first line, and then this much is enough. */
+const SMALL_GIST_WINDOW = 4 * MAX_GIST;
+/** Most gists are such a line, which needs no cleaning. */
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+/** One refused log-in can be a token being renewed; after a second one the CLI only goes on trying. */
+const MAX_REFUSED_LOGINS = 2;
 
-// Every release of the CLI adds events and fields. A field of an unexpected type therefore counts as
-// absent, and only what is read here is taken out of an event. `null` is accepted, since the way through
-// `catch` is slow and every line has some.
-const text = z.string().nullish().catch(undefined);
-const count = z.number().nonnegative().nullish().catch(undefined);
-const flag = z.boolean().nullish().catch(undefined);
-const anything = z.unknown().optional();
+// Every release of the CLI adds events and fields. A field of an unexpected type therefore counts as absent,
+// and only what is read here is taken out of an event. This is by hand, and not by a schema, since a schema
+// took more time than JSON.parse itself.
+type Fields<Name extends string> = { readonly [field in Name]?: unknown };
 
-const eventSchema = z.object({ type: z.string() });
-const userSchema = z.object({ message: anything });
-const systemSchema = z.object({
-  subtype: text,
+type SystemEvent = Fields<
+  | 'subtype'
   // init
-  session_id: text,
-  model: text,
-  cwd: text,
-  claude_code_version: text,
-  apiKeySource: text,
+  | 'session_id'
+  | 'model'
+  | 'cwd'
+  | 'claude_code_version'
+  | 'apiKeySource'
   // api_retry
-  attempt: count,
-  max_retries: count,
-  retry_delay_ms: count,
-  error_status: count,
-  error: text,
+  | 'attempt'
+  | 'max_retries'
+  | 'retry_delay_ms'
+  | 'error_status'
+  | 'error'
   // permission_denied
-  tool_name: text,
-  message: text,
-});
-const assistantSchema = z.object({
-  message: anything,
-  parent_tool_use_id: text,
-  error: text,
-});
-const resultSchema = z.object({
-  subtype: text,
-  is_error: flag,
-  result: text,
-  num_turns: count,
-  total_cost_usd: count,
-  duration_ms: count,
-  usage: anything,
-  errors: z.array(z.unknown()).nullish().catch(undefined),
-  api_error_status: count,
-});
-type ResultEvent = z.infer<typeof resultSchema>;
+  | 'tool_name'
+  | 'message'
+>;
+type AssistantEvent = Fields<'message' | 'parent_tool_use_id' | 'error'>;
+type RawResult = Fields<
+  | 'subtype'
+  | 'is_error'
+  | 'result'
+  | 'structured_output'
+  | 'num_turns'
+  | 'total_cost_usd'
+  | 'duration_ms'
+  | 'usage'
+  | 'errors'
+  | 'api_error_status'
+  | 'permission_denials'
+>;
+type LimitInfo = Fields<
+  'status' | 'resetsAt' | 'rateLimitType' | 'isUsingOverage' | 'overageStatus'
+>;
+type Block = Fields<
+  'type' | 'text' | 'id' | 'name' | 'input' | 'tool_use_id' | 'is_error' | 'content'
+>;
 
-const messageSchema = z.object({
-  content: z.union([z.string(), z.array(z.unknown())]).catch([]),
-});
-const blockSchema = z.object({
-  type: z.string(),
-  text,
-  id: text,
-  name: text,
-  input: z.record(z.string(), z.unknown()).nullish().catch(undefined),
-  tool_use_id: text,
-  is_error: flag,
-  content: anything,
-});
-type Block = z.infer<typeof blockSchema>;
-
-const usageSchema = z.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_read_input_tokens: count,
-  cache_creation_input_tokens: count,
-});
+/** Kinds of lines in which something is read. */
+const readTypes: ReadonlySet<string> = new Set([
+  'system',
+  'assistant',
+  'user',
+  'result',
+  'rate_limit_event',
+]);
+const readSubtypes: ReadonlySet<string> = new Set(['init', 'api_retry', 'permission_denied']);
+const activity: readonly AgentEvent[] = [{ type: 'activity' }];
 
 /** What the CLI calls a failed request, in the words that decide what happens next. */
 const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
@@ -86,8 +86,12 @@ const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
   ['rate_limit', 'rateLimit'],
   ['overloaded', 'overloaded'],
   // No number of retries finds a model that does not exist.
-  ['model_not_found', 'other'],
+  ['model_not_found', 'request'],
 ]);
+
+/** The API refuses a conversation whose tool calls got mixed up; the CLI has words of its own for some. */
+const mixedUpToolCalls =
+  /tool_use\W{1,4}ids must be unique|duplicate tool_use id|tool use concurrency|tool_use\W{1,4}ids were found without/i;
 
 /** Inputs that say in one line what a tool call is about, the most telling first. */
 const gistInputs = ['command', 'pattern', 'url', 'query', 'description', 'skill', 'prompt'];
@@ -98,73 +102,116 @@ export class StreamJsonDecoder implements AgentDecoder {
   private cwd = '';
   /** `error` of the newest assistant message: the `result` that follows carries only the status. */
   private lastError: string | undefined;
+  private refusedLogins = 0;
+  private readonly now: () => number;
+
+  /** @param now clock in ms since the epoch, by which "resets 5pm" is understood */
+  constructor(now: () => number = Date.now) {
+    this.now = now;
+  }
 
   decode(line: string): readonly AgentEvent[] {
+    if (isSignOfLife(line)) return activity;
     if (line.trim() === '') return [];
     const event = parseJson(line);
-    switch (eventSchema.safeParse(event).data?.type) {
-      case undefined:
-        return [{ type: 'unknown', line }];
+    if (!isRecord(event)) return [{ type: 'unknown', line }];
+    switch ((event as Fields<'type'>).type) {
       case 'system':
-        return [this.decodeSystem(event)];
+        return this.decodeSystem(event);
       case 'assistant':
         return orActivity(this.decodeAssistant(event));
       case 'user':
-        return orActivity(blocksOf(userSchema.parse(event).message).flatMap(decodeToolResult));
+        return orActivity(decodeUser(event));
       case 'result':
         return [this.decodeResult(event)];
+      case 'rate_limit_event':
+        return [this.decodeLimit(event)];
       default:
-        // Usage-limit notices (`rate_limit_event`) count as a sign of life too, whatever their status.
-        return [{ type: 'activity' }];
+        return typeof (event as Fields<'type'>).type === 'string'
+          ? activity
+          : [{ type: 'unknown', line }];
     }
   }
 
-  private decodeSystem(event: unknown): AgentEvent {
-    const system = systemSchema.parse(event);
+  private decodeSystem(system: SystemEvent): readonly AgentEvent[] {
     switch (system.subtype) {
       case 'init':
-        this.cwd = system.cwd ?? this.cwd;
-        return {
-          type: 'init',
-          ...(system.session_id != null && { sessionId: system.session_id }),
-          ...(system.model != null && { model: system.model }),
-          ...(system.claude_code_version != null && { version: system.claude_code_version }),
-          ...(system.apiKeySource != null && { apiKeySource: system.apiKeySource }),
-        };
+        this.cwd = text(system.cwd) ?? this.cwd;
+        return [decodeInit(system)];
       case 'api_retry':
-        return {
-          type: 'retry',
-          attempt: system.attempt ?? 0,
-          maxAttempts: system.max_retries ?? 0,
-          delayMs: system.retry_delay_ms ?? 0,
-          ...(system.error_status != null && { status: system.error_status }),
-          error: system.error ?? 'unknown',
-        };
+        return this.decodeRetry(system);
       case 'permission_denied':
-        return { type: 'denied', tool: system.tool_name ?? '', message: system.message ?? '' };
+        return [
+          {
+            type: 'denied',
+            tool: text(system.tool_name) ?? '',
+            message: text(system.message) ?? '',
+          },
+        ];
       default:
-        return { type: 'activity' };
+        return activity;
     }
   }
 
-  private decodeAssistant(event: unknown): AgentEvent[] {
-    const { message, parent_tool_use_id, error } = assistantSchema.parse(event);
-    // A helper's failure is the helper's; the agent may well go on.
-    if (parent_tool_use_id == null) this.lastError = error ?? undefined;
-    return blocksOf(message).flatMap(block => this.decodeAssistantBlock(block));
+  private decodeRetry(system: SystemEvent): AgentEvent[] {
+    const status = count(system.error_status);
+    const error = text(system.error) ?? 'unknown';
+    const retry: AgentEvent = {
+      type: 'retry',
+      attempt: count(system.attempt) ?? 0,
+      maxAttempts: count(system.max_retries) ?? 0,
+      delayMs: count(system.retry_delay_ms) ?? 0,
+      ...(status !== undefined && { status }),
+      error,
+    };
+    const kind = errorKinds.get(error) ?? kindOfStatus(status);
+    this.refusedLogins = kind === 'authentication' ? this.refusedLogins + 1 : 0;
+    if (kind === 'billing' || this.refusedLogins >= MAX_REFUSED_LOGINS) {
+      const message = status === undefined ? error : `${error} (status ${status})`;
+      return [retry, { type: 'fatal', error: { kind: kind ?? 'other', message } }];
+    }
+    return [retry];
   }
 
-  private decodeAssistantBlock(block: Block): AgentEvent[] {
-    if (block.type === 'text' && block.text) return [{ type: 'text', text: block.text }];
-    if (block.type !== 'tool_use') return [];
-    return [
-      {
-        type: 'tool',
-        id: block.id ?? '',
-        name: block.name ?? '',
-        gist: this.gistOfInput(block.input ?? {}),
-      },
-    ];
+  private decodeLimit(event: Fields<'rate_limit_info'>): AgentEvent {
+    const info: LimitInfo = isRecord(event.rate_limit_info) ? event.rate_limit_info : {};
+    // With credits beyond the subscription the call goes on, though the limit itself says no.
+    const goesOn =
+      info.isUsingOverage === true ||
+      (info.isUsingOverage === undefined &&
+        (info.overageStatus === 'allowed' || info.overageStatus === 'allowed_warning'));
+    if (info.status !== 'rejected' || goesOn) return { type: 'activity' };
+    const resets = count(info.resetsAt);
+    const resetsAt = resets === undefined ? undefined : resetFromEpoch(resets, this.now());
+    const limitType = text(info.rateLimitType);
+    return {
+      type: 'limit',
+      ...(resetsAt !== undefined && { resetsAt }),
+      ...(limitType !== undefined && { limitType }),
+    };
+  }
+
+  private decodeAssistant(event: AssistantEvent): AgentEvent[] {
+    // A helper's failure is the helper's; the agent may well go on.
+    if (text(event.parent_tool_use_id) === undefined) this.lastError = text(event.error);
+    if (this.lastError === undefined) this.refusedLogins = 0;
+    const { content } = messageOf(event.message);
+    if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+    const events: AgentEvent[] = [];
+    for (const block of blocksOf(content)) {
+      const said = block.type === 'text' ? text(block.text) : undefined;
+      if (said) {
+        events.push({ type: 'text', text: said });
+      } else if (block.type === 'tool_use') {
+        events.push({
+          type: 'tool',
+          id: text(block.id) ?? '',
+          name: text(block.name) ?? '',
+          gist: isRecord(block.input) ? this.gistOfInput(block.input) : '',
+        });
+      }
+    }
+    return events;
   }
 
   private gistOfInput(input: Readonly<Record<string, unknown>>): string {
@@ -176,7 +223,7 @@ export class StreamJsonDecoder implements AgentDecoder {
       const value = input[name];
       if (typeof value === 'string') return gistOf(value);
     }
-    const { path } = input;
+    const { path } = input as Fields<'path'>;
     return typeof path === 'string' ? gistOf(this.relativePath(path)) : '';
   }
 
@@ -188,41 +235,66 @@ export class StreamJsonDecoder implements AgentDecoder {
       : file;
   }
 
-  private decodeResult(event: unknown): AgentEvent {
-    const result = resultSchema.parse(event);
+  private decodeResult(result: RawResult): ResultEvent {
     // A failed call says `subtype: "success"` with `is_error: true`, so both are needed.
-    const isError = result.is_error === true || result.subtype?.startsWith('error') === true;
-    const usage = usageOf(result.usage);
+    const isError = result.is_error === true || text(result.subtype)?.startsWith('error') === true;
     const error = isError ? this.errorOf(result) : undefined;
     this.lastError = undefined;
+    const costUsd = count(result.total_cost_usd);
+    const usage = usageOf(result.usage);
+    const durationMs = count(result.duration_ms);
+    const denials = Array.isArray(result.permission_denials) ? result.permission_denials.length : 0;
     return {
       type: 'result',
       isError,
       ...(error !== undefined && { error }),
-      text: result.result ?? '',
-      turns: result.num_turns ?? 0,
-      ...(result.total_cost_usd != null && { costUsd: result.total_cost_usd }),
+      text: text(result.result) ?? '',
+      ...(result.structured_output != null && { structured: result.structured_output }),
+      turns: count(result.num_turns) ?? 0,
+      ...(costUsd !== undefined && { costUsd }),
       ...(usage !== undefined && { usage }),
-      ...(result.duration_ms != null && { durationMs: result.duration_ms }),
+      ...(durationMs !== undefined && { durationMs }),
+      ...(denials > 0 && { permissionDenials: denials }),
     };
   }
 
-  private errorOf(result: ResultEvent): { kind: AgentErrorKind; message: string } {
-    const first = result.errors?.find(item => typeof item === 'string');
-    const message = (result.result || first) ?? result.subtype ?? '';
-    return { kind: this.errorKind(result), message };
+  private errorOf(result: RawResult): AgentError {
+    const errors: readonly unknown[] = Array.isArray(result.errors) ? result.errors : [];
+    const first = errors.find(item => typeof item === 'string');
+    const message = (text(result.result) || first) ?? text(result.subtype) ?? '';
+    if (result.subtype === 'error_max_turns') return { kind: 'maxTurns', message };
+    if (result.subtype === 'error_max_budget_usd') return { kind: 'budget', message };
+    // The words come first: of a used up subscription the status only says "too many requests".
+    const limit = readLimit(message, this.now());
+    return limit === undefined
+      ? { kind: this.errorKind(message, count(result.api_error_status)), message }
+      : { message, ...limit };
   }
 
-  private errorKind(result: ResultEvent): AgentErrorKind {
-    if (result.subtype === 'error_max_turns') return 'maxTurns';
-    if (result.subtype === 'error_max_budget_usd') return 'budget';
+  private errorKind(message: string, status: number | undefined): AgentErrorKind {
+    if ((status === undefined || status === 400) && mixedUpToolCalls.test(message)) {
+      return 'toolConcurrency';
+    }
     const named = this.lastError === undefined ? undefined : errorKinds.get(this.lastError);
-    if (named !== undefined) return named;
-    const byStatus = kindOfStatus(result.api_error_status ?? undefined);
-    if (byStatus !== undefined) return byStatus;
     // A lost connection has a name but no status; it is as transient as a failed request.
-    return this.lastError !== undefined ? 'api' : 'other';
+    const unnamed = this.lastError === undefined ? 'other' : 'api';
+    return named ?? kindOfStatus(status) ?? unnamed;
   }
+}
+
+/**
+ * Whether the line can only be a sign of life, told by its beginning: the CLI prints `type` first and
+ * `subtype` second, and many lines (progress, partial messages) need not be parsed at all.
+ */
+function isSignOfLife(line: string): boolean {
+  if (!line.startsWith('{"type":"') || !line.endsWith('}')) return false;
+  const end = line.indexOf('"', 9);
+  const type = line.slice(9, end);
+  if (!/^\w+$/.test(type)) return false;
+  if (!readTypes.has(type)) return true;
+  if (type !== 'system' || !line.startsWith(',"subtype":"', end + 1)) return false;
+  const subtype = line.slice(end + 13, line.indexOf('"', end + 13));
+  return /^\w+$/.test(subtype) && !readSubtypes.has(subtype);
 }
 
 function parseJson(line: string): unknown {
@@ -233,38 +305,69 @@ function parseJson(line: string): unknown {
   }
 }
 
-function blocksOf(message: unknown): Block[] {
-  const content = messageSchema.safeParse(message).data?.content ?? [];
-  if (typeof content === 'string') return [blockSchema.parse({ type: 'text', text: content })];
-  return content.flatMap(item => blockSchema.safeParse(item).data ?? []);
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function decodeToolResult(block: Block): AgentEvent[] {
-  if (block.type !== 'tool_result') return [];
-  return [
-    {
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined;
+}
+
+function decodeInit(system: SystemEvent): AgentEvent {
+  const sessionId = text(system.session_id);
+  const model = text(system.model);
+  const version = text(system.claude_code_version);
+  const apiKeySource = text(system.apiKeySource);
+  return {
+    type: 'init',
+    ...(sessionId !== undefined && { sessionId }),
+    ...(model !== undefined && { model }),
+    ...(version !== undefined && { version }),
+    ...(apiKeySource !== undefined && { apiKeySource }),
+  };
+}
+
+function messageOf(message: unknown): Fields<'content'> {
+  return isRecord(message) ? message : {};
+}
+
+function blocksOf(content: unknown): Block[] {
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+function decodeUser(event: Fields<'message'>): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  for (const block of blocksOf(messageOf(event.message).content)) {
+    if (block.type !== 'tool_result') continue;
+    events.push({
       type: 'toolResult',
-      id: block.tool_use_id ?? '',
+      id: text(block.tool_use_id) ?? '',
       isError: block.is_error === true,
       gist: gistOf(resultText(block.content)),
-    },
-  ];
+    });
+  }
+  return events;
 }
 
 function resultText(content: unknown): string {
-  if (typeof content === 'string')
-    return content.slice(0, GIST_WINDOW).replace(/<\/?tool_use_error>/g, '');
-  if (!Array.isArray(content)) return '';
-  for (const item of content) {
-    const block = blockSchema.safeParse(item).data;
-    if (block?.type === 'text' && block.text) return resultText(block.text);
+  if (typeof content === 'string') {
+    const start = content.slice(0, GIST_WINDOW);
+    return start.includes('tool_use_error>') ? start.replace(/<\/?tool_use_error>/g, '') : start;
+  }
+  for (const block of blocksOf(content)) {
+    const said = block.type === 'text' ? text(block.text) : undefined;
+    if (said) return resultText(said);
   }
   return '';
 }
 
 /** An event with nothing to show still proves that the agent is alive. */
 function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
-  return events.length > 0 ? events : [{ type: 'activity' }];
+  return events.length > 0 ? events : activity;
 }
 
 /**
@@ -272,19 +375,32 @@ function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
  * show something else than it says.
  */
 function gistOf(value: string): string {
-  const lines = withoutControls(value.slice(0, GIST_WINDOW)).split('\n');
-  const first = lines.find(line => line.trim() !== '') ?? '';
-  return shorten(first.replace(/\p{Bidi_Control}/gu, ''), MAX_GIST);
+  const end = value.indexOf('\n');
+  const line = end < 0 ? value : value.slice(0, Math.min(end, MAX_GIST + 1));
+  if (line.length <= MAX_GIST && plainLine.test(line)) return line;
+  const small = firstLine(value.slice(0, SMALL_GIST_WINDOW));
+  // Found whole, or longer than what is shown of it anyway; else the rest may hold more of it.
+  const isWhole = value.length <= SMALL_GIST_WINDOW || small.length > 2 * MAX_GIST;
+  return shorten(isWhole ? small : firstLine(value.slice(0, GIST_WINDOW)), MAX_GIST);
+}
+
+function firstLine(value: string): string {
+  for (const line of withoutControls(value).split('\n')) {
+    if (line.trim() !== '') return line.replace(/\p{Bidi_Control}/gu, '');
+  }
+  return '';
 }
 
 function usageOf(value: unknown): TokenUsage | undefined {
-  const usage = usageSchema.safeParse(value).data;
-  if (usage === undefined) return undefined;
+  if (!isRecord(value)) return undefined;
+  const usage: Fields<
+    'input_tokens' | 'output_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens'
+  > = value;
   return {
-    input: usage.input_tokens ?? 0,
-    output: usage.output_tokens ?? 0,
-    cacheRead: usage.cache_read_input_tokens ?? 0,
-    cacheWrite: usage.cache_creation_input_tokens ?? 0,
+    input: count(usage.input_tokens) ?? 0,
+    output: count(usage.output_tokens) ?? 0,
+    cacheRead: count(usage.cache_read_input_tokens) ?? 0,
+    cacheWrite: count(usage.cache_creation_input_tokens) ?? 0,
   };
 }
 
@@ -297,11 +413,15 @@ function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {
       return 'authentication';
     case 402:
       return 'billing';
+    // The server gave up waiting, or was in the middle of something: both pass.
+    case 408:
+    case 409:
+      return 'api';
     case 429:
       return 'rateLimit';
     case 529:
       return 'overloaded';
     default:
-      return 'api';
+      return status >= 400 && status < 500 ? 'request' : 'api';
   }
 }

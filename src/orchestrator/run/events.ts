@@ -16,8 +16,12 @@ export const RUN_OUTCOMES = [
   'maxIterations',
   /** An agent asked for a person. */
   'needsHuman',
-  /** Every story that is left has failed, is blocked, or waits for one that is. */
+  /** Every story that is left has failed, is blocked or skipped, or waits for one that is. */
   'noReadyStory',
+  /** A story brought no progress for too long, and the person chose to stop then. */
+  'stuck',
+  /** The run's budget is used up. */
+  'budget',
   /** A person stopped it: Ctrl-C, Stop, the cancel file. */
   'stopped',
   /** Cannot go on: billing, log-in, agent not startable, disk. */
@@ -30,7 +34,9 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 export const ITERATION_OUTCOMES = [
   /** The story it was given is done in its file. */
   'storyDone',
-  /** Not done, but there are commits to build on. */
+  /** It claimed the story, and the checks or the reviewer said no; the story was put back. */
+  'rejected',
+  /** Not done, but there is something to build on: a commit, a criterion met, another story's change. */
   'progress',
   /** Nothing to show. */
   'noProgress',
@@ -39,6 +45,8 @@ export const ITERATION_OUTCOMES = [
   /** `TASK BLOCKED: …` */
   'blocked',
   'needsHuman',
+  /** A person skipped the story while it was worked on. */
+  'skipped',
   /** Cut off by a stop. */
   'stopped',
 ] as const;
@@ -69,8 +77,34 @@ export type StopMode = (typeof STOP_MODES)[number];
 export const STOP_SOURCES = ['signal', 'inbox', 'stateFile'] as const;
 export type StopSource = (typeof STOP_SOURCES)[number];
 
+export const RUN_MODES = [
+  'stories',
+  /** A task without stories. */
+  'freeForm',
+  /** `.ralph/ralph-N/plan.md`, the pure loop. */
+  'plan',
+] as const;
+export type RunMode = (typeof RUN_MODES)[number];
+
+/** Why a run waits for a person between two iterations. */
+export const PAUSE_REASONS = ['person', 'question', 'stuck'] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
 const header = { seq: z.number().int().positive(), at: z.string() };
 const iteration = z.number().int().positive();
+
+/** Calls of the planning agent come before the first iteration and count as 0. */
+const callOf = {
+  iteration: z.number().int().nonnegative(),
+  purpose: z.enum(['story', 'plan', 'review']).optional(),
+};
+
+const usage = z.looseObject({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+});
 
 export const runEventSchema = z.discriminatedUnion('type', [
   z.looseObject({
@@ -84,15 +118,69 @@ export const runEventSchema = z.discriminatedUnion('type', [
     startId: z.string().optional(),
     agent: z.string(),
     model: z.string().optional(),
-    mode: z.enum(['stories', 'freeForm']),
+    mode: z.enum(RUN_MODES),
     task: z.string(),
     maxIterations: z.number().int().positive(),
     stuckThreshold: z.number().int().positive(),
+    /** What the run may cost, in US dollars; absent without a budget. */
+    budgetUsd: z.number().positive().optional(),
+    /** `apiKey`: the environment has a key, so the API account is billed; `login`: whoever is logged in. */
+    payer: z.enum(['apiKey', 'login']).optional(),
+    /** Commands that a claim must pass. */
+    verify: z.array(z.string()).optional(),
+    /** What the command line set, when the run may have it again without being told. */
+    settings: z.record(z.string(), z.unknown()).optional(),
+    /** How the stories are made before the first iteration. */
+    prepare: z
+      .discriminatedUnion('kind', [
+        z.looseObject({ kind: z.literal('plan') }),
+        z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
+      ])
+      .optional(),
     /** Relative to the workspace; absent in free-form mode. */
     storyFile: z.string().optional(),
+    /** Of plan mode: the folder with plan.md, relative to the workspace. */
+    planDir: z.string().optional(),
     stories: storyCount,
     branch: z.string().optional(),
     startCommit: z.string().optional(),
+  }),
+  /** A run that had ended goes on, in its own journal, at the next iteration. */
+  z.looseObject({
+    ...header,
+    type: z.literal('run.resumed'),
+    version: z.string(),
+    pid: z.number().int(),
+    startId: z.string().optional(),
+    agent: z.string(),
+    model: z.string().optional(),
+    maxIterations: z.number().int().positive(),
+    stuckThreshold: z.number().int().positive(),
+    budgetUsd: z.number().positive().optional(),
+    payer: z.enum(['apiKey', 'login']).optional(),
+    verify: z.array(z.string()).optional(),
+    settings: z.record(z.string(), z.unknown()).optional(),
+    stories: storyCount,
+    branch: z.string().optional(),
+  }),
+  /** A planning agent wrote the stories of this run; its calls come before. */
+  z.looseObject({
+    ...header,
+    type: z.literal('plan.written'),
+    /** Relative to the workspace. */
+    storyFile: z.string(),
+    stories: z.number().int().nonnegative(),
+    attempts: z.number().int().positive(),
+    /** Where the stories that were there before are kept now. */
+    archived: z.string().optional(),
+    costUsd: z.number().nonnegative().optional(),
+  }),
+  /** The planning agent's draft was not valid; the problems went into its next prompt. */
+  z.looseObject({
+    ...header,
+    type: z.literal('plan.refused'),
+    attempt: z.number().int().positive(),
+    problems: z.array(z.string()),
   }),
   z.looseObject({
     ...header,
@@ -104,6 +192,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     stories: storyCount,
     startCommit: z.string().optional(),
     promptBytes: z.number().int().nonnegative(),
+    /** What the prompt is made of; tokens are estimated. */
+    promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
     handoffBytes: z.number().int().nonnegative(),
     /** Iterations in a row that this story has already taken without progress. */
     stuckFor: z.number().int().nonnegative(),
@@ -111,7 +201,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.looseObject({
     ...header,
     type: z.literal('agent.started'),
-    iteration,
+    ...callOf,
     pid: z.number().int().positive(),
     /** Tells this process from a later one with the same pid. */
     startId: z.string().optional(),
@@ -169,7 +259,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.looseObject({
     ...header,
     type: z.literal('agent.ended'),
-    iteration,
+    ...callOf,
     reason: z.enum(PROCESS_END_REASONS),
     exitCode: z.number().int().optional(),
     signal: z.string().optional(),
@@ -178,6 +268,156 @@ export const runEventSchema = z.discriminatedUnion('type', [
     leftovers: z.number().int().nonnegative(),
     /** The agent's call failed, by its own result. */
     error: z.looseObject({ kind: z.string(), message: z.string() }).optional(),
+    /** What this call alone has cost; an iteration may take several. */
+    costUsd: z.number().nonnegative().optional(),
+    turns: z.number().int().nonnegative().optional(),
+    usage: usage.optional(),
+  }),
+  /** The call failed for a moment (server overloaded, connection lost) and is made again in the same iteration. */
+  z.looseObject({
+    ...header,
+    type: z.literal('call.retried'),
+    ...callOf,
+    attempt: z.number().int().positive(),
+    maxAttempts: z.number().int().positive(),
+    delayMs: z.number().nonnegative(),
+    error: z.looseObject({ kind: z.string(), message: z.string() }),
+  }),
+  /** The agent could not be started, so another one takes its place for the rest of the run. */
+  z.looseObject({
+    ...header,
+    type: z.literal('agent.replaced'),
+    from: z.string(),
+    to: z.string(),
+    reason: z.string(),
+  }),
+  /** The account's usage is used up. Written at the start of the wait and once a minute: the countdown. */
+  z.looseObject({
+    ...header,
+    type: z.literal('limit.waiting'),
+    ...callOf,
+    /** ISO 8601; when it goes on. */
+    until: z.string(),
+    remainingMs: z.number().nonnegative(),
+    /** Whether the agent named the moment, or the loop will just try again then. */
+    known: z.boolean(),
+    message: z.string(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('limit.ended'),
+    ...callOf,
+    by: z.enum(['time', 'person', 'stop']),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('pause.started'),
+    reason: z.enum(PAUSE_REASONS),
+    storyId: z.string().optional(),
+    /** The agent's question, or how long it has been stuck. */
+    detail: z.string().optional(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('pause.ended'),
+    by: z.enum(['person', 'stop']),
+  }),
+  /** A person asked the run to wait after this iteration. */
+  z.looseObject({ ...header, type: z.literal('pause.requested') }),
+  z.looseObject({
+    ...header,
+    type: z.literal('hint.given'),
+    text: z.string(),
+    /** Told to the agents of this story alone, until it is done; else to all that follow. */
+    storyId: z.string().optional(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('question.answered'),
+    question: z.string(),
+    answer: z.string(),
+    storyId: z.string().optional(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('story.skipped'),
+    storyId: z.string(),
+    by: z.enum(['person', 'stuck']),
+  }),
+  /** A person takes back a skip, or gives a failed or blocked story another chance. */
+  z.looseObject({ ...header, type: z.literal('story.reset'), storyId: z.string() }),
+  /** No progress for as many iterations as the threshold says. */
+  z.looseObject({
+    ...header,
+    type: z.literal('story.stuck'),
+    storyId: z.string(),
+    iterations: z.number().int().positive(),
+    /** What the run does about it now. */
+    action: z.enum(['warn', 'skip', 'ask', 'stop']),
+  }),
+  /** An iteration changed what it may not. */
+  z.looseObject({
+    ...header,
+    type: z.literal('guard.found'),
+    iteration,
+    changes: z.array(
+      z.looseObject({
+        kind: z.string(),
+        storyId: z.string().optional(),
+        before: z.string().optional(),
+        after: z.string().optional(),
+        text: z.string().optional(),
+        problem: z.string().optional(),
+      }),
+    ),
+    restored: z.boolean(),
+    /** The agent's version of the file, relative to the workspace. */
+    keptAside: z.string().optional(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('gate.started'),
+    iteration,
+    commands: z.array(z.string()),
+    storyId: z.string().optional(),
+  }),
+  /** A command of the gate runs. */
+  z.looseObject({
+    ...header,
+    type: z.literal('check.started'),
+    iteration,
+    command: z.string(),
+    pid: z.number().int().positive(),
+    startId: z.string().optional(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('check.ended'),
+    iteration,
+    command: z.string(),
+    ok: z.boolean(),
+    exitCode: z.number().int().optional(),
+    timedOut: z.boolean(),
+    durationMs: z.number().nonnegative(),
+    /** The end of what it printed; the iteration's folder has the whole. */
+    outputTail: z.string(),
+  }),
+  z.looseObject({
+    ...header,
+    type: z.literal('gate.ended'),
+    iteration,
+    green: z.boolean(),
+    storyId: z.string().optional(),
+  }),
+  /** A reviewer has looked at the claim. */
+  z.looseObject({
+    ...header,
+    type: z.literal('review.ended'),
+    iteration,
+    storyId: z.string(),
+    approved: z.boolean(),
+    objections: z.array(z.string()),
+    costUsd: z.number().nonnegative().optional(),
   }),
   z.looseObject({
     ...header,
@@ -193,8 +433,11 @@ export const runEventSchema = z.discriminatedUnion('type', [
     type: z.literal('story.changed'),
     storyId: z.string(),
     done: z.boolean(),
-    /** `agent`: changed during an iteration; `outside`: between two, by somebody else. */
-    by: z.enum(['agent', 'outside']),
+    /**
+     * `agent`: changed during an iteration; `outside`: between two, by somebody else; `gate`, `reviewer`:
+     * put back by the loop after a refused claim; `guard`: put back, since the iteration was not given it.
+     */
+    by: z.enum(['agent', 'outside', 'gate', 'reviewer', 'guard']),
     iteration: iteration.optional(),
   }),
   /** A person ticked or unticked the story. */
@@ -222,15 +465,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     durationMs: z.number().nonnegative(),
     costUsd: z.number().nonnegative().optional(),
     turns: z.number().int().nonnegative().optional(),
-    usage: z
-      .looseObject({
-        input: z.number(),
-        output: z.number(),
-        cacheRead: z.number(),
-        cacheWrite: z.number(),
-      })
-      .optional(),
+    usage: usage.optional(),
     commits: z.number().int().nonnegative(),
+    /** A commit, a story or a criterion changed; absent in journals of 0.1. */
+    progress: z.boolean().optional(),
     stories: storyCount,
   }),
   /** Something went wrong that the run survives; `code` is one of docs/journal.md. */
@@ -275,6 +513,8 @@ export const EXIT_CODES: Readonly<Record<RunOutcome, number>> = {
   completed: 0,
   maxIterations: 1,
   noReadyStory: 1,
+  stuck: 1,
+  budget: 1,
   error: 1,
   interrupted: 1,
   needsHuman: 2,

@@ -1,8 +1,8 @@
 import { LineSplitter } from '../lineSplitter.ts';
 import { openPlainFile } from './plainFile.ts';
 
-/** Longest line that is kept whole, in UTF-16 units; our own writers stay far below. */
-const MAX_LINE = 1_000_000;
+/** Longest line that is kept whole, in UTF-16 units; our own writers stay below. */
+export const MAX_LINE = 1_000_000;
 const CHUNK_BYTES = 1 << 16;
 
 /** Reads the lines of a file that others append to. */

@@ -1,25 +1,59 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { constants, lstatSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { HumanError } from '../humanError.ts';
+import { LineSplitter } from '../lineSplitter.ts';
 import { STOP_MODES, type StopMode } from './events.ts';
-import { readPlainFile, requirePlainState } from './plainFile.ts';
+import { openPlainFile, PLAIN, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
-/** A larger one was not written by people. */
-const MAX_INBOX_BYTES = 16 * 1024 * 1024;
+/** Longest line, in UTF-16 units; of our own requests none comes near. */
+const MAX_LINE = 64 * 1024;
+/** So much is read at a time: more was not written by people, and must not fill the memory. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 1 << 16;
+const LINE_BREAK = 0x0a;
+/** Longest hint or answer, in UTF-16 units. */
+export const MAX_TEXT = 8_000;
 
 /** What a watcher may ask of the loop; one line of JSON each, appended by anybody, read by the loop. */
 const requestSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
   /** A person has ticked (or unticked) the story in its file; the loop writes it into the journal. */
   z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
+  /** Wait after this iteration. */
+  z.looseObject({ type: z.literal('pause') }),
+  /** Go on: from a pause, from a question, or now in place of at the reset of a usage limit. */
+  z.looseObject({ type: z.literal('resume') }),
+  /** Leave a story alone; the one that is worked on when none is named. */
+  z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
+  /** Give a skipped, failed or blocked story another chance. */
+  z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
+  z.looseObject({
+    type: z.literal('hint'),
+    text: z.string().min(1).max(MAX_TEXT),
+    storyId: z.string().optional(),
+  }),
+  /** Answers the agent's open question, and goes on. */
+  z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
 ]);
 
+/** A request without what the reader does not know. */
 export type RunRequest =
   | { readonly type: 'stop'; readonly mode: StopMode }
-  | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean };
+  | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'skip'; readonly storyId?: string | undefined }
+  | { readonly type: 'reset'; readonly storyId: string }
+  | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
+  | { readonly type: 'answer'; readonly text: string };
 
-/** Puts a request into the run's inbox. A single small append, so that two writers do not mix. */
+/**
+ * Puts a request into the run's inbox. A single small append, so that two writers do not mix.
+ * @throws {HumanError} when the inbox is no plain file
+ */
 export async function postRequest(
   files: RunFiles,
   runId: string,
@@ -27,37 +61,115 @@ export async function postRequest(
 ): Promise<void> {
   requirePlainState(files, runId);
   const file = files.inboxFile(runId);
+  // Opening a pipe would find no reader, and a folder or device cannot be appended to.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw notPlain(file);
+  }
   await mkdir(path.dirname(file), { recursive: true });
-  await appendFile(file, `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`);
+  const { O_RDWR, O_APPEND, O_CREAT } = constants;
+  const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
+  try {
+    const line = `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`;
+    // Behind a line that somebody left unfinished it would be a part of that line.
+    await handle.appendFile((await endsInLine(handle)) ? `\n${line}` : line);
+  } finally {
+    await handle.close();
+  }
 }
 
-/** Reads the requests in the order they came; each is given out once. */
+async function endsInLine(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  const last = Buffer.alloc(1);
+  const { bytesRead } = await handle.read(last, 0, 1, Math.max(0, size - 1));
+  return bytesRead === 1 && last[0] !== LINE_BREAK;
+}
+
+/** @returns how many bytes of requests there are now; 0 without an inbox */
+export async function inboxSize(file: string): Promise<number> {
+  const handle = await openPlainFile(file);
+  if (handle === undefined) {
+    return 0;
+  }
+  try {
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads the requests in the order they came; each is given out once, whatever the size of the inbox. */
 export class InboxReader {
   private readonly file: string;
-  private taken = 0;
+  private offset: number;
+  /** Known from the first look on. */
+  private inode: number | undefined;
+  /** Holds the line that is not finished yet. */
+  private splitter = new LineSplitter(MAX_LINE);
 
-  constructor(file: string) {
+  /** @param from bytes that were there before the loop: requests to an earlier one are not meant for it */
+  constructor(file: string, from = 0) {
     this.file = file;
+    this.offset = from;
   }
 
-  /** @returns whole new lines that are requests; others are dropped, they are not ours */
+  /**
+   * One call at a time. Of a flood a part is read; the rest comes with the next calls.
+   * @returns whole new lines that are requests; others are dropped, they are not ours
+   * @throws {HumanError} when the inbox is no plain file
+   */
   async takeNew(): Promise<RunRequest[]> {
-    const bytes = await readPlainFile(this.file, MAX_INBOX_BYTES);
-    if (bytes === undefined) {
-      return [];
-    }
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    if (end <= this.taken) {
-      return [];
-    }
-    const lines = bytes.subarray(this.taken, end).toString('utf8').split('\n');
-    this.taken = end;
-    return lines.flatMap(line => {
-      try {
-        return [requestSchema.parse(JSON.parse(line))];
-      } catch {
-        return [];
+    const handle = await openPlainFile(this.file);
+    if (handle === undefined) {
+      if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
+        throw notPlain(this.file);
       }
-    });
+      return [];
+    }
+    try {
+      const { ino, size } = await handle.stat();
+      if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
+        // Another file, or emptied: nothing of it was read yet.
+        this.offset = 0;
+        this.splitter = new LineSplitter(MAX_LINE);
+      }
+      this.inode = ino;
+      return await this.read(handle);
+    } finally {
+      await handle.close();
+    }
   }
+
+  private async read(handle: FileHandle): Promise<RunRequest[]> {
+    const requests: RunRequest[] = [];
+    const end = this.offset + MAX_READ_BYTES;
+    const buffer = Buffer.alloc(CHUNK_BYTES);
+    while (this.offset < end) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, this.offset);
+      if (bytesRead === 0) {
+        break;
+      }
+      this.offset += bytesRead;
+      for (const { text, dropped } of this.splitter.push(buffer.subarray(0, bytesRead))) {
+        const request = dropped === 0 ? parseRequest(text) : undefined;
+        if (request !== undefined) {
+          requests.push(request);
+        }
+      }
+    }
+    return requests;
+  }
+}
+
+function parseRequest(line: string): RunRequest | undefined {
+  try {
+    return requestSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function notPlain(file: string): HumanError {
+  return new HumanError(
+    `${file} is no plain file, so nobody can ask anything of the run. Remove it.`,
+  );
 }

@@ -11,18 +11,32 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { Emitter } from '../emitter.ts';
+import { HumanError } from '../humanError.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
-import { GrowingFile } from './growingFile.ts';
-import { PLAIN } from './plainFile.ts';
+import { GrowingFile, MAX_LINE } from './growingFile.ts';
+import { PLAIN, requirePlainFolders } from './plainFile.ts';
 
 const READ_CHUNK_BYTES = 1 << 16;
+/** No run comes near; beyond 2^53 numbers could not be counted on, and every event would be taken for an old one. */
+const MAX_SEQ = 2 ** 50;
+/** Strings up to this length, in UTF-16 units, are never cut. */
+const MIN_CUT = 64;
+const CUT_MARK = ' […]';
+
+/** Where the loop writes its events. */
+export interface Journal {
+  append(body: RunEventBody): RunEvent;
+  sync(): void;
+  readonly onDidAppend: JournalWriter['onDidAppend'];
+}
 
 /**
  * Appends to a run's journal. There is one writer at a time: the loop that holds the run lock, or a
  * person's tick while no loop runs, which takes the same lock. Writes are synchronous, so that the order
  * on disk is the order of events and nothing waits in memory when the process is killed.
  */
-export class JournalWriter {
+export class JournalWriter implements Journal {
+  private readonly file: string;
   private readonly fd: number;
   private seq: number;
   /** Bytes of whole lines; there is no other writer. */
@@ -30,7 +44,8 @@ export class JournalWriter {
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
 
-  private constructor(fd: number, seq: number) {
+  private constructor(file: string, fd: number, seq: number) {
+    this.file = file;
     this.fd = fd;
     this.seq = seq;
     this.size = fstatSync(fd).size;
@@ -38,9 +53,11 @@ export class JournalWriter {
 
   /**
    * Opens or creates the journal and goes on after its last whole line; a torn last line is dropped.
+   * @throws {HumanError} for a file that is no journal of ours
    * @throws the system's error when the file cannot be opened or written
    */
   static async open(file: string): Promise<JournalWriter> {
+    requirePlainFolders(path.dirname(file));
     mkdirSync(path.dirname(file), { recursive: true });
     const fd = openSync(
       file,
@@ -48,18 +65,32 @@ export class JournalWriter {
       0o644,
     );
     try {
+      if (!fstatSync(fd).isFile()) {
+        throw damaged(file);
+      }
       dropTornLine(fd);
-      return new JournalWriter(fd, await lastSeq(file));
+      return new JournalWriter(file, fd, await lastSeq(file));
     } catch (error) {
       closeSync(fd);
       throw error;
     }
   }
 
-  /** @throws the system's error (disk full, …); the event is then not in the journal as a whole line */
+  /**
+   * Of an event too long to be read back, the longest strings are cut, with a mark.
+   * @throws {HumanError} when the numbers have run out, which only a damaged journal comes to
+   * @throws the system's error (disk full, …); the event is then not in the journal as a whole line
+   */
   append(body: RunEventBody): RunEvent {
-    const event = { seq: this.seq + 1, at: new Date().toISOString(), ...body } as RunEvent;
-    const line = Buffer.from(`${JSON.stringify(event)}\n`);
+    if (this.seq >= MAX_SEQ) {
+      throw damaged(this.file);
+    }
+    const { event, text } = fitLine({
+      seq: this.seq + 1,
+      at: new Date().toISOString(),
+      ...body,
+    } as RunEvent);
+    const line = Buffer.from(`${text}\n`);
     // A short write (disk full) throws on the next turn of this loop, with the system's own reason.
     try {
       for (let written = 0; written < line.length; ) {
@@ -116,11 +147,40 @@ export class JournalReader {
   }
 }
 
-/** The highest number in use, also of events that only a newer version knows. */
+/** The event as it is written, and its line of at most {@link MAX_LINE} units. */
+function fitLine(whole: RunEvent): { event: RunEvent; text: string } {
+  let text = JSON.stringify(whole);
+  let event = whole;
+  for (let max = MAX_LINE / 2; text.length > MAX_LINE; max /= 2) {
+    if (max < MIN_CUT) {
+      throw new Error(`An event of ${text.length} characters (${whole.type}) is too long to keep.`);
+    }
+    const longest = max;
+    text = JSON.stringify(whole, (_key, value: unknown) =>
+      typeof value === 'string' && value.length > longest
+        ? value.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '') + CUT_MARK
+        : value,
+    );
+    event = JSON.parse(text) as RunEvent;
+  }
+  return { event, text };
+}
+
+function damaged(file: string): HumanError {
+  return new HumanError(`The journal ${file} is damaged; start a new run with --new.`);
+}
+
+/**
+ * The highest number in use, also of events that only a newer version knows.
+ * @throws {HumanError} for a number that no run comes to
+ */
 async function lastSeq(file: string): Promise<number> {
   let last = 0;
   await new GrowingFile(file).readNew(line => {
     const seq = seqOf(line);
+    if (seq > MAX_SEQ) {
+      throw damaged(file);
+    }
     if (Number.isSafeInteger(seq)) {
       last = Math.max(last, seq);
     }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
-import { JournalReader } from './journal.ts';
-import { newRunId, type RunFiles } from './runFiles.ts';
+import { readJournal } from './journal.ts';
+import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 
 const LOOK_MS = 50;
 const START_LIMIT_MS = 60_000;
@@ -19,7 +19,7 @@ export interface LaunchOptions {
 
 /**
  * Starts the loop as a process of its own that outlives this one, and waits until it works.
- * @returns the run's id, once its journal has its first event
+ * @returns the run's id, once its journal says that the loop works
  * @throws {HumanError} with the loop's own words when it ends before that
  */
 export async function launchRun({ files, program, args, env }: LaunchOptions): Promise<string> {
@@ -50,16 +50,13 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   });
   child.unref();
 
-  const journal = new JournalReader(files.journalFile(runId));
   const deadline = Date.now() + START_LIMIT_MS;
-  for (let started = false; ; ) {
+  for (;;) {
     // Read the end first: what was written before it is then sure to be seen.
     const endedBefore = ended;
-    await journal.readNew(event => {
-      started ||= event.type === 'run.started';
-    });
-    if (started) {
-      return runId;
+    const begun = child.pid === undefined ? undefined : await runBegunBy(files, child.pid);
+    if (begun !== undefined) {
+      return begun;
     }
     if (failure || endedBefore) {
       const words = (await readFile(logFile, 'utf8')).trim();
@@ -82,4 +79,17 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** The loop may begin a run of its own or go on with the newest one; its journal names the process. */
+async function runBegunBy(files: RunFiles, pid: number): Promise<string | undefined> {
+  const runId = await newestRunId(files);
+  if (runId === undefined) {
+    return undefined;
+  }
+  const events = await readJournal(files.journalFile(runId));
+  const begin = events.findLast(
+    event => event.type === 'run.started' || event.type === 'run.resumed',
+  );
+  return begin?.pid === pid ? runId : undefined;
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { HumanError } from '../humanError.ts';
 import type { RunFiles } from './runFiles.ts';
 
@@ -49,26 +51,93 @@ export async function readPlainFile(file: string, maxBytes: number): Promise<Buf
 }
 
 /**
- * Makes sure that nothing below `.omc/state` leads elsewhere.
+ * Creates or empties a file that is then written bit by bit. Its folder must exist.
+ * @param file absolute path
+ * @throws {HumanError} when there is a link, pipe or device, or a folder on the way from `.omc` is a link
+ */
+export async function createPlainFile(file: string): Promise<FileHandle> {
+  requirePlainFolders(path.dirname(file));
+  requireNoLink(file);
+  const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  // Of a folder the system tells itself.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) {
+    throw new HumanError(`${file} is no plain file. Remove it, and look where it came from.`);
+  }
+  return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
+}
+
+/**
+ * Writes a file of ours as a whole, so that no reader ever sees half of it and a power cut leaves the old or
+ * the new one. Creates its folder. A link at its place is replaced, never followed.
+ * @param file absolute path
+ * @throws {HumanError} when a folder on the way from `.omc` is a link
+ * @throws the system's error when it cannot be written; nothing is left behind then
+ */
+export async function writePlainFile(file: string, data: string | Buffer): Promise<void> {
+  requirePlainFolders(path.dirname(file));
+  await mkdir(path.dirname(file), { recursive: true });
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644);
+  try {
+    try {
+      await handle.writeFile(data);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Makes sure that nothing of ours, from `.omc` down, leads elsewhere.
  * @throws {HumanError} naming the link
  */
 export function requirePlainState(files: RunFiles, runId?: string): void {
-  const places = [
-    files.stateDir,
-    files.runsDir,
-    files.stateFile,
-    files.lockFile,
-    files.handoffFile,
-    files.promptFile,
-    ...(runId === undefined
-      ? []
-      : [files.runDir(runId), files.journalFile(runId), files.inboxFile(runId)]),
-  ];
-  for (const place of places) {
-    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      throw new HumanError(
-        `${place} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.`,
-      );
+  requirePlainFolders(files.runsDir);
+  const places = [files.stateFile, files.lockFile, files.handoffFile, files.promptFile];
+  if (runId !== undefined) {
+    requirePlainFolders(path.join(files.runDir(runId), 'iterations'));
+    places.push(files.journalFile(runId), files.inboxFile(runId), files.logFile(runId));
+  }
+  places.forEach(requireNoLink);
+}
+
+/**
+ * Makes sure that the folder of an iteration, and all above it up to `.omc`, leads nowhere else.
+ * @throws {HumanError} naming the link
+ */
+export function requirePlainDir(files: RunFiles, runId: string, iteration: number): void {
+  requirePlainFolders(files.iterationDir(runId, iteration));
+}
+
+/**
+ * Looks at `.omc`, the last one when several are on the way, and at every folder from there down to `dir`.
+ * @throws {HumanError} naming the link
+ */
+export function requirePlainFolders(dir: string): void {
+  const folders = [dir];
+  for (let at = dir; path.basename(at) !== '.omc'; ) {
+    const parent = path.dirname(at);
+    if (parent === at) {
+      // Not below any `.omc`: the caller's own place, whose folders are none of ours.
+      return;
     }
+    folders.push(parent);
+    at = parent;
+  }
+  folders.reverse().forEach(requireNoLink);
+}
+
+function requireNoLink(place: string): void {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new HumanError(
+      `${place} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.`,
+    );
   }
 }

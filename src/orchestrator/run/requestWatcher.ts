@@ -1,4 +1,5 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { existsSync, type FSWatcher, lstatSync, watch } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../emitter.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
 import { readPlainFile } from './plainFile.ts';
@@ -7,30 +8,45 @@ import type { RunFiles } from './runFiles.ts';
 /** File events can be lost (network drives, full queues), so a slow look goes beside them. */
 const POLL_MS = 1_000;
 const MAX_STATE_BYTES = 64 * 1024;
+/** Whoever removes the whole folder may begin with the state file; so long until the rest must be gone, too. */
+const SETTLE_MS = 500;
 
 const JOURNAL = 'journal.jsonl';
 
 /** Listens for what people ask of a run: its inbox, and the state file that other tools use to cancel it. */
 export class RequestWatcher implements Disposable {
   private readonly files: RunFiles;
+  private readonly runId: string;
   private readonly inbox: InboxReader;
   private readonly watchers: FSWatcher[] = [];
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
-  private lastError: string | undefined;
+  private lastErrors = new Map<string, string>();
+  private isDamageTold = false;
+  private isDisposed = false;
   private readonly requestEmitter = new Emitter<RunRequest>();
   /** A line of the inbox. */
   readonly onRequest = this.requestEmitter.event;
   private readonly cancelEmitter = new Emitter<void>();
   /** The state file was removed or set to inactive by somebody else (`/oh-my-claudecode:cancel`). */
   readonly onCancel = this.cancelEmitter.event;
+  private readonly damageEmitter = new Emitter<string>();
+  /**
+   * The state folder or the run's journal is gone, or something else is at the state file's place: told once,
+   * with the path. No cancel, since agents clean folders (`git clean -fdx`).
+   */
+  readonly onDamage = this.damageEmitter.event;
   private readonly errorEmitter = new Emitter<Error>();
   readonly onError = this.errorEmitter.event;
 
-  /** Start it after the state file was written for the first time. */
-  constructor(files: RunFiles, runId: string) {
+  /**
+   * Start it after the state file was written for the first time.
+   * @param inboxFrom bytes of the inbox that are not for this loop
+   */
+  constructor(files: RunFiles, runId: string, inboxFrom = 0) {
     this.files = files;
-    this.inbox = new InboxReader(files.inboxFile(runId));
+    this.runId = runId;
+    this.inbox = new InboxReader(files.inboxFile(runId), inboxFrom);
     for (const dir of [files.stateDir, files.runDir(runId)]) {
       try {
         const watcher = watch(dir, (_event, name) => {
@@ -56,44 +72,83 @@ export class RequestWatcher implements Disposable {
   }
 
   dispose(): void {
+    this.isDisposed = true;
     clearInterval(this.timer);
     for (const watcher of this.watchers) {
       watcher.close();
     }
     this.requestEmitter.dispose();
     this.cancelEmitter.dispose();
+    this.damageEmitter.dispose();
     this.errorEmitter.dispose();
   }
 
   private async lookOnce(): Promise<void> {
+    await this.tellErrors('inbox', () => this.lookAtInbox());
+    await this.tellErrors('state', () => this.lookAtState());
+  }
+
+  /** What keeps one place from being read must not hide the other. */
+  private async tellErrors(place: string, lookAt: () => Promise<void>): Promise<void> {
     try {
-      for (const request of await this.inbox.takeNew()) {
-        this.requestEmitter.fire(request);
-      }
-      if (!(await this.isActive())) {
-        this.cancelEmitter.fire();
-      }
+      await lookAt();
     } catch (error) {
       const { message } = error as Error;
       // Once, however often it is met: a place that cannot be read stays so for a while.
-      if (message !== this.lastError) {
-        this.lastError = message;
+      if (message !== this.lastErrors.get(place)) {
+        this.lastErrors.set(place, message);
         this.errorEmitter.fire(error as Error);
       }
     }
   }
 
-  private async isActive(): Promise<boolean> {
+  private async lookAtInbox(): Promise<void> {
+    for (const request of await this.inbox.takeNew()) {
+      this.requestEmitter.fire(request);
+    }
+  }
+
+  private async lookAtState(): Promise<void> {
     const text = await readPlainFile(this.files.stateFile, MAX_STATE_BYTES);
-    if (text === undefined) {
-      return false;
+    if (text !== undefined) {
+      if (!isActive(text.toString('utf8'))) {
+        this.cancelEmitter.fire();
+      }
+      return;
     }
-    try {
-      const state: unknown = JSON.parse(text.toString('utf8'));
-      return !(typeof state === 'object' && state !== null && 'active' in state && !state.active);
-    } catch {
-      // Somebody is in the middle of writing it; the next look sees the whole file.
-      return true;
+    if (this.damage() === undefined) {
+      await sleep(SETTLE_MS, undefined, { ref: false });
     }
+    const damage = this.damage();
+    if (this.isDisposed) {
+      return;
+    }
+    if (damage === undefined) {
+      this.cancelEmitter.fire();
+    } else if (!this.isDamageTold) {
+      this.isDamageTold = true;
+      this.damageEmitter.fire(damage);
+    }
+  }
+
+  /** @returns the place that is damaged; `undefined` when the state file alone is gone, or is back by now */
+  private damage(): string | undefined {
+    const { stateDir, stateFile } = this.files;
+    const place = [stateDir, this.files.journalFile(this.runId)].find(file => !existsSync(file));
+    return place ?? (isOtherThing(stateFile) ? stateFile : undefined);
+  }
+}
+
+function isOtherThing(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+function isActive(text: string): boolean {
+  try {
+    const state: unknown = JSON.parse(text);
+    return !(typeof state === 'object' && state !== null && 'active' in state && !state.active);
+  } catch {
+    // Somebody is in the middle of writing it; the next look sees the whole file.
+    return true;
   }
 }

@@ -1,5 +1,15 @@
 import { assertNever } from '../assertNever.ts';
-import type { IterationOutcome, RunEvent, RunOutcome, StoryCount } from './events.ts';
+import type {
+  IterationOutcome,
+  PauseReason,
+  RunEvent,
+  RunMode,
+  RunOutcome,
+  StoryCount,
+} from './events.ts';
+
+/** In free-form and plan mode the task itself is what iterations make progress on. */
+export const WHOLE_TASK = '';
 
 /** One commit that an iteration made. */
 export interface RecordedCommit {
@@ -14,12 +24,55 @@ export interface RecordedCommit {
 export interface StoryRecord {
   /** Who made it what it is now; the file alone says whether it is done. */
   readonly doneBy?: 'agent' | 'hand' | 'outside';
+  /** The checks of the gate were green on the claim. */
+  readonly verified?: true;
+  /** The reviewer approved the claim. */
+  readonly approved?: true;
+  /** The gate or the reviewer said no to the claim, and its file may still say that it is done. */
+  readonly refused?: true;
   /** Iterations in a row without progress on it. */
   readonly stuckFor: number;
-  /** Iterations in a row whose call failed. */
+  /** Iterations in a row whose call failed, or whose claim was refused. */
   readonly failures: number;
   readonly blocked?: string;
+  /** Left alone in this run, and by whom. */
+  readonly skipped?: 'person' | 'stuck';
+  readonly costUsd: number;
   readonly iterations: number;
+}
+
+/** Tokens as billed. */
+export interface TokenCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+/** What keeps the run from going on, though it lives. */
+export type Waiting =
+  | {
+      readonly kind: 'limit';
+      /** ISO 8601. */
+      readonly until: string;
+      readonly known: boolean;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'pause';
+      readonly reason: PauseReason;
+      readonly storyId?: string;
+      readonly detail?: string;
+    };
+
+/** The output of the check that refused a claim. */
+export interface FailedCheck {
+  readonly iteration: number;
+  readonly storyId?: string;
+  readonly command: string;
+  readonly exitCode?: number;
+  readonly timedOut: boolean;
+  readonly output: string;
 }
 
 /** What runs now. */
@@ -29,8 +82,16 @@ export interface CurrentIteration {
   readonly storyTitle?: string;
   readonly startedAt: string;
   readonly startCommit?: string;
+  /** The agent's process, or the one of the check that runs. */
   readonly agentPid?: number;
   readonly agentStartId?: string;
+  /** The agent is done and what it left is judged: guard, gate, reviewer. */
+  readonly step?: 'agent' | 'gate' | 'review';
+  /** What the calls of this iteration have cost so far. */
+  readonly costUsd: number;
+  readonly usage?: TokenCounts;
+  /** Stories that a person ticked (true) or unticked (false) meanwhile: the last word. */
+  readonly handled: ReadonlyMap<string, boolean>;
   /** The newest thing the agent did: a tool's name and gist, or the last line it said. */
   readonly activity?: string;
   /** Commits recorded so far in this iteration. */
@@ -43,9 +104,10 @@ export interface RunState {
   readonly phase: 'idle' | 'running' | 'stopping' | 'ended';
   readonly agent?: string;
   readonly model?: string;
-  readonly mode?: 'stories' | 'freeForm';
+  readonly mode?: RunMode;
   readonly task: string;
   readonly storyFile?: string;
+  readonly planDir?: string;
   readonly branch?: string;
   readonly pid?: number;
   readonly startId?: string;
@@ -55,11 +117,51 @@ export interface RunState {
   readonly iteration: number;
   readonly maxIterations: number;
   readonly stuckThreshold: number;
+  readonly budgetUsd?: number;
+  readonly payer?: 'apiKey' | 'login';
+  readonly verify: readonly string[];
+  /** What its command line set, as the journal has it: unchecked. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly stories: StoryCount;
+  readonly waiting?: Waiting;
+  readonly pauseRequested: boolean;
+  /** Of the newest first question that nobody has answered yet. */
+  readonly question?: {
+    readonly iteration: number;
+    readonly message: string;
+    readonly storyId?: string;
+  };
+  readonly hints: readonly { readonly text: string; readonly storyId?: string }[];
+  readonly answers: readonly {
+    readonly question: string;
+    readonly answer: string;
+    readonly storyId?: string;
+  }[];
+  /** The last refusal of the gate that no green one has followed. */
+  readonly failedCheck?: FailedCheck;
+  /** The last refusal of the reviewer that no approval has followed. */
+  readonly review?: {
+    readonly iteration: number;
+    readonly storyId: string;
+    readonly objections: readonly string[];
+  };
+  /** What the last iteration that did so changed without being allowed to. */
+  readonly guard?: {
+    readonly iteration: number;
+    readonly changes: Extract<RunEvent, { type: 'guard.found' }>['changes'];
+    readonly restored: boolean;
+  };
+  /** How its stories are to be made, until they are. */
+  readonly prepare?: NonNullable<Extract<RunEvent, { type: 'run.started' }>['prepare']>;
+  /** The process of the planning agent, before the first iteration. */
+  readonly planner?: { readonly agentPid: number; readonly agentStartId?: string };
+  /** An iteration that the run's end cut off; judged when the run goes on. */
+  readonly cutOff?: CurrentIteration;
   readonly current?: CurrentIteration;
   /** `ANTHROPIC_API_KEY` means that the API account is billed. */
   readonly apiKeySource?: string;
   readonly costUsd: number;
+  readonly usage: TokenCounts;
   readonly commits: readonly RecordedCommit[];
   readonly storyRecords: ReadonlyMap<string, StoryRecord>;
   readonly lastIteration?: {
@@ -75,6 +177,8 @@ export interface RunState {
     readonly iteration: number;
     readonly kind: string;
     readonly message: string;
+    /** What the loop did about it in the same iteration. */
+    readonly recoveryAttempt?: string;
   };
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
@@ -88,14 +192,22 @@ export const INITIAL_RUN_STATE: RunState = {
   iteration: 0,
   maxIterations: 0,
   stuckThreshold: 0,
+  verify: [],
   stories: { done: 0, total: 0 },
+  pauseRequested: false,
+  hints: [],
+  answers: [],
   costUsd: 0,
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   commits: [],
   storyRecords: new Map(),
   lastSeq: 0,
 };
 
-const NEW_STORY_RECORD: StoryRecord = { stuckFor: 0, failures: 0, iterations: 0 };
+/** Hints and answers beyond these are forgotten, the oldest first. */
+const MAX_NOTES = 50;
+
+const NEW_STORY_RECORD: StoryRecord = { stuckFor: 0, failures: 0, iterations: 0, costUsd: 0 };
 
 /** What the journal knows of a story; a fresh record for one it has not met. */
 export function storyRecord(state: RunState, storyId: string): StoryRecord {
@@ -133,17 +245,32 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         mode: event.mode,
         task: event.task,
         ...optional('storyFile', event.storyFile),
+        ...optional('planDir', event.planDir),
         ...optional('branch', event.branch),
         pid: event.pid,
         ...optional('startId', event.startId),
         startedAt: event.at,
         maxIterations: event.maxIterations,
         stuckThreshold: event.stuckThreshold,
+        ...optional('budgetUsd', event.budgetUsd),
+        ...optional('payer', event.payer),
+        verify: event.verify ?? [],
+        ...optional('settings', event.settings),
+        ...optional('prepare', event.prepare),
         stories: count(event.stories),
       };
+    case 'run.resumed':
+      return resumed(state, event);
+    case 'plan.written':
+      return {
+        ...withoutKey(state, 'prepare'),
+        stories: { done: 0, total: event.stories },
+      };
+    case 'plan.refused':
+      return state;
     case 'iteration.started':
       return {
-        ...state,
+        ...withoutKey(state, 'cutOff'),
         iteration: event.iteration,
         stories: count(event.stories),
         current: {
@@ -153,14 +280,17 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           startedAt: event.at,
           ...optional('startCommit', event.startCommit),
           commits: 0,
+          step: 'agent',
+          costUsd: 0,
+          handled: new Map(),
         },
       };
-    case 'agent.started':
-      return withCurrent(state, current => ({
-        ...current,
-        agentPid: event.pid,
-        ...optional('agentStartId', event.startId),
-      }));
+    case 'agent.started': {
+      const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
+      return state.current
+        ? withCurrent(state, current => ({ ...current, ...process }))
+        : { ...state, planner: process };
+    }
     case 'agent.init':
       return {
         ...state,
@@ -181,12 +311,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return state;
     case 'agent.ended':
       return {
-        ...withCurrent(state, ({ agentPid: _pid, agentStartId: _startId, ...current }) => current),
+        ...withCost(withCurrent(state, withoutProcess), event.costUsd, event.usage),
         ...(event.error && {
           lastError: {
             iteration: event.iteration,
             kind: event.error.kind,
             message: event.error.message,
+            ...(state.lastError?.iteration === event.iteration &&
+              optional('recoveryAttempt', state.lastError.recoveryAttempt)),
           },
         }),
       };
@@ -204,24 +336,150 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           },
         ],
       };
-    case 'story.changed':
-      return withStory(state, event.storyId, ({ doneBy: _doneBy, ...record }) => ({
-        ...record,
-        ...(event.done && { doneBy: event.by }),
+    case 'call.retried':
+      return {
+        ...state,
+        lastError: {
+          iteration: event.iteration,
+          kind: event.error.kind,
+          message: event.error.message,
+          recoveryAttempt: `retry ${event.attempt} of ${event.maxAttempts}`,
+        },
+      };
+    case 'agent.replaced':
+      return { ...state, agent: event.to };
+    case 'limit.waiting':
+      return {
+        ...state,
+        waiting: { kind: 'limit', until: event.until, known: event.known, message: event.message },
+      };
+    case 'limit.ended':
+      return withoutKey(state, 'waiting');
+    case 'pause.requested':
+      return { ...state, pauseRequested: true };
+    case 'pause.started':
+      return {
+        ...state,
+        pauseRequested: false,
+        waiting: {
+          kind: 'pause',
+          reason: event.reason,
+          ...optional('storyId', event.storyId),
+          ...optional('detail', event.detail),
+        },
+      };
+    case 'pause.ended':
+      return afterPause(state, event.by);
+    case 'hint.given':
+      return {
+        ...state,
+        hints: [...state.hints, { text: event.text, ...optional('storyId', event.storyId) }].slice(
+          -MAX_NOTES,
+        ),
+      };
+    case 'question.answered': {
+      const { question, answer } = event;
+      return {
+        ...withoutKey(state, 'question'),
+        answers: [
+          ...state.answers,
+          { question, answer, ...optional('storyId', event.storyId) },
+        ].slice(-MAX_NOTES),
+      };
+    }
+    case 'story.skipped':
+      return withStory(state, event.storyId, record => ({ ...record, skipped: event.by }));
+    case 'story.reset':
+      return withStory(state, event.storyId, newStart);
+    case 'story.stuck':
+      return state;
+    case 'guard.found':
+      return {
+        ...state,
+        guard: {
+          iteration: event.iteration,
+          changes: event.changes,
+          restored: event.restored,
+        },
+      };
+    case 'gate.started':
+      return withCurrent(state, current => ({ ...current, step: 'gate' }));
+    case 'check.started':
+      return withCurrent(state, current => ({
+        ...current,
+        activity: event.command,
+        agentPid: event.pid,
+        ...optional('agentStartId', event.startId),
       }));
-    case 'story.ticked':
+    case 'check.ended': {
+      const after = withCurrent(state, withoutProcess);
+      return event.ok
+        ? after
+        : {
+            ...after,
+            failedCheck: {
+              iteration: event.iteration,
+              ...optional('storyId', state.current?.storyId),
+              command: event.command,
+              ...optional('exitCode', event.exitCode),
+              timedOut: event.timedOut,
+              output: event.outputTail,
+            },
+          };
+    }
+    case 'gate.ended': {
+      if (!event.green) {
+        return event.storyId === undefined
+          ? state
+          : withStory(state, event.storyId, record => ({ ...record, refused: true }));
+      }
+      const green = withoutKey(state, 'failedCheck');
+      return event.storyId === undefined
+        ? green
+        : withStory(green, event.storyId, ({ refused: _refused, ...record }) => ({
+            ...record,
+            verified: true,
+          }));
+    }
+    case 'review.ended': {
+      const { iteration, storyId, objections } = event;
+      return event.approved
+        ? withStory(withoutKey(state, 'review'), storyId, ({ refused: _refused, ...record }) => ({
+            ...record,
+            approved: true,
+          }))
+        : withStory({ ...state, review: { iteration, storyId, objections } }, storyId, record => ({
+            ...record,
+            refused: true,
+          }));
+    }
+    case 'story.changed':
       return withStory(
         state,
         event.storyId,
-        ({ doneBy: _doneBy, blocked: _blocked, ...record }) => ({
-          ...record,
-          // A person's touch is a new start for the story, whichever way it went.
-          stuckFor: 0,
-          failures: 0,
-          ...(event.done && { doneBy: 'hand' as const }),
-        }),
+        ({ doneBy: _doneBy, verified: _verified, approved: _approved, ...rest }) => {
+          const { refused: _refused, ...record } = rest;
+          return event.done ? { ...record, doneBy: doneByOf(event.by) } : record;
+        },
       );
+    case 'story.ticked':
+      return withStory(withHandled(state, event.storyId, event.done), event.storyId, record => ({
+        ...newStart(record),
+        ...(event.done && { doneBy: 'hand' as const }),
+      }));
     case 'promise.seen': {
+      const isWholeTask = state.current?.storyId === undefined;
+      if (event.signal === 'needsHuman' || (event.signal === 'blocked' && isWholeTask)) {
+        // Without stories there is no other one to go on with, so it is a question too.
+        return {
+          ...state,
+          question: {
+            iteration: event.iteration,
+            message: event.message,
+            ...optional('storyId', state.current?.storyId),
+          },
+        };
+      }
       if (event.signal === 'blocked' && state.current?.storyId !== undefined) {
         return withStory(state, state.current.storyId, record => ({
           ...record,
@@ -241,7 +499,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       const ended: RunState = {
         ...rest,
         stories: count(event.stories),
-        costUsd: state.costUsd + (event.costUsd ?? 0),
+        // Journals of 0.1 tell the cost here alone.
+        costUsd: state.costUsd - (state.current?.costUsd ?? 0) + costOf(event, state),
         lastIteration: {
           number: event.iteration,
           outcome: event.outcome,
@@ -249,18 +508,23 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         },
         ...(event.outcome === 'storyDone' && optional('lastCompletedStory', event.storyId)),
       };
-      return event.storyId === undefined
-        ? ended
-        : withStory(ended, event.storyId, record => afterIteration(record, event.outcome));
+      return withStory(ended, event.storyId ?? WHOLE_TASK, record =>
+        afterIteration(
+          { ...record, costUsd: record.costUsd + costOf(event, state) },
+          event.outcome,
+          event.progress ?? (event.outcome === 'storyDone' || event.outcome === 'progress'),
+        ),
+      );
     }
     case 'warning':
       return state;
     case 'stop.requested':
       return state.phase === 'running' ? { ...state, phase: 'stopping' } : state;
     case 'run.ended': {
-      const { current: _current, ...rest } = state;
+      const { current, waiting: _waiting, ...rest } = state;
       return {
         ...rest,
+        ...optional('cutOff', current ?? state.cutOff),
         phase: 'ended',
         endedAt: event.at,
         outcome: event.outcome,
@@ -274,29 +538,155 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
   }
 }
 
-function afterIteration(record: StoryRecord, outcome: IterationOutcome): StoryRecord {
-  const iterations = record.iterations + 1;
+function afterIteration(
+  record: StoryRecord,
+  outcome: IterationOutcome,
+  progress: boolean,
+): StoryRecord {
+  const counted = {
+    ...record,
+    iterations: record.iterations + 1,
+    stuckFor: progress ? 0 : record.stuckFor + 1,
+  };
   switch (outcome) {
     case 'storyDone':
     case 'progress':
-      return { ...record, iterations, stuckFor: 0, failures: 0 };
     case 'noProgress':
     case 'blocked':
     case 'needsHuman':
-      return { ...record, iterations, stuckFor: record.stuckFor + 1, failures: 0 };
+      return { ...counted, failures: 0 };
     case 'failed':
-      return {
-        ...record,
-        iterations,
-        stuckFor: record.stuckFor + 1,
-        failures: record.failures + 1,
-      };
+    case 'rejected':
+      return { ...counted, failures: record.failures + 1 };
     case 'stopped':
+    case 'skipped':
       // A person cut it off; that says nothing about the story.
       return record;
     default:
       return assertNever(outcome);
   }
+}
+
+/** A person's touch is a new start for the story, whichever way it went. */
+function newStart({
+  doneBy: _doneBy,
+  verified: _verified,
+  approved: _approved,
+  refused: _refused,
+  blocked: _blocked,
+  skipped: _skipped,
+  ...record
+}: StoryRecord): StoryRecord {
+  return { ...record, stuckFor: 0, failures: 0 };
+}
+
+/** A run that ended for what a person must settle gives every story another chance when it goes on. */
+function resumed(before: RunState, event: Extract<RunEvent, { type: 'run.resumed' }>): RunState {
+  const {
+    endedAt: _endedAt,
+    outcome,
+    exitCode: _exitCode,
+    detail: _detail,
+    question: _question,
+    waiting: _waiting,
+    budgetUsd: _budget,
+    payer: _payer,
+    model: _model,
+    cutOff,
+    ...state
+  } = before;
+  const isSettled = outcome === 'needsHuman' || outcome === 'stuck' || outcome === 'noReadyStory';
+  return {
+    ...state,
+    phase: 'running',
+    pid: event.pid,
+    ...optional('startId', event.startId),
+    agent: event.agent,
+    ...optional('model', event.model),
+    maxIterations: event.maxIterations,
+    stuckThreshold: event.stuckThreshold,
+    ...optional('budgetUsd', event.budgetUsd),
+    ...optional('payer', event.payer),
+    verify: event.verify ?? [],
+    ...optional('settings', event.settings),
+    ...optional('branch', event.branch),
+    stories: count(event.stories),
+    pauseRequested: false,
+    // The iteration that was cut off is judged first.
+    ...optional('current', cutOff && withoutProcess(cutOff)),
+    ...(isSettled && {
+      storyRecords: new Map(
+        [...state.storyRecords].map(([id, { blocked: _blocked, ...record }]) => [
+          id,
+          { ...record, stuckFor: 0, failures: 0 },
+        ]),
+      ),
+    }),
+  };
+}
+
+/** Going on after a question or an alert means that the person has settled it. */
+function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
+  const { waiting, ...rest } = before;
+  const state: RunState = { ...rest, pauseRequested: false };
+  if (by === 'stop' || waiting?.kind !== 'pause') {
+    return state;
+  }
+  const settled = waiting.reason === 'question' ? withoutKey(state, 'question') : state;
+  return waiting.reason === 'stuck'
+    ? withStory(settled, waiting.storyId ?? WHOLE_TASK, record => ({ ...record, stuckFor: 0 }))
+    : settled;
+}
+
+function withoutProcess({
+  agentPid: _pid,
+  agentStartId: _startId,
+  ...current
+}: CurrentIteration): CurrentIteration {
+  return current;
+}
+
+function doneByOf(
+  by: Extract<RunEvent, { type: 'story.changed' }>['by'],
+): NonNullable<StoryRecord['doneBy']> {
+  return by === 'agent' ? 'agent' : 'outside';
+}
+
+function costOf(event: { readonly costUsd?: number | undefined }, { current }: RunState): number {
+  return event.costUsd ?? current?.costUsd ?? 0;
+}
+
+function withCost(
+  state: RunState,
+  costUsd: number | undefined,
+  usage: TokenCounts | undefined,
+): RunState {
+  const counted = withCurrent(state, current => ({
+    ...current,
+    costUsd: current.costUsd + (costUsd ?? 0),
+    ...(usage && { usage: sum(current.usage, usage) }),
+  }));
+  return {
+    ...counted,
+    costUsd: state.costUsd + (costUsd ?? 0),
+    usage: usage ? sum(state.usage, usage) : state.usage,
+  };
+}
+
+function sum(a: TokenCounts | undefined, b: TokenCounts): TokenCounts {
+  return {
+    input: (a?.input ?? 0) + b.input,
+    output: (a?.output ?? 0) + b.output,
+    cacheRead: (a?.cacheRead ?? 0) + b.cacheRead,
+    cacheWrite: (a?.cacheWrite ?? 0) + b.cacheWrite,
+  };
+}
+
+function withoutKey<
+  K extends 'waiting' | 'question' | 'failedCheck' | 'review' | 'cutOff' | 'planner' | 'prepare',
+>(state: RunState, key: K): RunState {
+  const { [key]: _gone, ...rest } = state;
+  return rest as RunState;
 }
 
 function withStory(
@@ -307,6 +697,19 @@ function withStory(
   const storyRecords = new Map(state.storyRecords);
   storyRecords.set(storyId, change(storyRecord(state, storyId)));
   return { ...state, storyRecords };
+}
+
+/** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */
+function withHandled(state: RunState, storyId: string, done: boolean): RunState {
+  const handle = (iteration: CurrentIteration): CurrentIteration => ({
+    ...iteration,
+    handled: new Map([...iteration.handled, [storyId, done]]),
+  });
+  return {
+    ...state,
+    ...(state.current && { current: handle(state.current) }),
+    ...(state.cutOff && { cutOff: handle(state.cutOff) }),
+  };
 }
 
 function withCurrent(

@@ -1,4 +1,4 @@
-import type { Criterion, Story } from './story.ts';
+import type { Criterion, Story, StoryFileHeading } from './story.ts';
 
 /**
  * How the dialects of `prd.json` are read. Loops in the wild agree on no key but `id`, so each fact is looked for
@@ -47,6 +47,7 @@ const CRITERIA_KEYS = [
   'acceptance_criteria',
   'acceptance',
   'criteria',
+  'done_criteria',
   'verification',
   'validation',
   'stepsToVerify',
@@ -92,13 +93,6 @@ export interface Entry {
 export interface StoryArray {
   readonly key?: string;
   readonly entries: readonly unknown[];
-}
-
-/** What a file says about itself, besides its stories. */
-export interface PrdHeading {
-  readonly project: string;
-  readonly branchName: string;
-  readonly description: string;
 }
 
 export function isEntry(value: unknown): value is Entry {
@@ -160,7 +154,7 @@ function hasStoryShape(value: unknown): boolean {
 }
 
 /** Reads project, branch and description under their several names; empty where there is none. */
-export function readHeading(root: unknown): PrdHeading {
+export function readHeading(root: unknown): StoryFileHeading {
   if (!isEntry(root)) {
     return { project: '', branchName: '', description: '' };
   }

@@ -6,7 +6,7 @@ export type NextStory =
   | {
       readonly story?: undefined;
       /**
-       * `empty`: the list has no story; `allDone`: every story is done; `waiting`: what is left waits for
+       * `empty`: the list has no story; `allDone`: every story is done or put aside; `waiting`: what is left waits for
        * dependencies; `skipped`: stories are ready, but the caller skips all of them.
        */
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped';
@@ -18,14 +18,14 @@ export interface NextStoryOptions {
 }
 
 /**
- * Picks the next story: not done, every dependency done, lowest priority first, ties in file order. Pure.
+ * Picks the next story: not done, not put aside, every dependency done, lowest priority first, ties in file order. Pure.
  * A dependency is done when every story of its id is; one that the file does not have is never done.
  */
 export function nextStory(stories: readonly Story[], options: NextStoryOptions = {}): NextStory {
   if (stories.length === 0) {
     return { reason: 'empty' };
   }
-  const open = stories.filter(story => !story.done);
+  const open = stories.filter(story => !story.done && story.parked !== true);
   if (open.length === 0) {
     return { reason: 'allDone' };
   }

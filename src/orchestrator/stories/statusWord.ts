@@ -52,8 +52,15 @@ const PARKED_WORDS = new Set([
   'archived',
 ]);
 
-/** The done word to write instead of `current`: the one the file's other stories use most, else its natural pair. */
-export function doneWord(current: string | undefined, others: readonly StatusUse[]): string {
+/**
+ * The done word to write instead of `current`: the one the file's other stories use most, else `usual`, else the
+ * natural pair of `current`.
+ */
+export function doneWord(
+  current: string | undefined,
+  others: readonly StatusUse[],
+  usual?: string,
+): string {
   const used = mostUsed(others.map(other => other.status).filter(isDoneWord));
   if (used !== undefined) {
     return used;
@@ -65,7 +72,7 @@ export function doneWord(current: string | undefined, others: readonly StatusUse
       : word === 'pending' || word === 'not started'
         ? 'completed'
         : 'done';
-  return inCaseOf(pair, current);
+  return inCaseOf(usual ?? pair, current);
 }
 
 /** The not-done word to write instead of `current`: the one the file's other stories use most, else `pending`. */

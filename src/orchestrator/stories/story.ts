@@ -1,9 +1,13 @@
 /**
- * The story model: what every task source is read into, whatever its dialect.
- *
- * Dialects of `prd.json` and the order in which their keys are believed are described in
- * `docs/story-files.md`.
+ * The story model: what every task source is read into, whatever its format and dialect. `docs/story-files.md`
+ * describes them.
  */
+
+/**
+ * Kinds of story files: `prd` is JSON in any dialect, `plan` a Markdown file with checkboxes, `specsIndex` one that
+ * lists specifications, `beads` the JSON lines of the issue tracker Beads, `orchestration` YAML with phases and tasks.
+ */
+export type StoryFormatName = 'prd' | 'plan' | 'specsIndex' | 'beads' | 'orchestration';
 
 /** One acceptance criterion; `done` only where the file tells it apart from the story's own state. */
 export interface Criterion {
@@ -28,6 +32,8 @@ export interface Story {
   readonly dependsOn: readonly string[];
   /** Group the file puts the story in (epic, phase, category), when it has one. */
   readonly epic?: string;
+  /** The file has put it aside, as deleted, deferred or no work at all: it counts, but is never next. */
+  readonly parked?: true;
   /** 0-based position in the file. */
   readonly position: number;
   /** 1-based line of the story's first character in the file. */
@@ -39,11 +45,14 @@ export interface StoryProblem {
   /** Stable code, for quick fixes and translations. */
   readonly code:
     | 'invalidJson'
+    | 'invalidYaml'
     | 'noStories'
     | 'unreadable'
     | 'duplicateId'
     | 'unknownDependency'
-    | 'circularDependency';
+    | 'circularDependency'
+    /** A code fence or comment that hides the checkboxes after it, because nothing ends it. */
+    | 'unclosedBlock';
   /** English sentence that names the mend. */
   readonly message: string;
   /** 1-based; 1 when the problem has no narrower place. */
@@ -52,13 +61,18 @@ export interface StoryProblem {
   readonly column: number;
 }
 
-/** A story file that could be read, perhaps with problems that do not hide its stories. */
-export interface StoryList {
-  readonly kind: 'stories';
-  readonly path: string;
+/** What a file says about itself, besides its stories; empty where it says nothing. */
+export interface StoryFileHeading {
   readonly project: string;
   readonly branchName: string;
   readonly description: string;
+}
+
+/** A story file that could be read, perhaps with problems that do not hide its stories. */
+export interface StoryList extends StoryFileHeading {
+  readonly kind: 'stories';
+  readonly format: StoryFormatName;
+  readonly path: string;
   readonly stories: readonly Story[];
   readonly problems: readonly StoryProblem[];
   /** SHA-256 of the bytes that were read, hex. */
@@ -68,6 +82,7 @@ export interface StoryList {
 /** A story file that exists but cannot be used; never shown as an empty list. */
 export interface InvalidStoryFile {
   readonly kind: 'invalid';
+  readonly format: StoryFormatName;
   readonly path: string;
   readonly problems: readonly [StoryProblem, ...StoryProblem[]];
   readonly hash: string;

@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HumanError } from '../humanError.ts';
-import { findJsonError } from './jsonError.ts';
-import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
-import {
-  DEPENDENCY_KEYS,
-  findStoryArray,
-  isEntry,
-  readHeading,
-  readStory,
-  type StoryArray,
-} from './prdFormat.ts';
+import { decodeText } from './decodeText.ts';
+import { formatOf } from './formats.ts';
+import { findTooDeep, MAX_DEPTH } from './nesting.ts';
 import type { InvalidStoryFile, StoryFile, StoryProblem } from './story.ts';
-import { findStoryProblems } from './storyProblems.ts';
+import { isStoryText, type StoryFormat, type StoryText } from './storyFormat.ts';
 import { TextLines } from './textLines.ts';
 
-/** Where a workspace may keep its story file, relative to its folder; the first one that exists is used. */
+/** Where a workspace may keep its `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [
   '.omc/prd.json',
   'prd.json',
@@ -26,18 +19,83 @@ export const STORY_FILE_PLACES = [
   'plans/prd.json',
 ] as const;
 
-const BOM = '\uFEFF';
+/**
+ * Where else stories may be, when there is no `prd.json`: the first file that holds any. A `*` stands for one name;
+ * such a place counts when exactly one file there holds stories, so that nobody's choice is guessed.
+ */
+export const OTHER_STORY_FILE_PLACES = [
+  '.beads/issues.jsonl',
+  '.beads/beads.jsonl',
+  'IMPLEMENTATION_PLAN.md',
+  '.ralph/IMPLEMENTATION_PLAN.md',
+  '.ralph/fix_plan.md',
+  '.ralph/@fix_plan.md',
+  '@fix_plan.md',
+  'fix_plan.md',
+  '.ralph/plan.md',
+  '.ralphy/plan.md',
+  'PLAN.md',
+  'plan.md',
+  '.claude/orchestration/*.yaml',
+  '.claude/orchestration/*.yml',
+  'specs/*/tasks.md',
+  '.kiro/specs/*/tasks.md',
+  'specs/INDEX.md',
+  '.ralph/specs/INDEX.md',
+] as const;
+
+/** Largest story file that is read, in bytes: thousands of stories. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Finds the story file of a workspace: its path, or `undefined` when there is none at any known place. */
 export async function findStoryFile(workspaceDir: string): Promise<string | undefined> {
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile() === true) {
+    if (await isFile(path)) {
+      return path;
+    }
+  }
+  for (const place of OTHER_STORY_FILE_PLACES) {
+    const [path, ...others] = await filesWithStories(workspaceDir, place);
+    if (path !== undefined && others.length === 0) {
       return path;
     }
   }
   return undefined;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true;
+}
+
+/** The files at a place that hold stories, or that would perhaps if they could be read. */
+async function filesWithStories(workspaceDir: string, place: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of await filesAt(workspaceDir, place)) {
+    if (await isFile(path)) {
+      const file = await readStoryFile(path);
+      if (file.kind === 'stories' || file.problems[0].code !== 'noStories') {
+        found.push(path);
+      }
+    }
+  }
+  return found;
+}
+
+async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
+  const star = place.indexOf('*');
+  if (star === -1) {
+    return [join(workspaceDir, place)];
+  }
+  const folder = join(workspaceDir, place.slice(0, star));
+  const ending = place.slice(star + 1);
+  const isFolder = ending.startsWith('/');
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter(name => isFolder || (name.endsWith(ending) && !name.startsWith('_')))
+    .sort()
+    .map(name => join(folder, isFolder ? `${name}${ending}` : name));
 }
 
 /**
@@ -49,8 +107,15 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
   let content: Uint8Array;
   try {
     // Opening a named pipe would wait for a writer for ever.
-    if (!(await stat(path)).isFile()) {
-      return unreadable(path, `${basename(path)} is not a file: put the stories into a JSON file.`);
+    const found = await stat(path);
+    if (!found.isFile()) {
+      return unreadable(path, `${basename(path)} is not a file: put the stories into a file.`);
+    }
+    if (found.size > MAX_BYTES) {
+      return unreadable(
+        path,
+        `${basename(path)} is larger than ${MAX_BYTES / 1024 / 1024} MB: move finished stories to another file.`,
+      );
     }
     content = await readFile(path);
   } catch (error) {
@@ -76,128 +141,61 @@ export function parseStoryFile(path: string, content: string | Uint8Array): Stor
 /** A story file together with what an edit of its text needs. */
 export interface ParsedStoryFile {
   readonly file: StoryFile;
-  /** The text without its byte order mark; every offset counts in it. */
+  /** The text without its byte order mark. */
   readonly text: string;
   /** The byte order mark, or nothing. */
   readonly bom: string;
-  /** The list as it was in the file; absent when the file is invalid. */
-  readonly array?: StoryArray;
-  /** Where each entry of the list stands in `text`. */
-  readonly spans: readonly Span[];
+  /** Edits of `text`; none when the file is invalid. See `StoryText`. */
+  readonly edits: StoryText['edits'];
 }
 
 /** As `parseStoryFile`, for callers that go on to edit the text. */
 export function parseStoryText(path: string, content: string | Uint8Array): ParsedStoryFile {
   const hash = createHash('sha256').update(content).digest('hex');
-  const decoded = decode(content);
-  const bom = decoded.text.startsWith(BOM) ? BOM : '';
-  const text = decoded.text.slice(bom.length);
-  const invalid = (problem: StoryProblem): ParsedStoryFile => ({
-    file: { kind: 'invalid', path, problems: [problem], hash },
+  const { text, bom, problem } = decodeText(content);
+  const format = formatOf(path, text);
+  const lines = new TextLines(text);
+  const unusable = problem ?? nestingProblem(text, format);
+  const read =
+    unusable === undefined
+      ? format.read(text, lines)
+      : { code: codeOf(format, problem), message: unusable.message, ...lines.at(unusable.offset) };
+  if (!isStoryText(read)) {
+    const file: StoryFile = { kind: 'invalid', format: format.name, path, problems: [read], hash };
+    return { file, text, bom, edits: () => [] };
+  }
+  const { heading, stories, problems, edits } = read;
+  return {
+    file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
     text,
     bom,
-    spans: [],
-  });
-  const lines = new TextLines(text);
-  if (decoded.problem !== undefined) {
-    const { offset, message } = decoded.problem;
-    return invalid({ code: 'unreadable', message, ...lines.at(Math.max(0, offset - bom.length)) });
-  }
-
-  let root: unknown;
-  try {
-    root = JSON.parse(text);
-  } catch {
-    const error = findJsonError(text, lines) ?? { offset: 0, message: 'This is not valid JSON.' };
-    return invalid({ code: 'invalidJson', message: error.message, ...lines.at(error.offset) });
-  }
-  const array = findStoryArray(root);
-  if (array === undefined) {
-    const place = lines.at(skipSpace(text, 0));
-    return invalid({ code: 'noStories', message: noStoriesMessage(root), ...place });
-  }
-
-  const spans = findEntries(text, array.key);
-  const startOf = (position: number) => spans[position]?.start ?? 0;
-  const stories = array.entries.flatMap((entry, position) =>
-    isEntry(entry) ? [readStory(entry, position, lines.at(startOf(position)).line)] : [],
-  );
-  const problems = findStoryProblems(stories, (story, fact) => {
-    const start = startOf(story.position);
-    const keys: readonly string[] = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
-    const member = membersOf(text, start).find(({ key }) => keys.includes(key));
-    return lines.at(member?.name.start ?? start);
-  });
-  const file: StoryFile = { kind: 'stories', path, ...readHeading(root), stories, problems, hash };
-  return { file, text, bom, array, spans };
+    edits,
+  };
 }
 
-function findEntries(text: string, key: string | undefined): readonly Span[] {
-  const start = skipSpace(text, 0);
-  return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
+/** YAML that is nested too deep has been told as broken YAML since its parser gave up on it. */
+function codeOf(format: StoryFormat, undecodable: object | undefined): StoryProblem['code'] {
+  return undecodable === undefined && format.name === 'orchestration'
+    ? 'invalidYaml'
+    : 'unreadable';
 }
 
-interface Decoded {
-  readonly text: string;
-  readonly problem?: { readonly offset: number; readonly message: string };
-}
-
-function decode(content: string | Uint8Array): Decoded {
-  if (typeof content === 'string') {
-    return { text: content };
-  }
-  const [first, second] = content;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    const message = 'The file is UTF-16 text: save it with the encoding UTF-8.';
-    return { text: '', problem: { offset: 0, message } };
-  }
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
-  } catch {
-    const message = 'The file is not UTF-8 text from here on: save it with the encoding UTF-8.';
-    return notUtf8(content, message);
-  }
-}
-
-/** Decodes what can be decoded, and finds the first place that cannot. */
-function notUtf8(content: Uint8Array, message: string): Decoded {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
-  } catch {
-    return { text: '', problem: { offset: 0, message: 'The file is too large for a story file.' } };
-  }
-  let bytes = 0;
-  let from = 0;
-  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
-    bytes += Buffer.byteLength(text.slice(from, at));
-    from = at;
-    // A replacement character that was in the file stands there as these three bytes.
-    if (content[bytes] !== 0xef || content[bytes + 1] !== 0xbf || content[bytes + 2] !== 0xbd) {
-      return { text, problem: { offset: at, message } };
-    }
-  }
-  return { text, problem: { offset: 0, message } };
-}
-
-function noStoriesMessage(root: unknown): string {
-  const mend = 'Put the stories into a list "userStories", each with id, title and passes.';
-  if (!isEntry(root)) {
-    return Array.isArray(root)
-      ? `The entries of this list do not look like stories (no passes, status, or id with title). ${mend}`
-      : `The file holds a single value, not stories. ${mend}`;
-  }
-  if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
-    return `This is a JSON schema, not a list of stories. ${mend}`;
-  }
-  const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
-  return nested === undefined
-    ? `The file has no list of stories. ${mend}`
-    : `The stories are nested in "${nested}", which this program does not run. ${mend}`;
+function nestingProblem(
+  text: string,
+  format: StoryFormat,
+): { message: string; offset: number } | undefined {
+  const offset = findTooDeep(text, format.name);
+  return offset === undefined
+    ? undefined
+    : {
+        message: `This is nested deeper than ${MAX_DEPTH} levels, which no story is. Remove it.`,
+        offset,
+      };
 }
 
 function unreadable(path: string, message: string): InvalidStoryFile {
   const problem: StoryProblem = { code: 'unreadable', message, line: 1, column: 1 };
   // Nothing was read; the hash of no bytes differs from that of every story file.
-  return { kind: 'invalid', path, problems: [problem], hash: createHash('sha256').digest('hex') };
+  const hash = createHash('sha256').digest('hex');
+  return { kind: 'invalid', format: formatOf(path, '').name, path, problems: [problem], hash };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, Uri } from 'vscode';
 import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { GitRepository } from '../../orchestrator/git.ts';
+import { GitRepository } from '../../orchestrator/git/git.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { Command } from '../contributions.ts';

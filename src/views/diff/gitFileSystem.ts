@@ -11,7 +11,7 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { GitRepository } from '../../orchestrator/git.ts';
+import { GitRepository } from '../../orchestrator/git/git.ts';
 import { GIT_SCHEME } from '../contributions.ts';
 import { ralphFolder, requireTrust } from '../workspaceFolder.ts';
 

@@ -1,12 +1,16 @@
 import { commands, l10n, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { RunOutcome } from '../../orchestrator/run/events.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { outcomeSentence } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { RunModel } from '../run/runModel.ts';
+
+/** Ends that are neither good nor a fault. */
+const WARNINGS: ReadonlySet<RunOutcome> = new Set(['maxIterations', 'budget', 'stuck']);
 
 /** Tells that a run has ended, once, and only when this window saw it running. */
 export class RunNotifications implements Disposable {
@@ -38,18 +42,18 @@ export class RunNotifications implements Disposable {
       // The person who stopped it knows.
       return;
     }
-    const { iteration: iterations, stories, detail } = state;
+    const { stories } = state;
     const sentence =
       outcome === 'completed'
         ? l10n.t('Ralph is done: {0} of {1} stories.', stories.done, stories.total)
-        : outcomeSentence({ outcome, iterations, stories, detail }, l10n.t).text;
+        : outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text;
     const message = plainSentence(sentence);
     const showStories = l10n.t('Show Stories');
     const runAgain = l10n.t('Run Again');
     const choice =
       outcome === 'completed'
         ? await window.showInformationMessage(message, showStories)
-        : outcome === 'maxIterations'
+        : WARNINGS.has(outcome)
           ? await window.showWarningMessage(message, runAgain, showStories)
           : await window.showErrorMessage(message, runAgain, showStories);
     if (choice === showStories) {

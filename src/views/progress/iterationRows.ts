@@ -26,7 +26,18 @@ export type IterationReason =
   /** In the agent's words. */
   | { readonly kind: 'blocked' | 'needsHuman'; readonly message: string }
   /** It promised to be complete, and the files said otherwise. */
-  | { readonly kind: 'refusedPromise' };
+  | { readonly kind: 'refusedPromise' }
+  /** A check refused its claim. */
+  | {
+      readonly kind: 'failedCheck';
+      readonly command: string;
+      readonly exitCode?: number;
+      readonly timedOut: boolean;
+    }
+  /** The reviewer did not approve its claim. */
+  | { readonly kind: 'objections'; readonly objections: readonly string[] }
+  /** It changed stories that it was not given. */
+  | { readonly kind: 'guard'; readonly restored: boolean };
 
 /**
  * Tells the iterations of a run, oldest first. Pure and total, like the fold of the run itself: events
@@ -40,10 +51,10 @@ export function iterationRows(
   let rows = new Map<number, IterationRow>();
   let lastSeq = 0;
   let ended = false;
-  const change = (number: number, fields: (row: IterationRow) => Partial<IterationRow>) => {
+  const change = (number: number, changed: (row: IterationRow) => IterationRow) => {
     const row = rows.get(number);
     if (row) {
-      rows.set(number, { ...row, ...fields(row) });
+      rows.set(number, changed(row));
     }
   };
   for (const event of events) {
@@ -68,28 +79,67 @@ export function iterationRows(
           commits: [],
         });
         break;
+      case 'run.resumed':
+        ended = false;
+        break;
       case 'agent.ended': {
-        const reason = reasonOf(event);
-        change(event.iteration, () => (reason ? { reason } : {}));
+        // A reviewer's end is not the end of the work.
+        if (event.purpose === undefined || event.purpose === 'story') {
+          const reason = reasonOf(event);
+          change(event.iteration, row => {
+            const { reason: _before, ...rest } = row;
+            return { ...rest, ...(reason && { reason }) };
+          });
+        }
         break;
       }
+      case 'guard.found':
+        change(event.iteration, row => ({
+          ...row,
+          reason: { kind: 'guard', restored: event.restored },
+        }));
+        break;
+      case 'check.ended':
+        if (!event.ok) {
+          const { command, exitCode, timedOut } = event;
+          change(event.iteration, row => ({
+            ...row,
+            reason: {
+              kind: 'failedCheck',
+              command,
+              ...(exitCode !== undefined && { exitCode }),
+              timedOut,
+            },
+          }));
+        }
+        break;
+      case 'review.ended':
+        if (!event.approved) {
+          const { objections } = event;
+          change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
+        }
+        break;
       case 'commit.recorded': {
         const { hash, subject } = event;
-        change(event.iteration, row => ({ commits: [...row.commits, { hash, subject }] }));
+        change(event.iteration, row => ({
+          ...row,
+          commits: [...row.commits, { hash, subject }],
+        }));
         break;
       }
       case 'promise.seen': {
         const { signal, message, accepted } = event;
         if (signal !== 'complete') {
-          change(event.iteration, () => ({ reason: { kind: signal, message } }));
+          change(event.iteration, row => ({ ...row, reason: { kind: signal, message } }));
         } else if (!accepted) {
-          change(event.iteration, () => ({ reason: { kind: 'refusedPromise' } }));
+          change(event.iteration, row => ({ ...row, reason: { kind: 'refusedPromise' } }));
         }
         break;
       }
       case 'iteration.ended': {
         const { outcome, durationMs, costUsd } = event;
-        change(event.iteration, () => ({
+        change(event.iteration, row => ({
+          ...row,
           outcome,
           durationMs,
           ...(costUsd !== undefined && { costUsd }),

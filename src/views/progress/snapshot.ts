@@ -1,9 +1,15 @@
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { CurrentIteration, RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten, shortenBlock } from '../../orchestrator/text.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import {
+  dollars,
+  outcomeSentence,
+  runEnd,
+  type Translate,
+  waitingSentence,
+} from '../../presentation/sentences.ts';
 import { type IterationReason, type IterationRow, iterationRows } from './iterationRows.ts';
 import type {
   Glyph,
@@ -32,7 +38,9 @@ export function progressSnapshot(
   { t, now }: { readonly t: Translate; readonly now: Date },
 ): ProgressSnapshot {
   const shown =
-    run.runId === undefined || run.state.phase === 'idle' ? undefined : shownRun(run, events, t);
+    run.runId === undefined || run.state.phase === 'idle'
+      ? undefined
+      : shownRun(run, events, t, now);
   return {
     strings: strings(t),
     sentAt: now.getTime(),
@@ -41,14 +49,19 @@ export function progressSnapshot(
   };
 }
 
-function shownRun({ state, alive }: WatchedRun, events: readonly RunEvent[], t: Translate) {
+function shownRun(
+  { state, alive }: WatchedRun,
+  events: readonly RunEvent[],
+  t: Translate,
+  now: Date,
+) {
   const rows = iterationRows(events, { alive });
   const active = alive && state.phase !== 'ended';
   const newest = rows.slice(-MAX_ITERATIONS).reverse();
   const older = rows.length - newest.length;
   const { done, total } = state.stories;
   const shown: ShownRun = {
-    ...standing(state, active, t),
+    ...standing(state, active, t, now),
     active,
     stopping: active && state.phase === 'stopping',
     ...(total > 0 && {
@@ -64,12 +77,10 @@ function shownRun({ state, alive }: WatchedRun, events: readonly RunEvent[], t: 
   return shown;
 }
 
+type Standing = Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote'>;
+
 /** How the run stands: the state in words, what it means, and what to do next. */
-function standing(
-  state: RunState,
-  active: boolean,
-  t: Translate,
-): Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote'> {
+function standing(state: RunState, active: boolean, t: Translate, now: Date): Standing {
   if (active) {
     return state.phase === 'stopping'
       ? {
@@ -77,7 +88,14 @@ function standing(
           status: t('Stopping'),
           sentence: t('What the agent has done so far is kept.'),
         }
-      : { glyph: 'running', status: t('Running') };
+      : ((state.waiting && waiting(state.waiting, t, now)) ??
+          (state.pauseRequested
+            ? {
+                glyph: 'running',
+                status: t('Running'),
+                sentence: t('The run will pause after this iteration.'),
+              }
+            : { glyph: 'running', status: t('Running') }));
   }
   const quote = shortenBlock(state.detail ?? '', MAX_QUOTE);
   const { iteration: iterations, stories } = state;
@@ -94,15 +112,34 @@ function standing(
           'Answer in the story file or in progress.txt, then start a run: its agent reads them.',
         ),
       };
+    case 'budget':
+      return {
+        glyph: 'stopped',
+        status: t('Budget used up'),
+        sentence: outcomeSentence(runEnd(state, outcome), t, 'window').text,
+      };
+    case 'stuck':
+      return {
+        glyph: 'noProgress',
+        status: t('Stuck'),
+        sentence: outcomeSentence(
+          { ...runEnd(state, outcome), detail: shorten(quote, MAX_ID) },
+          t,
+          'window',
+        ).text,
+      };
     case 'maxIterations':
       return {
         glyph: 'stopped',
         status: t('Iteration limit reached'),
         sentence:
           stories.total === 0
-            ? t('Ended after {0} iterations. Start a run to go on from here.', iterations)
+            ? t(
+                'Ended after {0} iterations. Raise ralphFresh.maxIterations and start again to go on.',
+                iterations,
+              )
             : t(
-                'Ended after {0} iterations with {1} of {2} stories done. Start a run to go on from here.',
+                'Ended after {0} iterations with {1} of {2} stories done. Raise ralphFresh.maxIterations and start again to go on.',
                 iterations,
                 stories.done,
                 stories.total,
@@ -113,7 +150,7 @@ function standing(
         glyph: 'blocked',
         status: t('No story is ready'),
         sentence: t(
-          'Each story that is left has failed, is blocked, or waits for another: {0}.',
+          'Each story that is left has failed, is blocked or skipped, or waits for another: {0}.',
           shorten(quote, MAX_REASON),
         ),
       };
@@ -145,6 +182,35 @@ function standing(
   }
 }
 
+/** Why a living run does not go on. What the agent asks is a quote; the rest is ours. */
+function waiting(waits: Waiting, t: Translate, now: Date): Standing {
+  const sentence = waitingSentence(waits, t, { now: now.getTime(), door: 'window' });
+  if (waits.kind === 'limit') {
+    return { glyph: 'stopped', status: t('Waiting for the usage limit'), sentence };
+  }
+  switch (waits.reason) {
+    case 'person':
+      return {
+        glyph: 'stopped',
+        status: t('Paused'),
+        sentence: t('The next iteration starts when you let the run go on.'),
+      };
+    case 'question': {
+      const quote = shortenBlock(waits.detail ?? '', MAX_QUOTE);
+      return {
+        glyph: 'needsYou',
+        status: t('Needs you'),
+        ...(quote !== '' && { quote }),
+        sentence: t('The run waits for your answer.'),
+      };
+    }
+    case 'stuck':
+      return { glyph: 'needsYou', status: t('Stuck'), sentence };
+    default:
+      return assertNever(waits.reason);
+  }
+}
+
 function completed({ iteration, stories: { total } }: RunState, t: Translate): string {
   if (iteration === 0) {
     return t('All stories were done already; there was nothing to do.');
@@ -159,25 +225,39 @@ function completed({ iteration, stories: { total } }: RunState, t: Translate): s
     : t('All stories are done, after {0} iterations.', iteration);
 }
 
-function shownNow({ current, iteration, maxIterations, phase }: RunState, t: Translate): ShownNow {
+function shownNow(state: RunState, t: Translate): ShownNow {
+  const { current, iteration, maxIterations, phase } = state;
   if (!current) {
     return {
       words:
         phase === 'stopping'
           ? t('Saving the state…')
-          : iteration === 0
-            ? t('Preparing the first iteration…')
-            : t('Preparing the next iteration…'),
+          : state.waiting
+            ? t('Waiting before the next iteration')
+            : iteration === 0
+              ? t('Preparing the first iteration…')
+              : t('Preparing the next iteration…'),
     };
   }
   const story = shownStory(current.storyId, current.storyTitle);
   const activity = shorten(current.activity ?? '', MAX_ACTIVITY);
   return {
     ...(story && { story }),
-    words: t('Iteration {0} of {1}', current.number, maxIterations),
+    words: nowWords(current, maxIterations, t),
     since: current.startedAt,
     ...(activity !== '' && { activity }),
   };
+}
+
+function nowWords(current: CurrentIteration, maxIterations: number, t: Translate): string {
+  switch (current.step) {
+    case 'gate':
+      return t('Iteration {0} of {1}, checking the work', current.number, maxIterations);
+    case 'review':
+      return t('Iteration {0} of {1}, reviewing the work', current.number, maxIterations);
+    default:
+      return t('Iteration {0} of {1}', current.number, maxIterations);
+  }
 }
 
 function facts(
@@ -186,7 +266,7 @@ function facts(
   active: boolean,
   t: Translate,
 ): readonly ShownFact[] {
-  const { agent, model, apiKeySource, costUsd, startedAt } = state;
+  const { agent, model, costUsd, startedAt, budgetUsd, verify } = state;
   const found: ShownFact[] = [];
   const add = (label: string, text: string | undefined) => {
     if (text !== undefined && text !== '') {
@@ -195,10 +275,18 @@ function facts(
   };
   add(t('Agent'), agentName(agent, t));
   add(t('Model'), model);
-  add(t('Billing'), billing(agent, apiKeySource, t));
-  if (rows.some(row => row.costUsd !== undefined)) {
-    add(active ? t('Cost so far') : t('Cost'), dollars(costUsd));
+  add(t('Billing'), billing(state, t));
+  if (costUsd > 0 || rows.some(row => row.costUsd !== undefined)) {
+    add(
+      active ? t('Cost so far') : t('Cost'),
+      budgetUsd === undefined
+        ? dollars(costUsd)
+        : t('{0} of {1}', dollars(costUsd), dollars(budgetUsd)),
+    );
+  } else if (budgetUsd !== undefined) {
+    add(t('Budget'), dollars(budgetUsd));
   }
+  add(t('Checks'), verify.join(' · '));
   if (startedAt !== undefined) {
     found.push({ label: t('Started'), value: { at: startedAt } });
   }
@@ -209,26 +297,36 @@ function agentName(agent: string | undefined, t: Translate): string | undefined 
   switch (agent) {
     case 'claude':
       return 'Claude Code';
+    case 'sdk':
+      return 'Claude Agent SDK';
     case 'demo':
       return t('Demo');
+    case 'command':
+      return t('Command');
     default:
       return agent;
   }
 }
 
 /** Who pays, as far as it is known: without a key it may be a subscription or a cloud's account. */
-function billing(
-  agent: string | undefined,
-  source: string | undefined,
-  t: Translate,
-): string | undefined {
+function billing({ agent, apiKeySource, payer }: RunState, t: Translate): string | undefined {
   if (agent === 'demo') {
     return t('Nothing to pay');
   }
-  if (source === undefined) {
-    return undefined;
+  // The agent's own word is worth more than what its environment lets one expect.
+  if (apiKeySource !== undefined) {
+    return apiKeySource === 'none' ? t('No API key in use') : t('API key ({0})', apiKeySource);
   }
-  return source === 'none' ? t('No API key in use') : t('API key ({0})', source);
+  switch (payer) {
+    case 'apiKey':
+      return t('API key in the environment');
+    case 'login':
+      return t('The account that is logged in');
+    case undefined:
+      return undefined;
+    default:
+      return assertNever(payer);
+  }
 }
 
 function shownIteration(row: IterationRow, t: Translate): ShownIteration {
@@ -262,6 +360,8 @@ function outcomeWords(
       return { glyph: 'running', outcome: t('Running') };
     case 'storyDone':
       return { glyph: 'done', outcome: t('Story done') };
+    case 'rejected':
+      return { glyph: 'failed', outcome: t('Claim refused') };
     case 'progress':
       return { glyph: 'progress', outcome: t('Progress') };
     case 'noProgress':
@@ -272,6 +372,8 @@ function outcomeWords(
       return { glyph: 'blocked', outcome: t('Blocked') };
     case 'needsHuman':
       return { glyph: 'needsYou', outcome: t('Needs you') };
+    case 'skipped':
+      return { glyph: 'stopped', outcome: t('Skipped') };
     case 'stopped':
       return { glyph: 'stopped', outcome: t('Stopped') };
     case 'interrupted':
@@ -301,9 +403,32 @@ function reasonWords(reason: IterationReason, t: Translate): string | undefined 
       return shorten(reason.message, MAX_REASON) || undefined;
     case 'refusedPromise':
       return t('The agent said that all is done, but there are open stories.');
+    case 'failedCheck':
+      return failedCheckWords(reason, t);
+    case 'objections':
+      return reason.objections.length === 0
+        ? t('The reviewer did not approve it.')
+        : t('The reviewer: {0}', shorten(reason.objections.join(' '), MAX_REASON));
+    case 'guard':
+      return reason.restored
+        ? t('The agent changed stories that it was not given; that was put back.')
+        : t('The agent changed stories that it was not given.');
     default:
       return assertNever(reason);
   }
+}
+
+function failedCheckWords(
+  { command, exitCode, timedOut }: Extract<IterationReason, { kind: 'failedCheck' }>,
+  t: Translate,
+): string {
+  const check = shorten(command, MAX_REASON);
+  if (timedOut) {
+    return t('The check {0} was not done within its time limit.', check);
+  }
+  return exitCode === undefined
+    ? t('The check {0} failed.', check)
+    : t('The check {0} failed (exit code {1}).', check, exitCode);
 }
 
 /** What a screen reader says: where the run stands now, and what has just come of the last iteration. */
@@ -332,11 +457,6 @@ function shownStory(id: string | undefined, title: string | undefined): ShownSto
   return id === undefined
     ? undefined
     : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
-}
-
-function dollars(usd: number): string {
-  // Nothing that costs is shown as free.
-  return usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
 }
 
 function strings(t: Translate): ProgressStrings {

@@ -80,9 +80,10 @@ export class RunCommands implements Disposable {
       );
     }
     const { agent, claudePath, model, maxIterations } = this.settings;
+    // What nobody has set here is left to the settings files (docs/settings.md).
     const args = [
-      `--agent=${agent.value}`,
-      `--max-iterations=${maxIterations.value}`,
+      ...(agent.given === undefined ? [] : [`--agent=${agent.given}`]),
+      ...(maxIterations.given === undefined ? [] : [`--max-iterations=${maxIterations.given}`]),
       ...(model.value === '' ? [] : [`--model=${model.value}`]),
       ...(claudePath.value === '' ? [] : [`--claude-path=${claudePath.value}`]),
     ];

@@ -9,10 +9,10 @@ import {
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { outcomeSentence } from '../../presentation/sentences.ts';
+import { clock, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { RunModel } from '../run/runModel.ts';
@@ -51,10 +51,9 @@ export class RunStatusBar implements Disposable {
     item.text = `$(${icon(state, phase)}) ${words}`;
     item.accessibilityInformation = { label: words };
     item.command = running ? Command.showTerminal : `${View.stories}.focus`;
-    item.backgroundColor =
-      state.outcome === 'needsHuman' || state.outcome === 'error'
-        ? new ThemeColor('statusBarItem.errorBackground')
-        : undefined;
+    item.backgroundColor = needsPerson(state, running)
+      ? new ThemeColor('statusBarItem.errorBackground')
+      : undefined;
     item.tooltip = tooltip(state, phase, running);
     item.show();
   }
@@ -70,7 +69,17 @@ export class RunStatusBar implements Disposable {
   }
 }
 
+/** It can only go on when a person does something now. */
+function needsPerson({ outcome, waiting }: RunState, running: boolean): boolean {
+  return running
+    ? waiting?.kind === 'pause' && waiting.reason !== 'person'
+    : outcome === 'needsHuman' || outcome === 'error';
+}
+
 function runningWords(state: RunState, phase: 'running' | 'stopping'): string {
+  if (phase === 'running' && state.waiting) {
+    return waitingWords(state.waiting, `${state.stories.done}/${state.stories.total}`);
+  }
   const { current, stories, iteration, maxIterations } = state;
   const story = current?.storyId === undefined ? '' : ` ${plain(current.storyId)}`;
   const words = l10n.t(
@@ -82,6 +91,25 @@ function runningWords(state: RunState, phase: 'running' | 'stopping'): string {
     maxIterations,
   );
   return phase === 'stopping' ? l10n.t('{0} · stopping', words) : words;
+}
+
+function waitingWords(waiting: Waiting, count: string): string {
+  if (waiting.kind === 'limit') {
+    const until = Date.parse(waiting.until);
+    return Number.isNaN(until)
+      ? l10n.t('Ralph waits for the usage limit · {0}', count)
+      : l10n.t('Ralph waits until {0} · {1}', clock(until, Date.now()), count);
+  }
+  switch (waiting.reason) {
+    case 'person':
+      return l10n.t('Ralph paused · {0}', count);
+    case 'question':
+      return l10n.t('Ralph asks you · {0}', count);
+    case 'stuck':
+      return l10n.t('Ralph is stuck · {0}', count);
+    default:
+      return assertNever(waiting.reason);
+  }
 }
 
 function endedWords(state: RunState, phase: 'ended' | 'interrupted'): string {
@@ -98,6 +126,10 @@ function endedWords(state: RunState, phase: 'ended' | 'interrupted'): string {
       return l10n.t('Ralph at its iteration limit · {0}', count);
     case 'noReadyStory':
       return l10n.t('Ralph has no ready story · {0}', count);
+    case 'stuck':
+      return l10n.t('Ralph is stuck · {0}', count);
+    case 'budget':
+      return l10n.t('Ralph at its budget · {0}', count);
     case 'stopped':
       return l10n.t('Ralph stopped · {0}', count);
     case 'interrupted':
@@ -112,7 +144,7 @@ function endedWords(state: RunState, phase: 'ended' | 'interrupted'): string {
 
 function icon(state: RunState, phase: 'running' | 'stopping' | 'ended' | 'interrupted'): string {
   if (phase === 'running' || phase === 'stopping') {
-    return 'sync~spin';
+    return phase === 'running' && state.waiting ? waitingIcon(state.waiting) : 'sync~spin';
   }
   if (phase === 'interrupted') {
     return 'debug-disconnect';
@@ -124,22 +156,34 @@ function icon(state: RunState, phase: 'running' | 'stopping' | 'ended' | 'interr
       return 'bell-dot';
     case 'error':
       return 'error';
+    case 'stuck':
+      return 'warning';
     default:
       return 'debug-pause';
   }
 }
 
+function waitingIcon(waiting: Waiting): string {
+  if (waiting.kind === 'limit') {
+    return 'watch';
+  }
+  return waiting.reason === 'person' ? 'debug-pause' : 'bell-dot';
+}
+
 function tooltip(state: RunState, phase: string, running: boolean): MarkdownString {
   const text = new MarkdownString();
   text.isTrusted = { enabledCommands: [Command.startRun, Command.stopRun, Command.showTerminal] };
-  const { current } = state;
-  if (running && current?.storyId !== undefined) {
+  const { current, waiting } = state;
+  if (running && waiting) {
+    text.appendText(
+      shorten(waitingSentence(waiting, l10n.t, { now: Date.now(), door: 'window' }), 600),
+    );
+  } else if (running && current?.storyId !== undefined) {
     text.appendMarkdown('**').appendText(`${current.storyId} ${current.storyTitle ?? ''}`);
     text.appendMarkdown('**\n\n').appendText(shorten(current.activity ?? '', 120));
   } else if (state.outcome !== undefined || phase === 'interrupted') {
-    const { iteration: iterations, stories, detail } = state;
     const outcome = state.outcome ?? 'interrupted';
-    text.appendText(outcomeSentence({ outcome, iterations, stories, detail }, l10n.t).text);
+    text.appendText(outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text);
   }
   if (state.costUsd > 0) {
     text

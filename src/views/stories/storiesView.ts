@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   commands,
   EventEmitter,
@@ -191,7 +192,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       const [problem] = file.problems;
       const count =
         total === 0
-          ? l10n.t('{0} holds no stories yet', 'prd.json')
+          ? l10n.t('{0} holds no stories yet', path.basename(file.path))
           : l10n.t('{0} of {1} done', done, total);
       this.view.message =
         problem === undefined
@@ -200,7 +201,12 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     } else if (file?.kind === 'invalid') {
       // In whole; the line below it is too short for most.
       const [{ line, message }] = file.problems;
-      this.view.message = l10n.t('prd.json, line {0}: {1}', line, plainSentence(message));
+      this.view.message = l10n.t(
+        '{0}, line {1}: {2}',
+        path.basename(file.path),
+        line,
+        plainSentence(message),
+      );
     } else {
       // An empty message would leave a blank line; the declared type lacks `undefined`.
       this.view.message = '';

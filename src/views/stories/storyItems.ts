@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   l10n,
   MarkdownString,
@@ -81,10 +82,9 @@ function storyTooltip(story: Story, state: StoryState, words: string): MarkdownS
   const tooltip = new MarkdownString();
   tooltip.appendMarkdown('**').appendText(`${story.id} ${shorten(story.title, 300)}`);
   tooltip.appendMarkdown('**\n\n').appendText(words);
-  if (state.kind === 'claimed') {
-    tooltip.appendText(
-      l10n.t(' — its agent marked it as done in the story file; nobody else has checked it'),
-    );
+  const means = stateMeaning(state);
+  if (means !== undefined) {
+    tooltip.appendText(` — ${means}`);
   }
   if (story.description !== '' && story.description !== story.title) {
     tooltip.appendMarkdown('\n\n').appendText(shorten(story.description, 800));
@@ -93,6 +93,24 @@ function storyTooltip(story: Story, state: StoryState, words: string): MarkdownS
     tooltip.appendMarkdown('\n- ').appendText(shorten(criterion.text, 200));
   }
   return tooltip;
+}
+
+/** What stands behind a state's word, for those that need it. */
+function stateMeaning(state: StoryState): string | undefined {
+  switch (state.kind) {
+    case 'claimed':
+      return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
+    case 'verified':
+      return l10n.t('its agent marked it as done, and the checks passed');
+    case 'approved':
+      return l10n.t('its agent marked it as done, and a reviewer agreed');
+    case 'skipped':
+      return state.by === 'person'
+        ? l10n.t('left alone in this run, as you asked')
+        : l10n.t('left alone in this run, since it did not get on');
+    default:
+      return undefined;
+  }
 }
 
 function commitItem({ parent, commit }: CommitNode): TreeItem {
@@ -121,7 +139,10 @@ function commitItem({ parent, commit }: CommitNode): TreeItem {
 
 function problemItem({ file }: ProblemNode): TreeItem {
   const [problem] = file.problems;
-  const item = new TreeItem(l10n.t('prd.json cannot be used'), TreeItemCollapsibleState.None);
+  const item = new TreeItem(
+    l10n.t('{0} cannot be used', path.basename(file.path)),
+    TreeItemCollapsibleState.None,
+  );
   item.id = 'problem';
   item.description = l10n.t('line {0}: {1}', problem.line, shorten(problem.message, 300));
   item.iconPath = new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
@@ -140,13 +161,23 @@ function problemItem({ file }: ProblemNode): TreeItem {
 export function stateWords(state: StoryState): string {
   switch (state.kind) {
     case 'running':
-      return l10n.t('running · iteration {0}', state.iteration);
+      return state.step === 'gate'
+        ? l10n.t('checking · iteration {0}', state.iteration)
+        : state.step === 'review'
+          ? l10n.t('reviewing · iteration {0}', state.iteration)
+          : l10n.t('running · iteration {0}', state.iteration);
     case 'done':
       return l10n.t('done');
     case 'doneByHand':
       return l10n.t('done by hand');
     case 'claimed':
       return l10n.t('claimed');
+    case 'verified':
+      return l10n.t('verified');
+    case 'approved':
+      return l10n.t('approved');
+    case 'skipped':
+      return state.by === 'person' ? l10n.t('skipped') : l10n.t('skipped · stuck');
     case 'needsYou':
       return l10n.t('needs you · {0}', shorten(state.message, 120));
     case 'blocked':
@@ -176,6 +207,12 @@ function stateIcon(state: StoryState): ThemeIcon {
       return new ThemeIcon('check', new ThemeColor('testing.iconPassed'));
     case 'claimed':
       return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
+    case 'verified':
+      return new ThemeIcon('verified', new ThemeColor('testing.iconPassed'));
+    case 'approved':
+      return new ThemeIcon('verified-filled', new ThemeColor('testing.iconPassed'));
+    case 'skipped':
+      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
     case 'needsYou':
       return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
     case 'blocked':

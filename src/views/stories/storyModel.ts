@@ -2,11 +2,18 @@ import { EventEmitter, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { findStoryFile, readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import {
+  findStoryFile,
+  OTHER_STORY_FILE_PLACES,
+  readStoryFile,
+  STORY_FILE_PLACES,
+} from '../../orchestrator/stories/storyFile.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { ralphFolder } from '../workspaceFolder.ts';
 
 const SOON_MS = 250;
+/** Every place that a story file may have, as one pattern. */
+const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
 
 /** The workspace's story file, read when it changes. Nothing is read before somebody asks. */
 export class StoryModel implements Disposable {
@@ -85,7 +92,7 @@ export class StoryModel implements Disposable {
     this.watcher = undefined;
     if (folder !== undefined) {
       const watcher = workspace.createFileSystemWatcher(
-        new RelativePattern(Uri.file(folder), '**/prd.json'),
+        new RelativePattern(Uri.file(folder), STORY_FILES),
       );
       const refresh = () => void this.refresh();
       watcher.onDidChange(refresh);

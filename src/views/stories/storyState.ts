@@ -6,11 +6,18 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 
 /** What a story's line says; words and icons are made of it elsewhere. */
 export type StoryState =
-  | { readonly kind: 'running'; readonly iteration: number }
+  /** `step`: the agent is done and its work is looked at. */
+  | { readonly kind: 'running'; readonly iteration: number; readonly step?: 'gate' | 'review' }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }
   /** An agent says so in the file; no check has confirmed it. */
   | { readonly kind: 'claimed' }
+  /** The checks of the gate were green on the claim. */
+  | { readonly kind: 'verified' }
+  /** The reviewer agrees with the claim. */
+  | { readonly kind: 'approved' }
+  /** Left alone in this run. */
+  | { readonly kind: 'skipped'; readonly by: 'person' | 'stuck' }
   | { readonly kind: 'needsYou'; readonly message: string }
   | { readonly kind: 'blocked'; readonly message: string }
   | { readonly kind: 'failed'; readonly times: number }
@@ -70,13 +77,27 @@ function stateOf(
   const phase = phaseOf(run);
   const running = phase === 'running' || phase === 'stopping';
   if (running && state.current?.storyId === story.id) {
-    return { kind: 'running', iteration: state.current.number };
+    const { number: iteration, step } = state.current;
+    return {
+      kind: 'running',
+      iteration,
+      ...((step === 'gate' || step === 'review') && { step }),
+    };
   }
   if (story.done) {
     return doneState(record);
   }
   if (state.outcome === 'needsHuman' && state.lastIteration?.storyId === story.id) {
     return { kind: 'needsYou', message: state.detail ?? '' };
+  }
+  if (running && state.waiting?.kind === 'pause' && state.waiting.storyId === story.id) {
+    const { reason, detail = '' } = state.waiting;
+    if (reason === 'question') {
+      return { kind: 'needsYou', message: detail };
+    }
+  }
+  if (record?.skipped !== undefined) {
+    return { kind: 'skipped', by: record.skipped };
   }
   if (record?.blocked !== undefined) {
     return { kind: 'blocked', message: record.blocked };
@@ -94,15 +115,23 @@ function stateOf(
   return story === next ? { kind: 'next' } : { kind: 'ready' };
 }
 
+/** A person's tick counts most, then whoever looked last: reviewer, checks, the agent itself. */
 function doneState(record: StoryRecord | undefined): StoryState {
   switch (record?.doneBy) {
     case 'hand':
       return { kind: 'doneByHand' };
     case 'agent':
-      return { kind: 'claimed' };
+      return checkedState(record) ?? { kind: 'claimed' };
     default:
-      return { kind: 'done' };
+      return checkedState(record) ?? { kind: 'done' };
   }
+}
+
+function checkedState(record: StoryRecord | undefined): StoryState | undefined {
+  if (record?.approved) {
+    return { kind: 'approved' };
+  }
+  return record?.verified ? { kind: 'verified' } : undefined;
 }
 
 /** The newest run that knows the story tells of it. */

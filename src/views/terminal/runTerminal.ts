@@ -2,7 +2,7 @@ import { EventEmitter, l10n, type Pseudoterminal } from 'vscode';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { withoutControls } from '../../orchestrator/text.ts';
-import { describeEvent, type Style } from '../../presentation/transcript.ts';
+import { type Style, Transcript } from '../../presentation/transcript.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { RunModel } from '../run/runModel.ts';
 
@@ -37,6 +37,7 @@ export class RunTerminal implements Pseudoterminal {
   /** Events up to here are on the screen. */
   private shown = 0;
   private runId: string | undefined;
+  private readonly transcript = new Transcript(l10n.t, 'window');
 
   /**
    * @param start starts a run when none is going on; only for a task that a person runs from the Tasks menu
@@ -96,10 +97,11 @@ export class RunTerminal implements Pseudoterminal {
         continue;
       }
       this.shown = event.seq;
-      for (const { style, text } of describeEvent(event, l10n.t)) {
+      for (const { style, text } of this.transcript.describe(event)) {
         this.write(style, text);
       }
-      if (event.type === 'run.ended') {
+      // A run that has ended may go on later; then this was not its end.
+      if (event.type === 'run.ended' && this.model.current.state.phase === 'ended') {
         // A non-zero code is shown as a warning, which an unfinished list of stories is not.
         this.end(event.outcome === 'error' ? 1 : 0);
       }

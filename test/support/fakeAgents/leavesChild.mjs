@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { init, note, noteExists, stay, workOnStory } from './fake.mjs';
 
-const sleeper = path.join(import.meta.dirname, 'sleeper.mjs');
+const sleeper = path.join(import.meta.dirname, './sleeper.mjs');
 const stdio = ['ignore', 'inherit', 'inherit'];
 const near = spawn(process.execPath, [sleeper], { stdio });
 const far = spawn(process.execPath, [sleeper], { stdio, detached: true });

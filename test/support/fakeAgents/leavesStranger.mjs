@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { init, note, workOnStory } from './fake.mjs';
 
-const stranger = spawn(process.execPath, [path.join(import.meta.dirname, 'sleeper.mjs')], {
+const stranger = spawn(process.execPath, [path.join(import.meta.dirname, './sleeper.mjs')], {
   stdio: ['ignore', 'inherit', 'ignore'],
   detached: true,
   env: {},

@@ -56,7 +56,7 @@ async function main(signal: AbortSignal): Promise<number> {
 /** Beside the bundle the folder has the agent's name, in the source tree it needs none. */
 function workFolder(): string {
   const bundled = path.join(import.meta.dirname, 'demo-work');
-  return existsSync(bundled) ? bundled : path.join(import.meta.dirname, 'work');
+  return existsSync(bundled) ? bundled : path.join(import.meta.dirname, './work');
 }
 
 const interrupt = new AbortController();

@@ -1,5 +1,5 @@
+import type { Journal } from '../run/journal.ts';
 import type { GitRepository } from './git.ts';
-import type { JournalWriter } from './run/journal.ts';
 
 /**
  * Writes the commits of an iteration into the journal, oldest first; a warning when git cannot be read.
@@ -7,17 +7,29 @@ import type { JournalWriter } from './run/journal.ts';
  * @returns how many there are
  */
 export async function recordCommits(
-  journal: JournalWriter,
+  journal: Journal,
   git: GitRepository,
   origin: {
     readonly iteration: number;
     readonly storyId?: string | undefined;
     readonly since?: string | undefined;
+    /** HEAD now; nothing is asked of git when it is `since`. */
+    readonly until?: string | undefined;
+    /** Commits that are in the journal already. */
+    readonly known?: readonly { readonly hash: string }[];
   },
 ): Promise<number> {
-  const { iteration, storyId, since } = origin;
+  const { iteration, storyId, since, until, known = [] } = origin;
+  if (until !== undefined && until === since) {
+    return 0;
+  }
   try {
-    const commits = await git.commits(since === undefined ? {} : { since });
+    const recorded = new Set(known.map(({ hash }) => hash));
+    const all = await git.commits({
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { at: until }),
+    });
+    const commits = all.filter(({ hash }) => !recorded.has(hash));
     for (const { hash, subject, author } of commits.reverse()) {
       journal.append({
         type: 'commit.recorded',

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { cwdOption } from './arguments.ts';
+import { livingLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { forPeople } from './people.ts';
+import { print } from './print.ts';
+import { deactivate } from './stateFile.ts';
+
+/** `ralph-fresh cancel`: what `/oh-my-claudecode:cancel` does, by the state file. */
+export function addCancelCommand(program: Command): void {
+  forPeople(program.command('cancel'))
+    .description('as stop, by the state file (like /oh-my-claudecode:cancel); clears a stale one')
+    .addOption(cwdOption())
+    .action(async (flags: { cwd: string }) => cancel(new RunFiles(flags.cwd)));
+}
+
+async function cancel(files: RunFiles): Promise<void> {
+  const loop = await livingLoop(files);
+  const wasActive = await deactivate(files);
+  if (loop) {
+    // Again and again: a loop that is between two iterations may be writing "active" in this moment.
+    await reportEnd(files, loop, async () => void (await deactivate(files)));
+    return;
+  }
+  await reportNoLoop(files);
+  if (wasActive) {
+    print('The state file still said that one is active; it is inactive now.');
+  }
+}

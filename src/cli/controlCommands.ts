@@ -1,0 +1,232 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import { MAX_TEXT, type RunRequest } from '../orchestrator/run/inbox.ts';
+import { type Delivered, deliverRequest } from '../orchestrator/run/requests.ts';
+import { newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
+import { shorten } from '../orchestrator/text.ts';
+import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
+import { cwdOption } from './arguments.ts';
+import { livingLoop, readRun } from './loopEnd.ts';
+import { forPeople } from './people.ts';
+import { print } from './print.ts';
+import { fileOption, findStory } from './storyFiles.ts';
+import { UsageError } from './usageError.ts';
+
+const GO_ON = 'Go on with "ralph-fresh run --resume".';
+/** So many characters of a question are shown. */
+const MAX_QUESTION = 200;
+
+interface Flags {
+  readonly cwd: string;
+  readonly file?: string;
+  readonly story?: string;
+  readonly undo?: true;
+}
+
+/** `ralph-fresh pause`, `resume`, `skip`, `hint`, `answer`: what a person asks of a run. */
+export function addControlCommands(program: Command): void {
+  forPeople(program.command('pause'))
+    .description('let the run wait after this iteration')
+    .addOption(cwdOption())
+    .action((flags: Flags) => pause(new RunFiles(flags.cwd)));
+  forPeople(program.command('resume'))
+    .description('let a run go on that waits: paused, with a question, or for a usage limit')
+    .addOption(cwdOption())
+    .action((flags: Flags) => resume(new RunFiles(flags.cwd)));
+  forPeople(program.command('skip'))
+    .description('let the run leave a story alone')
+    .argument('[id]', 'of the story; else the one that is worked on')
+    .option('--undo', 'give a skipped, failed or blocked story another chance')
+    .addOption(cwdOption())
+    .addOption(fileOption())
+    .action((id: string | undefined, flags: Flags) =>
+      flags.undo ? reset(id, flags) : skip(id, flags),
+    );
+  forPeople(program.command('hint'))
+    .description('tell something to the agents that follow')
+    .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
+    .option('--story <id>', 'only to the agents of this story')
+    .addOption(cwdOption())
+    .addOption(fileOption())
+    .action(hint);
+  forPeople(program.command('answer'))
+    .description("answer the agent's question")
+    .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
+    .addOption(cwdOption())
+    .action(answer);
+}
+
+function words(value: string): string {
+  const text = value.trim();
+  if (text === '') {
+    throw new InvalidArgumentError('Give a text.');
+  }
+  return text;
+}
+
+/** Commander would repeat the whole text in its message. */
+function requireShort(text: string): void {
+  if (text.length > MAX_TEXT) {
+    throw new UsageError(
+      `The text has ${text.length} characters, and the agents get at most ${MAX_TEXT}. Write the long part to a file of the project and name it in the text.`,
+    );
+  }
+}
+
+async function pause(files: RunFiles): Promise<void> {
+  const loop = await livingLoop(files);
+  const waiting = loop && (await readRun(files, loop.runId)).waiting;
+  if (waiting?.kind === 'pause') {
+    print('The run waits already. "ralph-fresh resume" goes on.');
+    return;
+  }
+  const delivered = await deliverRequest(files, { type: 'pause' });
+  if (delivered.kind !== 'taken') {
+    throw await noLoop(files, loop?.runId);
+  }
+  print('The run will wait after this iteration. "ralph-fresh resume" goes on.');
+}
+
+async function resume(files: RunFiles): Promise<void> {
+  const loop = await livingLoop(files);
+  const state = loop && (await readRun(files, loop.runId));
+  if (state && state.waiting === undefined && !state.pauseRequested) {
+    print('The run is going on; it does not wait for anything.');
+    return;
+  }
+  const delivered = await deliverRequest(files, { type: 'resume' });
+  if (delivered.kind !== 'taken') {
+    throw await noLoop(files, loop?.runId);
+  }
+  print(
+    delivered.event.type === 'limit.ended'
+      ? 'The run tries again now.'
+      : state?.waiting === undefined
+        ? 'The run will not wait after this iteration.'
+        : 'The run goes on.',
+  );
+}
+
+async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void> {
+  const files = new RunFiles(cwd);
+  const storyId = id ?? (await currentStory(files));
+  if (id !== undefined) {
+    const { story } = await findStory(files, id, file);
+    if (story.done) {
+      print(`${named(id)} is done; there is nothing to skip.`);
+      return;
+    }
+  }
+  await requireRun(files, 'skip a story in');
+  const delivered = await deliverRequest(files, { type: 'skip', storyId });
+  print(`The run leaves ${named(storyId)} alone. ${later(delivered)}`.trimEnd());
+}
+
+async function currentStory(files: RunFiles): Promise<string> {
+  const loop = await livingLoop(files);
+  if (loop === undefined) {
+    throw new HumanError(
+      'No run is going on here, so no story is worked on. Name it: ralph-fresh skip ID.',
+    );
+  }
+  const { current } = await readRun(files, loop.runId);
+  if (current?.storyId === undefined) {
+    throw new HumanError('The run works on no story at this moment. Name it: ralph-fresh skip ID.');
+  }
+  return current.storyId;
+}
+
+async function reset(id: string | undefined, { cwd, file }: Flags): Promise<void> {
+  const files = new RunFiles(cwd);
+  if (id !== undefined) {
+    await findStory(files, id, file);
+  }
+  const state = await requireRun(files, 'undo it in');
+  const storyId = id ?? onlySkipped(state);
+  const delivered = await deliverRequest(files, { type: 'reset', storyId });
+  print(`${named(storyId)} gets another chance. ${later(delivered)}`.trimEnd());
+}
+
+function onlySkipped({ storyRecords }: RunState): string {
+  const skipped = [...storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
+  const [first, ...others] = skipped;
+  if (first === undefined) {
+    throw new UsageError('The run has skipped no story. Name one: ralph-fresh skip ID --undo.');
+  }
+  if (others.length > 0) {
+    throw new UsageError(
+      `The run has skipped ${skipped.map(named).join(', ')}. Name one: ralph-fresh skip ID --undo.`,
+    );
+  }
+  return first;
+}
+
+async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise<void> {
+  requireShort(text);
+  const files = new RunFiles(cwd);
+  if (storyId !== undefined) {
+    await findStory(files, storyId, file);
+  }
+  await requireRun(files, 'give a hint to');
+  const delivered = await deliverRequest(files, {
+    type: 'hint',
+    text,
+    ...(storyId === undefined ? {} : { storyId }),
+  });
+  const whom = storyId === undefined ? 'All agents that follow' : `The agents of ${named(storyId)}`;
+  print(`${whom} will be told. ${later(delivered)}`.trimEnd());
+}
+
+async function answer(text: string, { cwd }: Flags): Promise<void> {
+  requireShort(text);
+  const files = new RunFiles(cwd);
+  const { question } = await requireRun(files, 'answer');
+  if (question === undefined) {
+    throw new HumanError(
+      'The run has no open question. Tell its agents something with: ralph-fresh hint "…".',
+    );
+  }
+  const request: RunRequest = { type: 'answer', text };
+  const delivered = await deliverRequest(files, request);
+  print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
+  print(delivered.kind === 'taken' ? 'The run goes on.' : later(delivered));
+}
+
+/** The newest run, which is the one that lives if any does. */
+async function requireRun(files: RunFiles, purpose: string): Promise<RunState> {
+  const runId = (await livingLoop(files))?.runId ?? (await newestRunId(files));
+  const state = runId === undefined ? undefined : await readRun(files, runId);
+  if (state === undefined || state.phase === 'idle') {
+    throw new HumanError(
+      `There is no run in this folder yet to ${purpose}. Start one with "ralph-fresh run".`,
+    );
+  }
+  return state;
+}
+
+/** When it counts. */
+function later({ kind }: Delivered): string {
+  return kind === 'taken' ? '' : `No run is going on now: it counts when the run goes on. ${GO_ON}`;
+}
+
+/** @param runId of the loop that lived when it was asked */
+async function noLoop(files: RunFiles, runId: string | undefined): Promise<HumanError> {
+  if (runId !== undefined) {
+    const state = await readRun(files, runId);
+    const end =
+      state.outcome === undefined
+        ? ''
+        : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
+    return new HumanError(`The run ended meanwhile.${end}`);
+  }
+  return new HumanError(
+    (await newestRunId(files)) === undefined
+      ? 'No run is going on here. Start one with "ralph-fresh run".'
+      : `No run is going on here. ${GO_ON}`,
+  );
+}
+
+function named(storyId: string): string {
+  return shorten(storyId, 80);
+}

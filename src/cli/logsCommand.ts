@@ -1,0 +1,221 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { JournalReader } from '../orchestrator/run/journal.ts';
+import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
+import { openPlainFile } from '../orchestrator/run/plainFile.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { livingLockOwner } from '../orchestrator/run/runLock.ts';
+import { applyEvent, INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
+import { withoutControls } from '../orchestrator/text.ts';
+import { count, cwdOption } from './arguments.ts';
+import { eventPrinter, printJson } from './print.ts';
+import { noIteration, requireRunId, runOption } from './runs.ts';
+
+const LOOK_MS = 200;
+const CHUNK_BYTES = 1 << 16;
+
+interface LogsFlags {
+  readonly cwd: string;
+  readonly run?: string;
+  readonly iteration?: number;
+  readonly follow?: true;
+  readonly raw?: true;
+  readonly json?: true;
+}
+
+/** `ralph-fresh logs`: what a run did, from its journal. */
+export function addLogsCommand(program: Command): void {
+  program
+    .command('logs')
+    .description('tell what the newest run did, as its terminal showed it')
+    .addOption(cwdOption())
+    .addOption(runOption())
+    .option('--iteration <n>', 'this iteration alone', count)
+    .option('--follow', 'go on until the run, or the iteration, ends')
+    .addOption(
+      new Option(
+        '--raw',
+        "what the iteration's agent printed, byte for byte; the newest iteration when none is named",
+      ).conflicts('json'),
+    )
+    .option('--json', 'the events, one object a line (docs/journal.md)')
+    .action(logs);
+}
+
+async function logs(flags: LogsFlags): Promise<void> {
+  const files = new RunFiles(flags.cwd);
+  const follower = new RunFollower(files, await requireRunId(files, flags.run));
+  if (flags.raw) {
+    await printRaw(files, follower, flags);
+  } else {
+    await printEvents(follower, flags);
+  }
+}
+
+/** Reads the journal of one run as it grows. */
+class RunFollower {
+  readonly runId: string;
+  state: RunState = INITIAL_RUN_STATE;
+  readonly iterations = new Set<number>();
+  readonly ended = new Set<number>();
+  private readonly files: RunFiles;
+  private readonly journal: JournalReader;
+
+  constructor(files: RunFiles, runId: string) {
+    this.files = files;
+    this.runId = runId;
+    this.journal = new JournalReader(files.journalFile(runId));
+  }
+
+  /** Gives the new events. @returns whether there may come more */
+  async look(onEvent: (event: RunEvent) => void = () => undefined): Promise<boolean> {
+    // Asked first: what the loop wrote before it ended is then sure to be read.
+    const mayGrow =
+      (await livingLockOwner(this.files))?.runId === this.runId ||
+      (await isItsLoopRunning(this.state));
+    await this.journal.readNew(event => {
+      this.state = applyEvent(this.state, event);
+      if (event.type === 'iteration.started') {
+        this.iterations.add(event.iteration);
+      } else if (event.type === 'iteration.ended') {
+        this.ended.add(event.iteration);
+      }
+      onEvent(event);
+    });
+    return mayGrow;
+  }
+
+  /** @throws {UsageError} when the run has no such iteration */
+  require(iteration: number): void {
+    if (!this.iterations.has(iteration)) {
+      throw noIteration(iteration, this.runId, [...this.iterations]);
+    }
+  }
+}
+
+async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<void> {
+  const { follow, iteration, json } = flags;
+  const isShown = iteration === undefined ? () => true : ofIteration(iteration);
+  const printEvent = json
+    ? (event: RunEvent) => {
+        if (isShown(event)) {
+          printJson(event, 0);
+        }
+      }
+    : eventPrinter(isShown);
+  for (;;) {
+    const mayGrow = await follower.look(printEvent);
+    const isOver = iteration !== undefined && follower.ended.has(iteration);
+    if (!follow || !mayGrow || isOver) {
+      break;
+    }
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+  if (iteration !== undefined) {
+    follower.require(iteration);
+  }
+}
+
+/** Events between the start and the end of an iteration, and those that name it. Call it for all, in order. */
+function ofIteration(iteration: number): (event: RunEvent) => boolean {
+  let isInside = false;
+  return event => {
+    if (event.type === 'iteration.started') {
+      isInside = event.iteration === iteration;
+    }
+    const isShown = isInside || ('iteration' in event && event.iteration === iteration);
+    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
+      isInside = false;
+    }
+    return isShown;
+  };
+}
+
+async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags): Promise<void> {
+  const stream = new RawStream(files, follower);
+  let chosen = flags.iteration;
+  for (;;) {
+    const mayGrow = await follower.look();
+    // The newest one of the beginning, also when the next one starts meanwhile.
+    chosen ??= [...follower.iterations].at(-1);
+    const iteration = chosen ?? 1;
+    const isOver = follower.ended.has(iteration);
+    if (follower.iterations.has(iteration)) {
+      await stream.printNew(iteration);
+    }
+    if (!flags.follow || !mayGrow || isOver) {
+      follower.require(iteration);
+      if (!stream.isThere) {
+        throw new HumanError(
+          `The raw stream of iteration ${iteration} is gone; "ralph-fresh logs --iteration ${iteration}" tells what the journal kept of it.`,
+        );
+      }
+      return;
+    }
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** The raw streams of an iteration's story calls, one file for each, as they grow. */
+class RawStream {
+  isThere = false;
+  private readonly files: RunFiles;
+  private readonly runId: string;
+  private readonly offsets = new Map<string, number>();
+
+  constructor(files: RunFiles, { runId }: RunFollower) {
+    this.files = files;
+    this.runId = runId;
+  }
+
+  async printNew(iteration: number): Promise<void> {
+    const dir = this.files.iterationDir(this.runId, iteration);
+    for (const name of await streamNames(dir)) {
+      await this.printFile(path.join(dir, name));
+    }
+  }
+
+  private async printFile(file: string): Promise<void> {
+    const handle = await openPlainFile(file);
+    if (handle === undefined) {
+      return;
+    }
+    this.isThere = true;
+    try {
+      const buffer = Buffer.alloc(CHUNK_BYTES);
+      for (;;) {
+        const offset = this.offsets.get(file) ?? 0;
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
+        if (bytesRead === 0) {
+          return;
+        }
+        this.offsets.set(file, offset + bytesRead);
+        await write(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** `stream.jsonl`, and `stream-2.jsonl`, … of calls that were made again. */
+async function streamNames(dir: string): Promise<string[]> {
+  const names = await readdir(dir).catch(() => []);
+  return names
+    .flatMap(name => {
+      const call = /^stream(?:-(\d+))?\.jsonl$/.exec(name);
+      return call ? [{ name, call: Number(call[1] ?? 1) }] : [];
+    })
+    .sort((a, b) => a.call - b.call)
+    .map(({ name }) => name);
+}
+
+/** Bytes as they are to a file or a program; what a terminal would obey is left out there. */
+function write(bytes: Buffer): Promise<void> {
+  const data = process.stdout.isTTY ? withoutControls(bytes.toString('utf8')) : Buffer.from(bytes);
+  // A reader that has gone (`| head`) is told by the error; the rest goes nowhere, soon.
+  return new Promise(resolve => process.stdout.write(data, () => resolve()));
+}

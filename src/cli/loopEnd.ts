@@ -1,0 +1,67 @@
+import { HumanError } from '../orchestrator/humanError.ts';
+import { closeRunFoundDead } from '../orchestrator/recovery.ts';
+import { readJournal } from '../orchestrator/run/journal.ts';
+import { livingRun } from '../orchestrator/run/livingRun.ts';
+import { isRunning } from '../orchestrator/run/processIdentity.ts';
+import { isRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { LockOwner } from '../orchestrator/run/runLock.ts';
+import { foldRun, type RunState } from '../orchestrator/run/runState.ts';
+import { english, outcomeSentence } from '../presentation/sentences.ts';
+import { print } from './print.ts';
+
+const LOOK_MS = 50;
+
+/** A loop that lives, and the run it works on. */
+export type LivingLoop = LockOwner & { readonly runId: string };
+
+/** The loop that works here; `undefined` when none does. */
+export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefined> {
+  const owner = await livingRun(files);
+  const runId = owner?.runId;
+  return owner === undefined || runId === undefined || !isRunId(runId)
+    ? undefined
+    : { ...owner, runId };
+}
+
+/** What the journal tells of a run now. */
+export async function readRun(files: RunFiles, runId: string): Promise<RunState> {
+  return foldRun(await readJournal(files.journalFile(runId)));
+}
+
+/**
+ * Waits until the loop has given back its lock and its process is gone, and says how the run ended.
+ * @param whileWaiting called before each look
+ * @throws {HumanError} when it was killed before it could say so
+ */
+export async function reportEnd(
+  files: RunFiles,
+  { pid, runId, startId }: LivingLoop,
+  whileWaiting: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const identity = startId === undefined ? { pid } : { pid, startId };
+  while ((await livingRun(files))?.runId === runId || (await isRunning(identity))) {
+    await whileWaiting();
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+  // A request that was taken in the last moment may follow the end.
+  const end = (await readJournal(files.journalFile(runId))).findLast(
+    ({ type }) => type === 'run.ended' || type === 'run.started' || type === 'run.resumed',
+  );
+  if (end?.type !== 'run.ended') {
+    // It was killed while it ended.
+    await closeRunFoundDead(files);
+    throw new HumanError(
+      'The run was killed before it could say how it ended. "ralph-fresh status" tells how far it came.',
+    );
+  }
+  print(outcomeSentence(end, english).text);
+}
+
+/** Cleans up after a loop that was killed, and says whether there was one. */
+export async function reportNoLoop(files: RunFiles): Promise<void> {
+  print(
+    (await closeRunFoundDead(files))
+      ? 'The loop had been killed. What it left running is ended; run again to go on.'
+      : 'No run is going on in this folder.',
+  );
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { RUN_MARKER } from '../orchestrator/agents/processTree.ts';
+import { HumanError } from '../orchestrator/humanError.ts';
+
+/**
+ * Marks a command that steers runs: only people may call it. An agent, and whatever it starts, carries the mark
+ * of its run in the environment, and could otherwise tick its own story or lift its own limits.
+ */
+export function forPeople(command: Command): Command {
+  return command.hook('preAction', () => {
+    if ((process.env[RUN_MARKER] ?? '') !== '') {
+      throw new HumanError(
+        `An agent of a run cannot use "${command.name()}": only people steer runs. If you are one, unset ${RUN_MARKER} and try again.`,
+      );
+    }
+  });
+}

@@ -1,0 +1,124 @@
+import path from 'node:path';
+import { Argument, type Command } from 'commander';
+import { runGit } from '../orchestrator/git/git.ts';
+import { restorePoints, rollBack } from '../orchestrator/git/restorePoints.ts';
+import { HumanError } from '../orchestrator/humanError.ts';
+import { AlreadyRunningError } from '../orchestrator/loop.ts';
+import { closeRunFoundDead } from '../orchestrator/recovery.ts';
+import { readJournal } from '../orchestrator/run/journal.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { acquireRunLock } from '../orchestrator/run/runLock.ts';
+import { ignoreStateDir } from '../orchestrator/run/stateIgnore.ts';
+import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { count, cwdOption } from './arguments.ts';
+import { livingLoop } from './loopEnd.ts';
+import { forPeople } from './people.ts';
+import { print, printJson } from './print.ts';
+import { noIteration, requireRunId, runOption } from './runs.ts';
+import { storyFileOf } from './storyFiles.ts';
+
+interface RollbackFlags {
+  readonly cwd: string;
+  readonly run?: string;
+  readonly json?: true;
+}
+
+/** `ralph-fresh rollback`: back to the state before an iteration, by a new commit. */
+export function addRollbackCommand(program: Command): void {
+  forPeople(program.command('rollback'))
+    .description('go back to the state before an iteration, by a new commit; the history stays')
+    .addArgument(new Argument('<iteration>', 'its number').argParser(count))
+    .addOption(cwdOption())
+    .addOption(runOption())
+    .option('--json', 'as data: commit, files, to (docs/json-output.md)')
+    .action(rollback);
+}
+
+async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): Promise<void> {
+  const files = new RunFiles(cwd);
+  const runId = await requireRunId(files, run);
+  const to = await beginOf(files, runId, iteration);
+  const result = await alone(files, () =>
+    rollBack(files.workspace, {
+      to,
+      message: `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`,
+    }),
+  );
+  const { commit, files: changed } =
+    result.kind === 'rolledBack' ? result : { commit: null, files: 0 };
+  if (json) {
+    printJson({ commit, files: changed, to });
+  } else if (commit === null) {
+    print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
+  } else {
+    print(
+      `Commit ${commit.slice(0, 7)} brings ${changed === 1 ? '1 file' : `${changed} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}. To take it back: git revert ${commit.slice(0, 7)}`,
+    );
+    await tellOfTicks(files);
+  }
+}
+
+/** Says so where the stories could not go back with the files. */
+async function tellOfTicks(files: RunFiles): Promise<void> {
+  const file = await storyFileOf(files, undefined);
+  if (file === undefined || (await runGit(files.workspace, 'ls-files', '--', file)) !== '') {
+    return;
+  }
+  const list = await readStoryFile(file).catch((error: unknown) => {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  });
+  if (list?.kind === 'stories' && list.stories.some(({ done }) => done)) {
+    print(
+      `${path.basename(file)} is not in git, so it did not go back: stories that were done since then are still marked as done. Mark them with "ralph-fresh untick ID" to have them done again.`,
+    );
+  }
+}
+
+/**
+ * Where an iteration began: its restore point, or, where git keeps none (any more), the commit that the journal
+ * names.
+ * @throws {UsageError} naming the iterations that can be gone back to
+ */
+async function beginOf(files: RunFiles, runId: string, iteration: number): Promise<string> {
+  const commits = new Map<number, string>();
+  for (const event of await readJournal(files.journalFile(runId))) {
+    if (event.type === 'iteration.started' && event.startCommit !== undefined) {
+      commits.set(event.iteration, event.startCommit);
+    }
+  }
+  for (const point of await restorePoints(files.workspace, runId)) {
+    commits.set(point.iteration, point.commit);
+  }
+  const commit = commits.get(iteration);
+  if (commit === undefined) {
+    throw noIteration(
+      iteration,
+      runId,
+      [...commits.keys()].sort((a, b) => a - b),
+    );
+  }
+  return commit;
+}
+
+/** Works while no loop can start. @throws {AlreadyRunningError} when one lives */
+async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
+  const loop = await livingLoop(files);
+  if (loop) {
+    throw new AlreadyRunningError(loop);
+  }
+  // The agent of a loop that was killed may still be working on these files.
+  await closeRunFoundDead(files);
+  await ignoreStateDir(files);
+  const attempt = await acquireRunLock(files);
+  if (attempt.kind === 'held') {
+    throw new AlreadyRunningError(attempt.by);
+  }
+  try {
+    return await work();
+  } finally {
+    await attempt.lock.release();
+  }
+}

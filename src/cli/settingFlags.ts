@@ -1,0 +1,158 @@
+import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  DEFAULT_SETTINGS,
+  definitionOf,
+  flagName,
+  type GivenSettings,
+  SETTING_NAMES,
+  type SettingName,
+} from '../orchestrator/settings/settingTable.ts';
+
+const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
+  agent: 'who does the work: claude, sdk, command or demo',
+  model: "model of the agent; else the agent's own default",
+  fallbackModel: 'model to take when the first one is overloaded or gone',
+  effort: "how hard the model thinks, in the agent's own words",
+  maxIterations: 'iterations before the run ends',
+  maxTurnsPerIteration: 'turns of one agent',
+  completionPromise: 'the agent says this in <promise> tags when all is done',
+  stuckThreshold: 'iterations without progress before the agent is warned',
+  onStuck: 'when the warning did not help: warn, skip, ask or stop',
+  onQuestion: 'when an agent asks for a person: end or wait',
+  onLimit: 'when the usage limit is reached: wait or stop',
+  limitRetryMinutes: 'from a usage limit that names no end to the next try',
+  failThreshold: 'failures in a row before a story is left alone',
+  retryAttempts: 'calls again after a transient API error',
+  retryDelaySeconds: 'before the first of them; doubled for each further one',
+  verify: 'must succeed before a story counts as done; may be given several times',
+  verifyTimeLimitMinutes: 'longest time of one of them',
+  reviewer: 'let a fresh agent review each story',
+  reviewerModel: 'model of the reviewer',
+  guard: 'when an agent changes stories it was not given: restore, warn or off',
+  branch: 'the branch that the story file names: checkout or stay',
+  timeLimitMinutes: 'longest time of one agent',
+  idleLimitMinutes: 'longest silence of one agent',
+  budgetUsd: 'what the run may cost, in US dollars',
+  iterationBudgetUsd: 'what one iteration may cost, in US dollars',
+  allowedTools: 'tools that the agent may use without asking, with commas',
+  permissionMode: 'permission mode of Claude Code, such as acceptEdits or plan',
+  skipPermissions: 'let the agent do everything; only inside a container',
+  claudePath: 'the claude executable; else found on PATH and in the usual places',
+  sdkPath: 'the Claude Agent SDK; else found in the usual places',
+  extraArgs: 'one more argument for claude; may be given several times',
+  command: 'program of the agent "command"',
+  commandArgs: 'one argument for it; may be given several times',
+  commandPrompt: 'how it gets the prompt: stdin, file or argument',
+  preset: 'a command that is known: codex, gemini, amp or opencode',
+  apiKey: 'an API key in the environment: use or remove',
+};
+
+/** What the shell means by a text; the loop may be in another folder. */
+const AS_MEANT_HERE: { readonly [N in SettingName]?: (text: string) => string } = {
+  claudePath: absoluteProgram,
+  command: absoluteProgram,
+  sdkPath: absolutePath,
+};
+
+/** One flag for each setting. None has a default here: what is not given is left to the files. */
+export function addSettingFlags(command: Command, defaults: GivenSettings = {}): Command {
+  const all: GivenSettings = { ...DEFAULT_SETTINGS, ...defaults };
+  for (const setting of SETTING_NAMES) {
+    const { flag, kind } = definitionOf(setting);
+    const option = new Option(flag, `${DESCRIPTIONS[setting]}${inBrackets(all[setting])}`);
+    if (kind.shape !== 'switch') {
+      option.argParser((text: string, before: unknown) => read(setting, text, before));
+    }
+    command.addOption(option);
+    if (setting === 'reviewer') {
+      command.addOption(new Option('--no-reviewer', 'no reviewer, whatever the files say'));
+    }
+  }
+  return command;
+}
+
+/** The settings that the command line gave. */
+export function settingsOf(command: Command): GivenSettings {
+  return Object.fromEntries(
+    SETTING_NAMES.flatMap(setting => {
+      const key = attributeOf(setting);
+      return command.getOptionValueSource(key) === 'cli'
+        ? [[setting, command.getOptionValue(key)]]
+        : [];
+    }),
+  );
+}
+
+/**
+ * Everything that the command line gave, as arguments for the same command elsewhere: values are already
+ * read, so paths are absolute.
+ * @param except attribute names (`runId` of `--run-id`)
+ */
+export function givenFlags(command: Command, except: readonly string[]): string[] {
+  return command.options.flatMap(option => {
+    const key = option.attributeName();
+    const isGiven = command.getOptionValueSource(key) === 'cli' && !except.includes(key);
+    return isGiven ? asArguments(option, command.getOptionValue(key)) : [];
+  });
+}
+
+function asArguments(option: Option, value: unknown): string[] {
+  const flag = option.long ?? '';
+  if (typeof value === 'boolean') {
+    // `--reviewer` and `--no-reviewer` share one value.
+    return value === option.negate ? [] : [flag];
+  }
+  if (option.negate) {
+    return [];
+  }
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.map(one => `${flag}=${one}`);
+}
+
+function read(setting: SettingName, text: string, before: unknown): unknown {
+  const { kind } = definitionOf(setting);
+  const found = kind.fromText(AS_MEANT_HERE[setting]?.(text) ?? text);
+  const value =
+    kind.shape === 'list' && Array.isArray(found)
+      ? [...(Array.isArray(before) ? before : []), ...found]
+      : found;
+  const parsed = kind.schema.safeParse(value);
+  if (!parsed.success) {
+    throw new InvalidArgumentError(`${sentenceCase(expectedOf(setting))} is expected.`);
+  }
+  return parsed.data;
+}
+
+/** Of a list a flag gives a part. */
+function expectedOf(setting: SettingName): string {
+  const { kind } = definitionOf(setting);
+  if (kind.shape !== 'list') {
+    return kind.expected;
+  }
+  return setting === 'allowedTools' ? 'a list such as Read,Edit,Bash(git *)' : 'a text';
+}
+
+function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A bare name is looked up on the PATH. */
+function absoluteProgram(program: string): string {
+  return /[\\/]/.test(program) ? absolutePath(program) : program;
+}
+
+/** A shell leaves `~` as it is in `--flag=~/…`. */
+function absolutePath(place: string): string {
+  return place === '' || /^~[\\/]/.test(place) ? place : path.resolve(place);
+}
+
+function attributeOf(setting: SettingName): string {
+  return new Option(flagName(setting)).attributeName();
+}
+
+function inBrackets(value: unknown): string {
+  return value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+    ? ''
+    : ` (default: ${value})`;
+}

@@ -1,0 +1,147 @@
+import type { Command } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import { leftAlone } from '../orchestrator/policy.ts';
+import { RunHistory } from '../orchestrator/run/history.ts';
+import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { phaseOf } from '../orchestrator/run/runPhase.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
+import { recordTick } from '../orchestrator/run/ticks.ts';
+import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
+import { setStoryDone } from '../orchestrator/stories/edit.ts';
+import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
+import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { storyRunState } from '../orchestrator/storyRunStates.ts';
+import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
+import { nextText, storyListText } from '../presentation/storyListText.ts';
+import { cwdOption } from './arguments.ts';
+import { EXIT_FAILURE } from './exitCodes.ts';
+import { forPeople } from './people.ts';
+import { print, printJson } from './print.ts';
+import { fileOption, findStory, requireReadable, requireStoryFile } from './storyFiles.ts';
+
+interface StoryFlags {
+  readonly cwd: string;
+  readonly file?: string;
+  readonly json?: true;
+}
+
+/** `ralph-fresh stories`, `next`, `tick`, `untick`. */
+export function addStoryCommands(program: Command): void {
+  program
+    .command('stories')
+    .description('list the stories and how each stands')
+    .addOption(cwdOption())
+    .addOption(fileOption())
+    .option('--json', 'as data: source, format, stories, problems (docs/json-output.md)')
+    .action(async (flags: StoryFlags) => {
+      process.exitCode = await stories(flags);
+    });
+  program
+    .command('next')
+    .description('tell which story an iteration would get now')
+    .addOption(cwdOption())
+    .addOption(fileOption())
+    .option('--json', 'as data: its id, or the reason why there is none')
+    .action(next);
+  for (const done of [true, false]) {
+    forPeople(program.command(done ? 'tick' : 'untick'))
+      .description(
+        done
+          ? 'mark a story as done in its file'
+          : 'mark a story as not done, to have it done again',
+      )
+      .argument('<id>', 'of the story')
+      .addOption(cwdOption())
+      .addOption(fileOption())
+      .action((id: string, flags: StoryFlags) => tick(id, done, flags));
+  }
+}
+
+async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> {
+  const files = new RunFiles(cwd);
+  let list: StoryFile;
+  try {
+    list = await readStoryFile(await requireStoryFile(files, named));
+  } catch (error) {
+    if (json && error instanceof HumanError) {
+      printJson(noList(error.message, named));
+      return EXIT_FAILURE;
+    }
+    throw error;
+  }
+  if (json) {
+    const states = await runStates(files);
+    printJson(storyListData(list, stateOf(states)));
+    return list.kind === 'stories' ? 0 : EXIT_FAILURE;
+  }
+  print(storyListText(storyListData(requireReadable(list), stateOf(await runStates(files)))));
+  return 0;
+}
+
+/** As data, so that a program need not read what was meant for people. */
+function noList(
+  message: string,
+  named: string | undefined,
+): Omit<StoryListData, 'source' | 'format'> & {
+  readonly source: string | null;
+  readonly format: null;
+} {
+  return { source: named ?? null, format: null, stories: [], problems: [{ message, line: 0 }] };
+}
+
+async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
+  const files = new RunFiles(cwd);
+  const list = requireReadable(await readStoryFile(await requireStoryFile(files, named)));
+  const data = nextData(list, passedOver(list, await runStates(files)));
+  if (json) {
+    printJson(data);
+  } else {
+    print(nextText(data, list));
+  }
+}
+
+async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
+  const files = new RunFiles(cwd);
+  const { file, story } = await findStory(files, id, named);
+  const { changed } = await setStoryDone(file, { id }, done);
+  const words = done ? 'done' : 'not done';
+  const about = nextText({ id }, { stories: [story] });
+  if (!changed) {
+    print(`Already ${words}: ${about}`);
+    return;
+  }
+  await recordTick(files, id, done);
+  print(`Marked as ${words}: ${about}`);
+}
+
+/** What the journals tell, the newest run last. */
+interface RunStates {
+  readonly states: readonly RunState[];
+  readonly newest: RunState;
+  readonly alive: boolean;
+}
+
+async function runStates(files: RunFiles): Promise<RunStates> {
+  const states = await new RunHistory(files).read();
+  const newest = states.at(-1) ?? INITIAL_RUN_STATE;
+  return { states, newest, alive: await isItsLoopRunning(newest) };
+}
+
+function stateOf({ alive, newest, states }: RunStates): Parameters<typeof storyListData>[1] {
+  const phase = phaseOf({ state: newest, alive });
+  return story => storyRunState(story, phase, states);
+}
+
+/**
+ * What a living run leaves alone. When none lives, the next one tries again what has failed or was blocked;
+ * only a person's skip is still meant.
+ */
+function passedOver({ stories }: StoryList, { alive, newest }: RunStates): ReadonlySet<string> {
+  if (alive) {
+    return leftAlone({ config: DEFAULT_CONFIG, state: newest, stories });
+  }
+  return new Set(
+    [...newest.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
+  );
+}

@@ -1,0 +1,84 @@
+import path from 'node:path';
+import { Option } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import type { RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
+import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { shorten } from '../orchestrator/text.ts';
+import { livingLoop, readRun } from './loopEnd.ts';
+import { UsageError } from './usageError.ts';
+
+/** So many ids are named in a message. */
+const MAX_NAMED = 8;
+
+/** `--file <path>` of the commands that work on stories. */
+export function fileOption(): Option {
+  return new Option(
+    '--file <path>',
+    'story file; else the one of the run that is going on, or the one that a run would find',
+  );
+}
+
+/** Where a command's stories are: the named file, the living run's, or the one that a run would find. */
+export async function storyFileOf(
+  files: RunFiles,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named !== undefined) {
+    return path.resolve(files.workspace, named);
+  }
+  const loop = await livingLoop(files);
+  const ofRun = loop && (await readRun(files, loop.runId)).storyFile;
+  return ofRun === undefined
+    ? findStoryFile(files.workspace)
+    : path.resolve(files.workspace, ofRun);
+}
+
+/** @throws {HumanError} when there is no story file */
+export async function requireStoryFile(
+  files: RunFiles,
+  named: string | undefined,
+): Promise<string> {
+  const file = await storyFileOf(files, named);
+  if (file === undefined) {
+    throw new HumanError(
+      `No story file was found in ${files.workspace}. Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.`,
+    );
+  }
+  return file;
+}
+
+/** @throws {HumanError} naming the file, the line and the mend when it cannot be used */
+export function requireReadable(file: StoryFile): StoryList {
+  if (file.kind === 'invalid') {
+    const [{ line, message }] = file.problems;
+    throw new HumanError(`${file.path}: Line ${line}: ${message}`);
+  }
+  return file;
+}
+
+/**
+ * The story of this id, the first where several share it.
+ * @throws {UsageError} naming the ids there are
+ */
+function requireStory({ path, stories }: StoryList, id: string): Story {
+  const story = stories.find(story => story.id === id);
+  if (story === undefined) {
+    const ids = stories.map(story => shorten(story.id, 40));
+    const more = ids.length > MAX_NAMED ? `, … (${ids.length} stories)` : '';
+    throw new UsageError(
+      `${path} has no story "${shorten(id, 80)}". It has ${ids.slice(0, MAX_NAMED).join(', ')}${more}.`,
+    );
+  }
+  return story;
+}
+
+/** Reads the story file and looks the id up in it. */
+export async function findStory(
+  files: RunFiles,
+  id: string,
+  named: string | undefined,
+): Promise<{ readonly file: string; readonly story: Story }> {
+  const file = await requireStoryFile(files, named);
+  return { file, story: requireStory(requireReadable(await readStoryFile(file)), id) };
+}

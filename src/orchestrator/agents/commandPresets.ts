@@ -1,0 +1,71 @@
+import type { CommandOptions } from './command.ts';
+
+/** Coding agents whose command line is known, by the name of their program. */
+export const COMMAND_PRESETS = ['codex', 'gemini', 'amp', 'opencode'] as const;
+export type CommandPreset = (typeof COMMAND_PRESETS)[number];
+
+export function isCommandPreset(name: string): name is CommandPreset {
+  return (COMMAND_PRESETS as readonly string[]).includes(name);
+}
+
+interface Preset {
+  /** May edit files of the workspace where the program has such a grade; asks nobody. */
+  readonly args: readonly string[];
+  /** In place of `args`: runs everything without a check. */
+  readonly skipArgs: readonly string[];
+}
+
+// All four read the prompt from standard input when it is no terminal, and print their answer as plain text.
+const presets: Readonly<Record<CommandPreset, Preset>> = {
+  // https://developers.openai.com/codex/noninteractive (autumn 2026): progress goes to standard error, the
+  // final message to standard output, `-` reads the prompt. `--full-auto` is deprecated for `--sandbox
+  // workspace-write`. In this sandbox a plain checkout's .git is read-only (openai/codex#7071), so Codex
+  // edits but cannot commit, unless the person's own Codex configuration allows it or permissions are skipped.
+  codex: {
+    args: ['exec', '--sandbox', 'workspace-write', '--model', '{model}', '-'],
+    skipArgs: [
+      'exec',
+      '--dangerously-bypass-approvals-and-sandbox',
+      ...['--model', '{model}'],
+      '-',
+    ],
+  },
+  // https://geminicli.com/docs/cli/headless and its cli-reference (autumn 2026): without a terminal it runs
+  // headless. `--yolo` is deprecated for `--approval-mode yolo`. In a folder that the person has not trusted
+  // in Gemini itself, every mode but the default is taken back.
+  gemini: {
+    args: ['--approval-mode', 'auto_edit', '--model', '{model}'],
+    skipArgs: ['--approval-mode', 'yolo', '--model', '{model}'],
+  },
+  // https://ampcode.com/manual (autumn 2026): `-x` sends the message from standard input, waits for the end
+  // of the turn and prints the last message. Amp chooses its models itself, so there is no option for one.
+  amp: {
+    args: ['-x'],
+    skipArgs: ['--dangerously-allow-all', '-x'],
+  },
+  // anomalyco/opencode, packages/opencode/src/cli/cmd/run.ts (autumn 2026): `run` reads standard input to its
+  // end; a model is `provider/model`. What its configuration wants asked is refused without `--auto`.
+  opencode: {
+    args: ['run', '--model', '{model}'],
+    skipArgs: ['run', '--auto', '--model', '{model}'],
+  },
+};
+
+/**
+ * How that agent is called.
+ *
+ * @param options.skipPermissions let it run everything without a check. Only for a choice that a person made
+ *   for this machine: the caller must not take it from a file of the workspace.
+ */
+export function commandPreset(
+  name: CommandPreset,
+  options: { readonly skipPermissions?: boolean } = {},
+): CommandOptions {
+  const { args, skipArgs } = presets[name];
+  return {
+    command: name,
+    args: options.skipPermissions === true ? skipArgs : args,
+    promptVia: 'stdin',
+    output: 'text',
+  };
+}

@@ -1,0 +1,117 @@
+import path from 'node:path';
+import { describeGuardChange, type GuardChange } from './guard/guard.ts';
+import { fitHandoff, type RalphFreshHandoff, refreshHandoffFromFiles } from './handoff.ts';
+import { iterationPrompt, type PromptInput } from './prompt/prompt.ts';
+import type { RunState } from './run/runState.ts';
+import { type RunContext, relativePath } from './runContext.ts';
+import type { Story } from './stories/story.ts';
+
+/** What one fresh agent is told. */
+export interface Briefing {
+  /** Fitted, as it is written to its file. */
+  readonly handoff: RalphFreshHandoff;
+  readonly prompt: string;
+  /** What the prompt is made of, in tokens. */
+  readonly sections: readonly { readonly name: string; readonly tokens: number }[];
+}
+
+/** Brings the handoff up to date and makes the prompt of it. Reads files, writes none. */
+export async function brief(
+  context: RunContext,
+  iteration: number,
+  story: Story | undefined,
+): Promise<Briefing> {
+  await refreshHandoff(context, iteration, story);
+  // The prompt is made of what fits into the handoff, so that it is as small at iteration 1,000.
+  const handoff = fitHandoff(context.handoff);
+  const { sections, text } = iterationPrompt(
+    promptInput(context, handoff, story),
+    context.template,
+  );
+  return {
+    handoff,
+    prompt: text,
+    sections: sections.map(({ name, tokens }) => ({ name, tokens })),
+  };
+}
+
+/** Reads the files and git into the context's handoff. */
+export async function refreshHandoff(
+  context: RunContext,
+  iteration: number,
+  story?: Story,
+): Promise<void> {
+  const recoveryAttempt = context.state.lastError?.recoveryAttempt;
+  context.handoff = await refreshHandoffFromFiles(
+    context.handoff,
+    {
+      ...(context.snapshot.stories && { stories: context.snapshot.stories }),
+      progressFile: context.progressFile,
+      git: context.git,
+      state: context.state,
+      iteration,
+      ...(story && { storyId: story.id }),
+      ...(recoveryAttempt === undefined ? {} : { recoveryAttempt }),
+    },
+    (code, detail) => context.warn(code, detail, iteration),
+  );
+}
+
+function promptInput(
+  context: RunContext,
+  handoff: RalphFreshHandoff,
+  story: Story | undefined,
+): PromptInput {
+  const { config, files, planDir, storyFile } = context.options;
+  const { snapshot, state } = context;
+  const about = storyNotes(state, story?.id);
+  return {
+    handoff,
+    task: context.task,
+    ...(story && { story }),
+    ...(storyFile === undefined ? {} : { storyFile: context.relative(storyFile) }),
+    ...(planDir === undefined ? {} : { plan: planPaths(files.workspace, planDir) }),
+    progressFile: context.relative(context.progressFile),
+    stuckThreshold: config.stuckThreshold,
+    ...(state.refusedPromise && { refusedPromise: state.refusedPromise }),
+    ...(snapshot.storyFileProblem === undefined
+      ? {}
+      : { storyFileProblem: snapshot.storyFileProblem }),
+    ...about,
+    ...(state.guard && state.guard.iteration === handoff.iteration - 1
+      ? {
+          guardNote: {
+            iteration: state.guard.iteration,
+            changes: state.guard.changes.map(change => describeGuardChange(change as GuardChange)),
+          },
+        }
+      : {}),
+    ...(config.verify.length === 0 ? {} : { verify: config.verify }),
+  };
+}
+
+/** What was said about this story: by the checks, the reviewer and the person. */
+function storyNotes(
+  { answers, failedCheck, hints, review }: RunState,
+  storyId: string | undefined,
+): Pick<PromptInput, 'failedCheck' | 'review' | 'hints' | 'answers'> {
+  const isAbout = (other: string | undefined) => other === undefined || other === storyId;
+  const given = hints.filter(hint => isAbout(hint.storyId)).map(({ text }) => text);
+  const answered = answers.filter(answer => isAbout(answer.storyId));
+  return {
+    ...(failedCheck && isAbout(failedCheck.storyId) && { failedCheck }),
+    ...(review && review.storyId === storyId && { review }),
+    ...(given.length === 0 ? {} : { hints: given }),
+    ...(answered.length === 0 ? {} : { answers: answered }),
+  };
+}
+
+function planPaths(workspace: string, planDir: string): NonNullable<PromptInput['plan']> {
+  const dir = relativePath(workspace, planDir);
+  return {
+    dir,
+    planFile: path.posix.join(dir, 'plan.md'),
+    progressFile: path.posix.join(dir, 'progress.md'),
+    errorsFile: path.posix.join(dir, 'errors.log'),
+  };
+}

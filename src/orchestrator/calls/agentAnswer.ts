@@ -1,0 +1,109 @@
+import type * as z from 'zod';
+import { findJsonError } from '../stories/jsonError.ts';
+import { TextLines } from '../stories/textLines.ts';
+import { shorten } from '../text.ts';
+import type { CallResult } from './callAgent.ts';
+
+/** So much of an answer's end is looked at, in UTF-16 units. */
+const MAX_TEXT = 1_000_000;
+/** Problems that are told of one answer. */
+const MAX_PROBLEMS = 20;
+const MAX_PROBLEM = 300;
+
+/** The JSON object of an answer, nobody has checked it yet; or why there is none. */
+export type AnswerJson =
+  | { readonly value: unknown; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/**
+ * Finds the JSON object that an agent was asked for: the structured answer, else the last code block that is one,
+ * else what stands between the first and the last brace. Pure; never throws.
+ */
+export function answerJson({
+  structured,
+  text,
+}: Pick<CallResult, 'structured' | 'text'>): AnswerJson {
+  if (isObject(structured)) {
+    return { value: structured };
+  }
+  const tail = text.slice(-MAX_TEXT);
+  const candidates = [...codeBlocks(tail).reverse(), ...betweenBraces(tail)];
+  for (const candidate of candidates) {
+    const value = parse(candidate);
+    if (isObject(value)) {
+      return { value };
+    }
+  }
+  const broken = candidates.find(candidate => candidate.trim().startsWith('{'));
+  const error = broken === undefined ? undefined : findJsonError(broken, new TextLines(broken));
+  return {
+    problem:
+      error === undefined
+        ? 'The answer holds no JSON object.'
+        : `The answer is not valid JSON: ${error.message}`,
+  };
+}
+
+/** What a schema found, one sentence each, with the place: `userStories[2].title: …`. */
+export function problemsOf(error: z.ZodError): string[] {
+  return boundedProblems(
+    error.issues.map(({ path, message }) => {
+      const place = path
+        .map(key => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+        .join('')
+        .replace(/^\./, '');
+      return `${place === '' ? 'The answer' : place}: ${message}`;
+    }),
+  );
+}
+
+/** The first of them, each on one line. */
+export function boundedProblems(problems: readonly string[]): string[] {
+  const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
+  const rest = problems.length - shown.length;
+  return rest > 0 ? [...shown, `…and ${rest} more problems.`] : shown;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not this one; the caller tells when it was the last.
+    return undefined;
+  }
+}
+
+/** The bodies of the text's code blocks; no JSON holds a line that closes one, since its strings have no line breaks. */
+function codeBlocks(text: string): string[] {
+  const blocks: string[] = [];
+  let fence: string | undefined;
+  let body: string[] = [];
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const [, mark, info = ''] = /^[ \t]*(`{3,}|~{3,})[ \t]*(.*)$/.exec(line) ?? [];
+    if (fence === undefined) {
+      if (mark !== undefined && !info.includes('`')) {
+        fence = mark;
+        body = [];
+      }
+    } else if (mark?.startsWith(fence) && info.trim() === '') {
+      blocks.push(body.join('\n'));
+      fence = undefined;
+    } else {
+      body.push(line);
+    }
+  }
+  if (fence !== undefined) {
+    blocks.push(body.join('\n'));
+  }
+  return blocks;
+}
+
+function betweenBraces(text: string): string[] {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}');
+  return from === -1 ? [] : [text.slice(from, to > from ? to + 1 : text.length)];
+}

@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { brief } from './briefing.ts';
+import { agentRequest, callBudget } from './calls/agentCaller.ts';
+import { Emitter } from './emitter.ts';
+import { GitRepository } from './git/git.ts';
+import { type Decision, decide } from './policy.ts';
+import type { RunEvent, RunEventBody } from './run/events.ts';
+import type { Journal } from './run/journal.ts';
+import { applyEvent, type RunState } from './run/runState.ts';
+import { RunContext, type RunOptions } from './runContext.ts';
+import { readyToStart } from './start.ts';
+
+/** Gives events out and keeps none: a dry run leaves no trace. */
+class UnwrittenJournal implements Journal {
+  private readonly emitter = new Emitter<RunEvent>();
+  readonly onDidAppend = this.emitter.event;
+  private seq: number;
+
+  /** @param seq number of the last event so far */
+  constructor(seq: number) {
+    this.seq = seq;
+  }
+
+  append(body: RunEventBody): RunEvent {
+    this.seq += 1;
+    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
+    this.emitter.fire(event);
+    return event;
+  }
+
+  sync(): void {
+    // There is no file.
+  }
+}
+
+/**
+ * Tells what a run would do first: its settings, the command line of its agent, and the whole first prompt.
+ * Reads files and git; starts no process but git's, writes nothing.
+ * @param earlier the run that would go on
+ * @throws {HumanError} when the run could not start
+ */
+export async function dryRun(options: RunOptions, earlier?: RunState): Promise<string> {
+  const { agent, config, files, prepare } = options;
+  const git = new GitRepository(files.workspace);
+  const { snapshot, template } = await readyToStart(options, git);
+  const facts = [
+    `Workspace: ${files.workspace}`,
+    `Story file: ${options.storyFile ?? 'none'}`,
+    `Agent: ${[agent.id, config.model].filter(Boolean).join(', ')}`,
+    `Iterations: at most ${config.maxIterations}`,
+    `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
+    `Reviewer: ${config.reviewer ? 'yes' : 'no'}`,
+    `Budget: ${config.budgetUsd === undefined ? 'none' : `$${config.budgetUsd.toFixed(2)}`}`,
+    ...(snapshot.stories?.branchName && config.branch === 'checkout'
+      ? [`Branch: ${snapshot.stories.branchName}`]
+      : []),
+  ];
+  if (prepare !== undefined) {
+    return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : `${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
+  }
+  const state = earlier && wentOn(options, earlier);
+  const context = new RunContext({
+    run: options,
+    git,
+    journal: new UnwrittenJournal(state?.lastSeq ?? 0),
+    snapshot,
+    template,
+    ...(state && { state }),
+  });
+  const decision = firstStep(context);
+  if (decision.kind !== 'iterate') {
+    return `${facts.join('\n')}\n\nNothing would run: ${decision.kind === 'end' ? decision.outcome : decision.kind}.\n`;
+  }
+  const { prompt, sections } = await brief(context, decision.iteration, decision.story);
+  const maxBudgetUsd = callBudget(config, { run: 0, iteration: 0 });
+  const { args, file } = await agent.command(
+    agentRequest(config, {
+      cwd: files.workspace,
+      prompt,
+      promptFile: path.join(files.iterationDir(options.runId, decision.iteration), 'prompt.md'),
+      env: options.env,
+      ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    }),
+  );
+  const made = sections.map(({ name, tokens }) => `${name} ${tokens}`).join(', ');
+  return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
+}
+
+/** The state with which the run would go on, were it not for an iteration that was cut off and is judged first. */
+function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunState {
+  return applyEvent(earlier, {
+    seq: earlier.lastSeq + 1,
+    at: new Date().toISOString(),
+    type: 'run.resumed',
+    version,
+    pid: process.pid,
+    agent: agent.id,
+    maxIterations: config.maxIterations,
+    stuckThreshold: config.stuckThreshold,
+    ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
+    stories: earlier.stories,
+  });
+}
+
+function firstStep({ options, snapshot, state }: RunContext): Decision {
+  return decide({
+    state,
+    ...(snapshot.stories && { stories: snapshot.stories.stories }),
+    config: options.config,
+    stopRequested: false,
+  });
+}
+
+function quoted(argument: string): string {
+  return /^[\w./:=,@%+-]+$/.test(argument) ? argument : JSON.stringify(argument);
+}

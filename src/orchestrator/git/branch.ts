@@ -1,0 +1,108 @@
+import path from 'node:path';
+import type { SimpleGit } from 'simple-git';
+import { HumanError } from '../humanError.ts';
+import { shorten } from '../text.ts';
+import { asHumanError, changedTrackedFiles, isMissingProgram, openGit } from './git.ts';
+
+export interface BranchCheckOut {
+  /**
+   * - `unchanged`: the work tree was on the branch already
+   * - `checkedOut`: the branch existed, and the work tree is on it now
+   * - `created`: it is new, from HEAD
+   * - `dirty`: tracked files have uncommitted changes, so nothing was done
+   */
+  readonly kind: 'unchanged' | 'checkedOut' | 'created' | 'dirty';
+  /** The branch that the work tree is on now; '' when HEAD is detached. */
+  readonly branch: string;
+}
+
+const HEADS = 'refs/heads/';
+
+/**
+ * Brings the work tree to a branch, which is created from HEAD when there is none of this name. Untracked
+ * and ignored files stay as they are: where the branch has a file of the same name, git refuses. The
+ * person's hooks run, as for any switch.
+ *
+ * @param dir absolute path of a folder in the work tree
+ * @param carried absolute paths of files whose changes a new branch takes along
+ * @throws {HumanError} for a name that is none, and when git refuses, in its own words; nothing changed then
+ */
+export async function checkOutBranch(
+  dir: string,
+  branchName: string,
+  carried: readonly string[] = [],
+): Promise<BranchCheckOut> {
+  const git = openGit(dir);
+  await requireBranchName(git, branchName);
+  try {
+    const current = await currentBranch(git);
+    if (current === branchName) {
+      return { kind: 'unchanged', branch: current };
+    }
+    const exists = (await git.raw('rev-parse', '--verify', '--quiet', HEADS + branchName)) !== '';
+    if ((await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
+      return { kind: 'dirty', branch: current };
+    }
+    await switchTo(git, branchName, exists);
+    return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
+  } catch (error) {
+    throw asHumanError(error, `git cannot check out the branch ${branchName}`);
+  }
+}
+
+/**
+ * Tracked files with uncommitted changes, relative to the top folder.
+ * @param dir absolute path of a folder in the work tree
+ * @param except absolute paths of files that do not count
+ */
+export async function changedFilesBut(dir: string, except: readonly string[]): Promise<string[]> {
+  const git = openGit(dir);
+  const changed = await changedTrackedFiles(git);
+  if (changed.length === 0 || except.length === 0) {
+    return changed;
+  }
+  // By git's own name for the folder, which may have been reached through a link.
+  const prefix = (await git.raw('rev-parse', '--show-prefix')).replace(/\r?\n$/, '');
+  const excepted = except.map(file =>
+    path.posix.join(prefix, path.relative(dir, file).split(path.sep).join('/')),
+  );
+  return changed.filter(file => !excepted.includes(file));
+}
+
+async function requireBranchName(git: SimpleGit, name: string): Promise<void> {
+  // git takes `@{-1}` for the branch before and gives its name; what is written in a file is meant as it is.
+  const checked = await git.raw('check-ref-format', '--branch', name).catch((error: unknown) => {
+    if (isMissingProgram(error)) {
+      throw asHumanError(error);
+    }
+    return undefined;
+  });
+  if (checked?.replace(/\r?\n$/, '') !== name || name === 'HEAD' || name === '@') {
+    throw new HumanError(
+      `"${shorten(name, 80)}" cannot be the name of a git branch. Write another one into the story file: letters, digits, "-", "_" and "/", as in ralph/login.`,
+    );
+  }
+}
+
+async function currentBranch(git: SimpleGit): Promise<string> {
+  // Not --short, which says `heads/x` where a tag of that name exists.
+  const ref = (await git.raw('symbolic-ref', '--quiet', 'HEAD')).trim();
+  return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
+}
+
+async function switchTo(git: SimpleGit, name: string, exists: boolean): Promise<void> {
+  let refusal: unknown;
+  try {
+    await git.raw(
+      // Without --no-overwrite-ignore git writes over ignored files and says nothing.
+      ...['switch', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
+      ...(exists ? [name] : ['--no-track', '--create', name]),
+    );
+  } catch (error) {
+    refusal = error;
+  }
+  // A hook that fails after the switch makes git fail as well, though the work tree is there.
+  if ((await currentBranch(git)) !== name) {
+    throw refusal ?? new Error('it gave no reason.');
+  }
+}

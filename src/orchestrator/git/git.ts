@@ -1,0 +1,383 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type SimpleGit, simpleGit } from 'simple-git';
+import { HumanError } from '../humanError.ts';
+import { shorten } from '../text.ts';
+
+const exec = promisify(execFile);
+/** So many commits are read together with HEAD, since what is asked next is mostly about them. */
+const NEWEST = 20;
+
+export interface Commit {
+  readonly hash: string;
+  readonly subject: string;
+  readonly author: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** One file of a commit, against its first parent. */
+export interface ChangedFile {
+  readonly status: 'added' | 'modified' | 'deleted' | 'renamed';
+  /** Relative to the repository's root, with forward slashes; of a deleted file its last path. */
+  readonly path: string;
+  /** Of a renamed file its path before. */
+  readonly oldPath?: string;
+}
+
+interface LinkedCommit {
+  readonly commit: Commit;
+  readonly parents: readonly string[];
+}
+
+interface CommitQuestion {
+  readonly limit?: number;
+  readonly since?: string;
+  readonly at?: string;
+}
+
+export interface WorkTreeStatus {
+  /** Full hash; absent before the first commit. */
+  readonly head?: string;
+  /** '' when HEAD is detached. */
+  readonly branch: string;
+  /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
+  readonly hasUncommittedChanges: boolean;
+}
+
+/**
+ * Reads one git repository. Never writes, takes no optional lock (an agent may be committing), and runs no
+ * external diff or text conversion that the repository's configuration names.
+ */
+export class GitRepository {
+  private readonly git: SimpleGit;
+  private readonly dir: string;
+  /** HEAD as it was read last, and the commits before it. A commit never changes, so they stay right. */
+  private newest: readonly LinkedCommit[] = [];
+
+  /** @param dir absolute path of a folder in the work tree */
+  constructor(dir: string) {
+    this.dir = dir;
+    this.git = openGit(dir);
+  }
+
+  /**
+   * @returns the work tree's top folder, or `undefined` outside a repository
+   * @throws {HumanError} when git is absent or refuses the repository, in its own words
+   */
+  async root(): Promise<string | undefined> {
+    try {
+      return (await this.run('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+    } catch (error) {
+      // Git says it in the person's language, so the files decide.
+      if (!isMissingProgram(error) && !hasGitAbove(this.dir)) {
+        return undefined;
+      }
+      throw asHumanError(error);
+    }
+  }
+
+  /**
+   * @returns the full hash of HEAD, or `undefined` before the first commit
+   * @throws {HumanError} when the repository cannot be read
+   */
+  async head(): Promise<string | undefined> {
+    try {
+      this.newest = await this.log(`--max-count=${NEWEST}`, 'HEAD');
+    } catch {
+      // No commit yet, or something worse; what is asked next tells.
+      this.newest = [];
+    }
+    const [newest] = this.newest;
+    if (newest) {
+      return newest.commit.hash;
+    }
+    try {
+      // With --quiet a branch without commits is an empty answer, not an error.
+      const hash = await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
+      return hash.trim() || undefined;
+    } catch (error) {
+      throw asHumanError(error);
+    }
+  }
+
+  /** @returns the branch's name; '' when HEAD is detached */
+  async branch(): Promise<string> {
+    try {
+      return (await this.run('symbolic-ref', '--short', '--quiet', 'HEAD')).trim();
+    } catch {
+      return '';
+    }
+  }
+
+  /**
+   * Commits reachable from HEAD, or from `at`, newest first. Asks no process when `at` is the full hash that
+   * {@link head} has given last and the newest commits tell.
+   * @param options.since leave out what is reachable from there
+   */
+  async commits(options: CommitQuestion = {}): Promise<Commit[]> {
+    const known = this.knownCommits(options);
+    if (known) {
+      return known;
+    }
+    const { at = 'HEAD', limit, since } = options;
+    const found = await this.log(
+      ...(limit === undefined ? [] : [`--max-count=${limit}`]),
+      '--end-of-options',
+      since === undefined ? at : `${since}..${at}`,
+    );
+    return found.map(({ commit }) => commit);
+  }
+
+  /** The answer by what was read with HEAD; `undefined` when that does not tell. */
+  private knownCommits({ at, limit, since }: CommitQuestion): Commit[] | undefined {
+    const { newest } = this;
+    if (at === undefined || at !== newest[0]?.commit.hash) {
+      return undefined;
+    }
+    const upTo = (count: number) => newest.slice(0, count).map(({ commit }) => commit);
+    if (since === undefined) {
+      return limit !== undefined && limit <= NEWEST ? upTo(limit) : undefined;
+    }
+    if (limit !== undefined) {
+      return undefined;
+    }
+    // In a line of commits, one parent each, all that come before that commit are new since it.
+    for (const [i, { commit, parents }] of newest.entries()) {
+      if (commit.hash === since) {
+        return upTo(i);
+      }
+      if (parents.length !== 1 || parents[0] !== newest[i + 1]?.commit.hash) {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  private async log(...args: readonly string[]): Promise<LinkedCommit[]> {
+    const output = await this.run(
+      'log',
+      // No name or subject can hold a NUL, so nothing in them can look like another commit.
+      '-z',
+      '--format=%H%x00%P%x00%s%x00%an%x00%aI',
+      '--no-show-signature',
+      ...args,
+      '--',
+    );
+    const fields = output.split('\0');
+    const found: LinkedCommit[] = [];
+    for (let i = 0; i + 4 < fields.length; i += 5) {
+      const [hash = '', parents = '', subject = '', author = '', at = ''] = fields.slice(i, i + 5);
+      found.push({
+        commit: { hash, subject, author, at },
+        parents: parents === '' ? [] : parents.split(' '),
+      });
+    }
+    return found;
+  }
+
+  /** What there is to say of HEAD and the work tree, by one process. */
+  async status(): Promise<WorkTreeStatus> {
+    const output = await this.run(
+      ...['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '--no-renames', '-z'],
+    );
+    const entries = output.split('\0').filter(entry => entry !== '');
+    const fact = (name: string) =>
+      entries.find(entry => entry.startsWith(`# ${name} `))?.slice(name.length + 3) ?? '';
+    const head = fact('branch.oid');
+    const branch = fact('branch.head');
+    return {
+      ...(/^[0-9a-f]+$/.test(head) ? { head } : {}),
+      branch: branch === '(detached)' ? '' : branch,
+      hasUncommittedChanges: entries.some(entry => !entry.startsWith('# ')),
+    };
+  }
+
+  /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
+  async hasUncommittedChanges(): Promise<boolean> {
+    return (await this.run('status', '--porcelain', '--no-renames', '-z')).length > 0;
+  }
+
+  /**
+   * The files of a commit against its first parent (against nothing for a root commit).
+   * @throws {HumanError} when there is no such commit
+   */
+  async changedFiles(hash: string): Promise<ChangedFile[]> {
+    const commit = await this.resolveCommit(hash);
+    const parent = await this.parent(commit);
+    const output = await this.run(
+      'diff-tree',
+      '-r',
+      '-z',
+      '--no-commit-id',
+      '--name-status',
+      '--find-renames',
+      '--no-ext-diff',
+      ...(parent === undefined ? ['--root', commit] : [parent, commit]),
+    );
+    const fields = output.split('\0');
+    const files: ChangedFile[] = [];
+    for (let i = 0; i + 1 < fields.length; ) {
+      const letter = fields[i++]?.[0];
+      const first = fields[i++] ?? '';
+      if (letter === 'R' || letter === 'C') {
+        const newPath = fields[i++] ?? '';
+        files.push(
+          letter === 'R'
+            ? { status: 'renamed', path: newPath, oldPath: first }
+            : { status: 'added', path: newPath },
+        );
+      } else {
+        const status = letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified';
+        files.push({ status, path: first });
+      }
+    }
+    return files;
+  }
+
+  /** @returns the first parent's full hash; `undefined` for a root commit */
+  async parent(hash: string): Promise<string | undefined> {
+    const commit = await this.resolveCommit(hash);
+    const [, parent] = (await this.run('rev-list', '--parents', '--max-count=1', commit))
+      .trim()
+      .split(' ');
+    return parent;
+  }
+
+  /**
+   * A file's bytes as of a commit.
+   * @param path relative to the repository's root, with forward slashes
+   * @throws git's error when the commit has no such file
+   */
+  async fileAt(hash: string, path: string): Promise<Buffer> {
+    return this.git.showBuffer(['--no-textconv', '--end-of-options', `${hash}:${path}`]);
+  }
+
+  /** @throws {HumanError} when the repository has no such commit */
+  async resolveCommit(hash: string): Promise<string> {
+    if (!/^[0-9a-f]{4,64}$/i.test(hash)) {
+      throw new HumanError(`"${hash}" is not a commit's hash.`);
+    }
+    try {
+      return (await this.run('rev-parse', '--verify', `${hash}^{commit}`)).trim();
+    } catch {
+      throw new HumanError(
+        `The repository has no commit ${hash.slice(0, 10)} (any more). It may have been removed by a rebase or a reset.`,
+      );
+    }
+  }
+
+  private run(...args: string[]): Promise<string> {
+    return runGit(this.dir, '--no-optional-locks', '-c', 'core.quotepath=off', ...args);
+  }
+}
+
+/**
+ * One git process, for what every iteration asks: simple-git waits 50 ms more for a git that prints nothing.
+ * A git that fails without a word has nothing to say, as with simple-git.
+ *
+ * @returns what git printed
+ * @throws an error with git's own words, or the system's when git could not be started
+ */
+export async function runGit(dir: string, ...args: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await exec('git', [...args], {
+      cwd: dir,
+      env: gitEnv(),
+      maxBuffer: Number.POSITIVE_INFINITY,
+      windowsHide: true,
+    });
+    return stdout;
+  } catch (error) {
+    const { code, stderr, stdout } = error as { code?: unknown; stderr?: string; stdout?: string };
+    if (typeof code !== 'number') {
+      throw error;
+    }
+    if (stderr?.trim()) {
+      throw new Error(stderr, { cause: error });
+    }
+    return stdout ?? '';
+  }
+}
+
+/**
+ * git in a folder, in an environment that points it to no other repository.
+ * @param more variables that are set besides
+ */
+export function openGit(dir: string, more: Readonly<Record<string, string>> = {}): SimpleGit {
+  return simpleGit({ baseDir: dir, trimmed: false }).env({ ...gitEnv(), ...more });
+}
+
+/** Tracked files that differ from HEAD or the index, relative to the top folder; untracked ones do not count. */
+export async function changedTrackedFiles(git: SimpleGit): Promise<string[]> {
+  const output = await git.raw(
+    ...['--no-optional-locks', 'status', '--porcelain', '-z'],
+    // What is in the work tree of a submodule is its own affair; no switch and no merge touches it.
+    ...['--untracked-files=no', '--no-renames', '--ignore-submodules=dirty'],
+  );
+  return output
+    .split('\0')
+    .filter(entry => entry !== '')
+    .map(entry => entry.slice(3));
+}
+
+/**
+ * Whether git could not write because of a lock file of another git process, or of one that died.
+ * Git says it in the person's language, but names the file in all of them.
+ */
+export function isGitLocked(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (LOCK_FILE.test(at.message)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const LOCK_FILE = /[\\/](?:index|HEAD|packed-refs|config|shallow|refs[\\/][^\s'"]+)\.lock\b/;
+
+/** Without what would point git to another repository, or what simple-git refuses to pass on. */
+export function gitEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(GIT_.*|PAGER|EDITOR|VISUAL|SSH_ASKPASS|PREFIX)$/i.test(name)
+        ? []
+        : [[name, value]],
+    ),
+  );
+}
+
+/** Whether git is not on the PATH. */
+export function isMissingProgram(error: unknown): boolean {
+  return /spawn git\S* ENOENT/.test(String(error));
+}
+
+/**
+ * What git said, for the person.
+ * @param what what git could not do, as the beginning of a sentence
+ */
+export function asHumanError(error: unknown, what = 'git cannot read this repository'): HumanError {
+  if (error instanceof HumanError) {
+    return error;
+  }
+  const words = error instanceof Error ? error.message : String(error);
+  const message = isMissingProgram(error)
+    ? 'git was not found on the PATH. Install it (https://git-scm.com) and try again.'
+    : isGitLocked(error)
+      ? `${what}: another git process works in this repository, or one died and left its lock file. When none is running, remove that file and try again. ${shorten(words, 600)}`
+      : `${what}: ${shorten(words, 600)}`;
+  return new HumanError(message, { cause: error });
+}
+
+function hasGitAbove(dir: string): boolean {
+  for (let folder = dir; ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, '.git'))) {
+      return true;
+    }
+    if (path.dirname(folder) === folder) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { PLAIN, requirePlainFolders } from './run/plainFile.ts';
+import type { RunContext } from './runContext.ts';
+import { shorten } from './text.ts';
+
+/** What went wrong in an iteration of the pure loop, for the next one to read in `errors.log`. */
+export async function appendError(context: RunContext, iteration: number): Promise<void> {
+  const { planDir } = context.options;
+  const { failedCheck, lastError } = context.state;
+  if (planDir === undefined) {
+    return;
+  }
+  const failures = [
+    lastError?.iteration === iteration ? `The agent failed: ${lastError.message}` : undefined,
+    failedCheck?.iteration === iteration ? `The check failed: ${failedCheck.command}` : undefined,
+  ].filter(failure => failure !== undefined);
+  if (failures.length === 0) {
+    return;
+  }
+  const at = new Date().toISOString();
+  const text = failures
+    .map(failure => `[${at}] Iteration ${iteration}: ${shorten(failure, 1_000)}\n`)
+    .join('');
+  try {
+    requirePlainFolders(planDir);
+    const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+    const file = path.join(planDir, 'errors.log');
+    // The folder is the repository's, which may have a link there.
+    const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
+    try {
+      await handle.appendFile(text);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    context.warn('errorsLogNotWritten', String(error), iteration);
+  }
+}

@@ -1,0 +1,292 @@
+import { lstatSync, renameSync } from 'node:fs';
+import { access, constants, mkdir, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { HumanError } from '../humanError.ts';
+import { openPlainFile } from '../run/plainFile.ts';
+import type { RunFiles } from '../run/runFiles.ts';
+import { replaceFile } from '../stories/replaceFile.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
+
+/** From one try to write to the next, in ms. */
+const PAUSE_MS = 100;
+/** Longer than `replaceFile` takes a temporary file for somebody's work and not for a crash's, in ms. */
+const PATIENCE_MS = 35_000;
+const MAX_SLUG = 50;
+
+export interface NewStories {
+  readonly files: RunFiles;
+  /** Absolute path of a JSON story file; need not exist. */
+  readonly storyFile: string;
+  /** What it will hold. */
+  readonly content: string;
+  readonly now: Date;
+}
+
+/**
+ * Puts a new story file and a new `progress.txt` beside it in place. What was there before is copied into a folder of
+ * its own below `.omc/archive` first, and is replaced only while it still is what was copied. Killed at any point,
+ * both old files are whole, in their places or in the archive.
+ *
+ * @returns the archive's folder, relative to the workspace, when there was something to keep
+ * @throws {HumanError} when a file cannot be written or keeps being changed
+ */
+export async function placeStories(stories: NewStories): Promise<{ archived?: string }> {
+  const { files, storyFile, content, now } = stories;
+  try {
+    requirePlace(files, storyFile);
+    await mkdir(path.dirname(storyFile), { recursive: true });
+    const progressFile = progressFileOf(storyFile);
+    const archived = await archive(files, now, [storyFile, progressFile]);
+    // The stories first: new stories with an old log only mean that an agent reads more than it needs.
+    const kept = await replace(storyFile, content, archived, files, now);
+    const keptLog = await replace(progressFile, progressHead(now), archived, files, now);
+    await syncDir(path.dirname(storyFile));
+    const dir = (kept ?? keptLog)?.dir;
+    return dir === undefined ? {} : { archived: relative(files, dir) };
+  } catch (error) {
+    throw asHumanError(storyFile, error);
+  }
+}
+
+/**
+ * Looks whether a story file can be put there, before anybody pays for a plan.
+ *
+ * @throws {HumanError} when it is no JSON file, or something else than a file is in the way
+ */
+export async function requireWritablePlace(files: RunFiles, storyFile: string): Promise<void> {
+  requirePlace(files, storyFile);
+  for (const file of [storyFile, progressFileOf(storyFile)]) {
+    await access(file, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') {
+        throw asHumanError(file, error);
+      }
+    });
+  }
+}
+
+function requirePlace(files: RunFiles, storyFile: string): void {
+  if (!/\.json$/i.test(storyFile)) {
+    throw new HumanError(
+      `New stories are written as JSON, and ${storyFile} is another kind of file: name one that ends with .json.`,
+    );
+  }
+  for (const file of [storyFile, progressFileOf(storyFile)]) {
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) {
+      throw new HumanError(
+        `${file} is a link, and what it leads to would be replaced. Remove the link, or name the file itself.`,
+      );
+    }
+    if (found !== undefined && !found.isFile()) {
+      throw new HumanError(`${file} is not a file: move it away, then start again.`);
+    }
+  }
+  const archiveDir = archiveDirOf(files);
+  const found = lstatSync(archiveDir, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isDirectory()) {
+    throw new HumanError(
+      `${archiveDir} must be a folder, since earlier stories are kept there: move away what is in its place.`,
+    );
+  }
+}
+
+function archiveDirOf({ stateDir }: RunFiles): string {
+  return path.join(path.dirname(stateDir), 'archive');
+}
+
+function progressFileOf(storyFile: string): string {
+  return path.join(path.dirname(storyFile), 'progress.txt');
+}
+
+/** The beginning of a progress log in which nothing has been learned yet. */
+function progressHead(now: Date): string {
+  return `# Ralph Progress Log\n\nStarted: ${now.toISOString()}\n\n## Codebase Patterns\n\n---\n`;
+}
+
+/** Copies of files that have been kept, by their paths. */
+interface Archive {
+  readonly dir: string;
+  readonly contents: ReadonlyMap<string, Buffer>;
+}
+
+/** @returns `undefined` when none of the files is there */
+async function archive(
+  files: RunFiles,
+  now: Date,
+  paths: readonly [storyFile: string, ...others: string[]],
+): Promise<Archive | undefined> {
+  const contents = new Map<string, Buffer>();
+  for (const file of paths) {
+    const content = await readIfThere(file);
+    if (content !== undefined) {
+      contents.set(file, content);
+    }
+  }
+  if (contents.size === 0) {
+    return undefined;
+  }
+  const name = `${timestamp(now)}-${slugOf(paths[0], contents.get(paths[0]))}`;
+  const dir = await newFolder(archiveDirOf(files), name);
+  for (const [file, content] of contents) {
+    await writeNew(path.join(dir, path.basename(file)), content);
+  }
+  await syncDir(dir);
+  await syncDir(path.dirname(dir));
+  return { dir, contents };
+}
+
+async function newFolder(parent: string, name: string): Promise<string> {
+  await mkdir(parent, { recursive: true });
+  for (let n = 1; ; n += 1) {
+    const dir = path.join(parent, n === 1 ? name : `${name}-${n}`);
+    try {
+      await mkdir(dir);
+      return dir;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') {
+        throw error;
+      }
+    }
+  }
+}
+
+/**
+ * Replaces a file whose content is archived; when it has changed since, archives it anew.
+ * @returns the archive of what was replaced, or what was there before it
+ */
+async function replace(
+  file: string,
+  content: string,
+  kept: Archive | undefined,
+  files: RunFiles,
+  now: Date,
+): Promise<Archive | undefined> {
+  const begin = performance.now();
+  let archived = kept;
+  let before = kept?.contents.get(file);
+  while (!(await put(file, before, Buffer.from(content)))) {
+    if (performance.now() - begin > PATIENCE_MS) {
+      throw new HumanError(
+        `${file} keeps being changed by another program, so it was not replaced: try again when that has ended.`,
+      );
+    }
+    await wait(PAUSE_MS);
+    const found = await readIfThere(file);
+    if (found !== undefined && (before === undefined || !found.equals(before))) {
+      archived = await archive(files, now, [file]);
+      before = archived?.contents.get(file);
+    } else {
+      // The same, so another process is at its temporary file; or somebody removed it, and the copy stays.
+      before = found;
+    }
+  }
+  return archived;
+}
+
+/** @returns false when the file is not (or no longer) what it should be before */
+async function put(file: string, before: Buffer | undefined, after: Buffer): Promise<boolean> {
+  if (before !== undefined) {
+    return replaceFile(file, before, after).catch(error => {
+      if (codeOf(error) === 'ENOENT') {
+        return false;
+      }
+      throw error;
+    });
+  }
+  // There is one loop per workspace, so this can only be left over from one that was killed.
+  const temporary = `${file}.ralph-fresh.new`;
+  await rm(temporary, { force: true });
+  try {
+    await writeNew(temporary, after);
+    // The last look and the rename in one synchronous step, as in replaceFile.
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+      return false;
+    }
+    renameSync(temporary, file);
+    return true;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  const handle = await openPlainFile(file);
+  try {
+    return await handle?.readFile();
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Writes a file that must not exist yet, down to the disk. */
+async function writeNew(file: string, content: Buffer): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes new names in a folder survive a power cut. Windows opens no folders, and writes their names itself. */
+async function syncDir(dir: string): Promise<void> {
+  if (process.platform === 'win32') {
+    return;
+  }
+  const handle = await open(dir, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some file systems (network, FUSE) cannot; the names are theirs to keep then.
+    if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) {
+      throw error;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `2026-01-28-151403`, UTC as in run ids. */
+function timestamp(now: Date): string {
+  return now.toISOString().slice(0, 19).replace('T', '-').replaceAll(/:/g, '');
+}
+
+/** What the archived stories were about, by their branch or project. */
+function slugOf(storyFile: string, content: Buffer | undefined): string {
+  const file = content === undefined ? undefined : parseStoryFile(storyFile, content);
+  const name =
+    file?.kind === 'stories' && file.format === 'prd'
+      ? file.branchName.replace(/^ralph\//, '') || file.project
+      : '';
+  const slug = name
+    .slice(0, 4 * MAX_SLUG)
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG)
+    .replaceAll(/^-|-$/g, '');
+  return slug || 'stories';
+}
+
+/** A path relative to the workspace, with forward slashes. */
+export function relative({ workspace }: RunFiles, file: string): string {
+  return path.relative(workspace, file).split(path.sep).join('/');
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function asHumanError(file: string, error: unknown): unknown {
+  if (error instanceof HumanError || codeOf(error) === '') {
+    return error;
+  }
+  const { path: place = file } = error as NodeJS.ErrnoException;
+  return new HumanError(
+    `${place} cannot be written (${codeOf(error)}): look at the permissions of the file and its folder, and at the space on the disk.`,
+    { cause: error },
+  );
+}

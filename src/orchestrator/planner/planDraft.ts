@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
+
+/** What a plan may hold, so that no prompt made from it has to leave anything out. Texts in UTF-16 units. */
+export const PLAN_LIMITS = {
+  stories: 100,
+  project: 100,
+  branchName: 100,
+  planDescription: 4_000,
+  title: 200,
+  description: 4_000,
+  criteria: 20,
+  criterion: 500,
+  priority: 10_000,
+} as const;
+
+const text = (max: number) => z.string().trim().min(1).max(max);
+const line = (max: number) =>
+  text(max).refine(value => !/[\r\n]/.test(value), 'must be one line of text');
+
+const storySchema = z.looseObject({
+  id: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, 'must look like US-001')
+    .describe('US-001, US-002, …'),
+  title: line(PLAN_LIMITS.title),
+  description: z.string().trim().max(PLAN_LIMITS.description).optional(),
+  acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
+  priority: z.number().int().min(1).max(PLAN_LIMITS.priority),
+  dependsOn: z.array(z.string()).max(PLAN_LIMITS.stories).optional(),
+  passes: z.literal(false, 'must be false: nothing is done yet'),
+});
+
+const planSchema = z.looseObject({
+  project: line(PLAN_LIMITS.project),
+  branchName: z
+    .string()
+    .max(PLAN_LIMITS.branchName)
+    .refine(isBranchName, 'is no valid name of a git branch; use one like ralph/todo-api'),
+  description: text(PLAN_LIMITS.planDescription),
+  userStories: z.array(storySchema).min(1).max(PLAN_LIMITS.stories),
+});
+
+/** A valid plan as the text of a story file, or all that is wrong with the draft. */
+export type CheckedPlan =
+  | { readonly text: string; readonly stories: number; readonly problems?: undefined }
+  | { readonly problems: readonly string[] };
+
+/**
+ * Checks a planning agent's draft: its shape, sizes, ids, that nothing is done yet, and that the dependencies can be
+ * met. Pure.
+ *
+ * @param task verbatim, kept in the file as `originalTask`
+ */
+export function checkPlan(draft: unknown, task: string): CheckedPlan {
+  const parsed = planSchema.safeParse(draft);
+  if (!parsed.success) {
+    return { problems: problemsOf(parsed.error) };
+  }
+  const { project, branchName, description, userStories, ...others } = parsed.data;
+  const plan = { project, branchName, description, ...others, originalTask: task, userStories };
+  const content = `${JSON.stringify(plan, null, 2)}\n`;
+  // What the loop will make of the file decides, not what was meant.
+  const file = parseStoryFile('prd.json', content);
+  const problems = file.problems.map(({ message }) => message);
+  if (file.kind === 'stories') {
+    if (file.stories.length !== userStories.length) {
+      problems.push('The stories must be under "userStories", and under no other key.');
+    }
+    problems.push(
+      ...file.stories
+        .filter(({ done }) => done)
+        .map(({ id }) => `${id} counts as done: leave out its status.`),
+    );
+  }
+  return problems.length > 0
+    ? { problems: boundedProblems(problems) }
+    : { text: content, stories: userStories.length };
+}
+
+/** The shape of a plan as JSON Schema, for agents that answer by one. */
+export function planJsonSchema(): object {
+  return jsonSchemaOf(planSchema);
+}
+
+/** A zod schema as the plainest JSON Schema: validators that know only older drafts refuse a newer `$schema`. */
+export function jsonSchemaOf(schema: z.ZodType): object {
+  const { $schema, ...plain } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+  return plain;
+}
+
+/** Whether git accepts the text as a branch's name (git-check-ref-format). Pure. */
+export function isBranchName(name: string): boolean {
+  return (
+    /^[^\p{Cc} ~^:?*[\\]+$/u.test(name) &&
+    !/^-|^@$|^HEAD$|\.\.|@\{|\.$/.test(name) &&
+    name.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  );
+}

@@ -1,0 +1,276 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from './humanError.ts';
+import { holdsTitles, plannedTaskOf, titlesOf } from './planner/planner.ts';
+import type { RunEvent } from './run/events.ts';
+import { readJournal } from './run/journal.ts';
+import { newestRunId, newRunId, type RunFiles } from './run/runFiles.ts';
+import { foldRun, type RunState } from './run/runState.ts';
+import { type Preparation, relativePath } from './runContext.ts';
+import type { GivenSettings, Settings } from './settings/settingTable.ts';
+import { readStoryFile } from './stories/storyFile.ts';
+import { shorten } from './text.ts';
+
+/** So much of a task is in the journal, in UTF-16 units. */
+export const MAX_RECORDED_TASK = 4_000;
+
+/** What the person wants to run now. */
+export interface RunChoice {
+  /** `--resume`, perhaps with a run's id. */
+  readonly resume?: string | true;
+  /** `--new`: do not go on with an unfinished run. */
+  readonly isNew?: boolean;
+  readonly task?: string;
+  /** Absolute path. */
+  readonly storyFile?: string;
+  /** Absolute path. */
+  readonly planDir?: string;
+  /** Whether the command line names the story file or the plan, and nobody had to look for it. */
+  readonly namesPlace?: boolean;
+  readonly prepare?: Preparation;
+  /** When the command line names one; else the earlier run's counts. */
+  readonly maxIterations?: number;
+}
+
+/** A run that goes on. */
+export interface EarlierRun {
+  readonly state: RunState;
+  /** The agent it began with last, before another one had to take its place. */
+  readonly agent: string;
+  /** Its stories went to a reviewer. */
+  readonly wasReviewed: boolean;
+}
+
+export interface ChosenRun {
+  readonly runId: string;
+  readonly resume: boolean;
+  /** Of the run that goes on. */
+  readonly earlier?: EarlierRun;
+}
+
+/** `--resume` with something else to work on than the run has. */
+export class OtherWorkError extends HumanError {}
+
+/**
+ * Decides between a new run and going on with the last one (Ralph-Fresh whitepaper, 5.3: re-running the
+ * same command resumes). Without being asked to, only a run that was cut off or stopped goes on, and only with
+ * the work it had.
+ *
+ * @throws {HumanError} when `--resume` has nothing to go on with
+ * @throws {OtherWorkError} when `--resume` comes with other work than that run's
+ */
+export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<ChosenRun> {
+  const newest = await newestRunId(files);
+  const events = newest === undefined ? [] : await readJournal(files.journalFile(newest));
+  const state = foldRun(events);
+  if (choice.resume !== undefined) {
+    const runId = requireResumable(choice, newest, state);
+    const other = await otherWork(files, choice, state);
+    if (other !== undefined) {
+      throw new OtherWorkError(
+        `The last run ${other}. To leave it and begin with this, give --new instead of --resume.`,
+      );
+    }
+    return { runId, resume: true, earlier: earlierRun(events, state) };
+  }
+  return newest !== undefined &&
+    goesOn(choice, state) &&
+    (await otherWork(files, choice, state)) === undefined
+    ? { runId: newest, resume: true, earlier: earlierRun(events, state) }
+    : { runId: newRunId(), resume: false };
+}
+
+function requireResumable(
+  { maxIterations, resume }: RunChoice,
+  newest: string | undefined,
+  state: RunState,
+): string {
+  if (newest === undefined || state.phase === 'idle') {
+    throw new HumanError(
+      'There is no run to resume in this folder. Leave --resume out to start one.',
+    );
+  }
+  if (typeof resume === 'string' && resume !== newest) {
+    throw new HumanError(
+      `Only the newest run can be resumed, which is ${newest}. Leave the id out, or --resume to start a new one.`,
+    );
+  }
+  if (state.outcome === 'completed') {
+    throw new HumanError(
+      'The last run is complete, so there is nothing to resume. Leave --resume out.',
+    );
+  }
+  const most = maxIterations ?? state.maxIterations;
+  if (state.iteration >= most) {
+    throw new HumanError(
+      `The last run has used all of its ${state.iteration} iterations. Give it more, for example: --resume --max-iterations ${state.iteration + 20}.`,
+    );
+  }
+  return newest;
+}
+
+function goesOn(choice: RunChoice, state: RunState): boolean {
+  const wasCutOff =
+    state.phase === 'running' ||
+    state.phase === 'stopping' ||
+    ['stopped', 'interrupted', 'error', 'needsHuman'].includes(state.outcome ?? '');
+  return (
+    choice.isNew !== true &&
+    wasCutOff &&
+    isSameTask(choice, state) &&
+    // Stories that were still to be made are made only when that is asked for again.
+    (choice.prepare !== undefined || pendingPreparation(state) === undefined) &&
+    state.iteration < (choice.maxIterations ?? state.maxIterations)
+  );
+}
+
+function isSameTask({ task }: RunChoice, state: RunState): boolean {
+  const given = task?.trim() ?? '';
+  return given === '' || given.slice(0, MAX_RECORDED_TASK) === state.task;
+}
+
+/**
+ * What the run has to work on in place of what is chosen now.
+ * @returns the end of a sentence about the run; `undefined` when it is the same
+ */
+async function otherWork(
+  { workspace }: RunFiles,
+  choice: RunChoice,
+  state: RunState,
+): Promise<string | undefined> {
+  const relative = (file: string | undefined) =>
+    file === undefined ? undefined : relativePath(workspace, file);
+  // Who asks for the last run and names nothing means what that one worked on.
+  const isCompared = choice.resume === undefined || choice.namesPlace === true;
+  const isElsewhere =
+    relative(choice.storyFile) !== state.storyFile || relative(choice.planDir) !== state.planDir;
+  if (isCompared && isElsewhere) {
+    const place = state.planDir ?? state.storyFile;
+    return place === undefined ? 'works on a task' : `works on ${shorten(place, 200)}`;
+  }
+  const storyFile =
+    state.storyFile === undefined ? undefined : path.resolve(workspace, state.storyFile);
+  if (choice.prepare !== undefined) {
+    return (await isPreparedSo(choice, state, storyFile))
+      ? undefined
+      : 'has other stories than these';
+  }
+  return storyFile !== undefined && (await isAnotherList(storyFile, state))
+    ? `worked on other stories than ${shorten(state.storyFile ?? '', 200)} holds now`
+    : undefined;
+}
+
+/** Whether the stories of a run are, or were to be, made from the same as now. */
+async function isPreparedSo(
+  choice: RunChoice,
+  state: RunState,
+  storyFile: string | undefined,
+): Promise<boolean> {
+  const { prepare } = choice;
+  if (prepare?.kind === 'tasks') {
+    const titles = titlesOf(prepare.tasks);
+    return state.prepare?.kind === 'tasks'
+      ? JSON.stringify(titlesOf(state.prepare.tasks)) === JSON.stringify(titles)
+      : storyFile !== undefined && (await holdsTitles(storyFile, titles));
+  }
+  return (
+    isSameTask(choice, state) &&
+    (state.prepare?.kind === 'plan' ||
+      (storyFile !== undefined && (await plannedTask(storyFile)) === choice.task?.trim()))
+  );
+}
+
+async function plannedTask(storyFile: string): Promise<string | undefined> {
+  const text = await readFile(storyFile, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : plannedTaskOf(text);
+}
+
+/** Whether somebody put other stories into the file: none that the journal tells of is there any more. */
+async function isAnotherList(storyFile: string, state: RunState): Promise<boolean> {
+  const known = new Set(
+    [
+      ...state.storyRecords.keys(),
+      state.current?.storyId,
+      state.cutOff?.storyId,
+      state.lastIteration?.storyId,
+    ].filter(Boolean),
+  );
+  if (known.size === 0) {
+    return false;
+  }
+  try {
+    const file = await readStoryFile(storyFile);
+    return file.kind === 'stories' && !file.stories.some(({ id }) => known.has(id));
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // It is gone or broken, which is no other list; the start of the run tells what to mend.
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** How the stories were to be made when the run was cut off before that was done. */
+export function pendingPreparation({ iteration, prepare }: RunState): Preparation | undefined {
+  return iteration === 0 ? prepare : undefined;
+}
+
+function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
+  const began = events.findLast(({ type }) => type === 'run.started' || type === 'run.resumed');
+  return {
+    state,
+    agent: began !== undefined && 'agent' in began ? String(began.agent) : (state.agent ?? ''),
+    wasReviewed: events.some(({ type }) => type === 'review.ended'),
+  };
+}
+
+/**
+ * The path of a file that a journal names. A repository may ship a journal, so it must not lead elsewhere.
+ * @throws {HumanError} when it is not below the workspace
+ */
+export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): string {
+  const absolute = path.resolve(workspace, file);
+  const relative = path.relative(workspace, absolute);
+  if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
+    throw new HumanError(
+      `The journal of the last run names ${shorten(file, 200)}, which is outside of this folder. If that is meant, name it: ${flag}; else start a new run with --new.`,
+    );
+  }
+  return absolute;
+}
+
+/**
+ * Looks whether a run that goes on would be another one than the person knows: with another agent, or with
+ * weaker checks because a file of settings has changed meanwhile. What a flag says now is meant.
+ *
+ * @param given the flags of now
+ * @param remembered the flags of the run, with those of now
+ * @throws {HumanError} naming what changed and how to confirm it
+ */
+export function requireSameTerms(
+  { agent, state, wasReviewed }: EarlierRun,
+  settings: Settings,
+  { given, remembered }: { readonly given: GivenSettings; readonly remembered: GivenSettings },
+): void {
+  const namesAgent = [given.agent, given.command, given.preset].some(value => value !== undefined);
+  if (agent !== '' && agent !== settings.agent && !namesAgent) {
+    const began = shorten(agent, 40);
+    throw new HumanError(
+      agent === 'command'
+        ? `The run was started with another program as its agent, which is not remembered. Give --preset or --command again, or choose --agent ${settings.agent}.`
+        : `The run was started with the agent ${began}, and ${settings.agent} would go on with it. Give --agent ${began} again, or choose --agent ${settings.agent}.`,
+    );
+  }
+  const missing = state.verify.filter(command => !settings.verify.includes(command));
+  if (missing.length > 0 && given.verify === undefined) {
+    const named = missing.map(command => `--verify ${JSON.stringify(command)}`).join(' ');
+    throw new HumanError(
+      `The run was checked by commands that the settings do not name any more. Look who changed .omc/config.json; then give the checks that are to hold, such as ${shorten(named, 400)}, or start a new run with --new.`,
+    );
+  }
+  if (wasReviewed && !settings.reviewer && remembered.reviewer === undefined) {
+    throw new HumanError(
+      'The stories of the run went to a reviewer, and the settings do not ask for one any more. Look who changed .omc/config.json; then give --reviewer or --no-reviewer, or start a new run with --new.',
+    );
+  }
+}

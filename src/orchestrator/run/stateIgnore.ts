@@ -1,0 +1,125 @@
+import { constants, lstatSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { PLAIN, readPlainFile, requirePlainFolders } from './plainFile.ts';
+import type { RunFiles } from './runFiles.ts';
+
+const IGNORE_ALL = '*\n';
+/** Larger ones are no lists of a person's patterns, or of git's. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Keeps git from seeing the state, whoever writes there first. A person's own `.gitignore` stays as it is. Ours may
+ * be lost while an agent works (`git clean -fdx`), so the repository's `info/exclude` names the state, too.
+ * @throws {HumanError} when a folder on the way is a link
+ */
+export async function ignoreStateDir(files: RunFiles): Promise<void> {
+  requirePlainFolders(files.stateDir);
+  await mkdir(files.stateDir, { recursive: true });
+  const file = path.join(files.stateDir, '.gitignore');
+  await createOnce(file, IGNORE_ALL);
+  if ((await readPlainFile(file, MAX_BYTES))?.toString('utf8') === IGNORE_ALL) {
+    await excludeStateDir(files);
+  }
+}
+
+async function excludeStateDir(files: RunFiles): Promise<void> {
+  const found = await findGitDir(files.workspace);
+  const pattern = found && excludePattern(path.relative(found.workTree, files.stateDir));
+  if (found === undefined || pattern === undefined) {
+    return;
+  }
+  const file = path.join(found.gitDir, 'info', 'exclude');
+  try {
+    if (kindOf(path.dirname(file)) === undefined) {
+      await mkdir(path.dirname(file));
+    }
+    if (kindOf(path.dirname(file)) !== 'folder') {
+      return;
+    }
+    if (!(await createOnce(file, `${pattern}\n`))) {
+      await addLine(file, pattern);
+    }
+  } catch (error) {
+    // A repository that is read-only has no agent that could commit the state.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      throw error;
+    }
+  }
+}
+
+/** Adds a line to a plain file, unless it is there. */
+async function addLine(file: string, line: string): Promise<void> {
+  const text = (await readPlainFile(file, MAX_BYTES))?.toString('utf8');
+  if (text === undefined || text.split(/\r?\n/).includes(line)) {
+    return;
+  }
+  const handle = await open(file, constants.O_WRONLY | constants.O_APPEND | PLAIN);
+  await writeAndClose(handle, `${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`);
+}
+
+/** @returns false when there is something at this place, also a link that leads nowhere */
+async function createOnce(file: string, text: string): Promise<boolean> {
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  let handle: FileHandle;
+  try {
+    handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      return false;
+    }
+    throw error;
+  }
+  await writeAndClose(handle, text);
+  return true;
+}
+
+async function writeAndClose(handle: FileHandle, text: string): Promise<void> {
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** @returns the repository that `dir` is in, with the folder of what its work trees share */
+async function findGitDir(dir: string): Promise<{ workTree: string; gitDir: string } | undefined> {
+  for (let workTree = dir; ; workTree = path.dirname(workTree)) {
+    const place = path.join(workTree, '.git');
+    const kind = kindOf(place);
+    if (kind !== undefined) {
+      const gitDir = kind === 'folder' ? place : await linkedGitDir(place);
+      const isGit = gitDir !== undefined && kindOf(path.join(gitDir, 'HEAD')) === 'file';
+      return isGit ? { workTree, gitDir } : undefined;
+    }
+    if (path.dirname(workTree) === workTree) {
+      return undefined;
+    }
+  }
+}
+
+/** Follows the `.git` file of a linked work tree or submodule. */
+async function linkedGitDir(file: string): Promise<string | undefined> {
+  const text = await readPlainFile(file, MAX_BYTES);
+  const target = /^gitdir: (.+?)\r?\n?$/.exec(text?.toString('utf8') ?? '')?.[1];
+  if (target === undefined) {
+    return undefined;
+  }
+  const own = path.resolve(path.dirname(file), target);
+  const common = (await readPlainFile(path.join(own, 'commondir'), MAX_BYTES))?.toString('utf8');
+  return common === undefined ? own : path.resolve(own, common.trim());
+}
+
+function kindOf(place: string): 'file' | 'folder' | 'other' | undefined {
+  const stat = lstatSync(place, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    return undefined;
+  }
+  return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other';
+}
+
+/** @returns `undefined` for a folder whose name no pattern can hold */
+function excludePattern(folder: string): string | undefined {
+  const name = path.sep === '\\' ? folder.replaceAll('\\', '/') : folder;
+  return /[\r\n]/.test(name) ? undefined : `${name.replace(/[*?[\]\\!#]/g, '\\$&')}/`;
+}

@@ -1,0 +1,275 @@
+import path from 'node:path';
+import * as z from 'zod';
+import type { ClaudePermissionMode } from '../agents/claude.ts';
+import { COMMAND_PRESETS } from '../agents/commandPresets.ts';
+import {
+  BRANCH_MODES,
+  DEFAULT_CONFIG,
+  GUARD_MODES,
+  ON_LIMIT,
+  ON_QUESTION,
+  ON_STUCK,
+} from './config.ts';
+
+/**
+ * All settings of a run: one table for the files, the flags and the documents. The names are also those of
+ * VS Code's settings, below `ralphFresh`.
+ */
+
+/** What the values of a setting look like, in a file and as the text of a flag. */
+export interface Kind<T> {
+  readonly schema: z.ZodType<T>;
+  /** What a value must be, as the end of "… is expected". */
+  readonly expected: string;
+  /** `list`: its flag may be given several times, and each time adds to it; `switch`: its flag takes no text. */
+  readonly shape: 'value' | 'list' | 'switch';
+  /** What a flag's text stands for; the schema says whether it may. */
+  readonly fromText: (text: string) => unknown;
+}
+
+interface Definition {
+  readonly kind: Kind<unknown>;
+  /** As commander writes it. */
+  readonly flag: string;
+  /**
+   * Values that only a person may choose, by a flag or in their own file. A repository's file that is used
+   * without being looked at must not start other programs, lift protections or move the bill.
+   */
+  readonly isPersonal?: (value: unknown) => boolean;
+  /** Personal values that only protect: a run remembers them and has them again when it goes on. */
+  readonly isProtective?: (value: unknown) => boolean;
+}
+
+/** A longer text in a setting is a mistake. */
+const MAX_TEXT = 4_000;
+
+function value<T>(schema: z.ZodType<T>, expected: string): Kind<T> {
+  return { schema, expected, shape: 'value', fromText: text => text };
+}
+
+function oneOf<const T extends readonly string[]>(names: T): Kind<T[number]> {
+  const quoted = names.map(name => `"${name}"`);
+  return value(z.enum(names), `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`);
+}
+
+function number(schema: z.ZodType<number>, expected: string): Kind<number> {
+  return {
+    ...value(schema, expected),
+    fromText: text => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
+  };
+}
+
+function whole(min: number): Kind<number> {
+  return number(z.int().min(min), `a whole number from ${min}`);
+}
+
+/** A timer holds at most 2^31-1 ms, about 35,000 minutes. */
+const minutes = number(
+  z.number().positive().max(35_000),
+  'a number of minutes above 0, at most 35000',
+);
+
+const seconds = number(
+  z.number().nonnegative().max(86_400),
+  'a number of seconds from 0, at most 86400',
+);
+
+const usd = number(
+  z.number().positive().max(1_000_000),
+  'an amount of US dollars above 0, such as 5 or 2.50',
+);
+
+const onOff: Kind<boolean> = {
+  ...value(z.boolean(), 'true or false'),
+  shape: 'switch',
+};
+
+/** Becomes an argument of a program: nothing that it could take for an option, no control characters. */
+const nameSchema = z
+  .string()
+  .max(MAX_TEXT)
+  .refine(text => text.trim() !== '' && !text.startsWith('-') && !hasControls(text));
+const name = value(nameSchema, 'a name that does not begin with a dash');
+
+const phrase = value(
+  z
+    .string()
+    .max(MAX_TEXT)
+    .refine(text => text.trim() !== '' && !/[<>]/.test(text) && !hasControls(text)),
+  'one line of text without < and >',
+);
+
+/** Relative paths would mean another program in each folder. */
+const program = value(
+  nameSchema.refine(text => !/[\\/]/.test(text) || isAnchored(text)),
+  "a program's name, or a path that begins at the root or with ~/",
+);
+
+const folder = value(nameSchema.refine(isAnchored), 'a path that begins at the root or with ~/');
+
+function list(
+  schema: z.ZodType<string>,
+  expected: string,
+  fromText: (text: string) => readonly string[],
+): Kind<readonly string[]> {
+  return { schema: z.array(schema).max(200), expected, shape: 'list', fromText };
+}
+
+const shellCommands = list(
+  z
+    .string()
+    .max(MAX_TEXT)
+    .refine(text => text.trim() !== '' && !text.includes('\0')),
+  'a list of commands, such as ["npm test"],',
+  text => [text],
+);
+
+const programArguments = list(
+  z
+    .string()
+    .max(MAX_TEXT)
+    .refine(text => !text.includes('\0')),
+  'a list of arguments, such as ["--verbose"],',
+  text => [text],
+);
+
+const tools = list(nameSchema, 'a list of tools, such as ["Read", "Bash(git *)"],', splitTools);
+
+/** At commas, except those within brackets: `Read,Bash(git add, git commit)` are two. */
+function splitTools(text: string): string[] {
+  const found: string[] = [];
+  let depth = 0;
+  let current = '';
+  for (const char of text) {
+    depth = Math.max(0, depth + (char === '(' ? 1 : char === ')' ? -1 : 0));
+    if (char === ',' && depth === 0) {
+      found.push(current);
+      current = '';
+    } else {
+      current += char;
+    }
+  }
+  return [...found, current].map(tool => tool.trim()).filter(tool => tool !== '');
+}
+
+function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+function isAnchored(text: string): boolean {
+  return path.isAbsolute(text) || /^~[\\/]/.test(text);
+}
+
+export const AGENTS = ['claude', 'sdk', 'command', 'demo'] as const;
+
+const PERMISSION_MODES = [
+  'acceptEdits',
+  'auto',
+  'bypassPermissions',
+  'dontAsk',
+  'manual',
+  'plan',
+] as const satisfies readonly ClaudePermissionMode[];
+
+const always = () => true;
+
+const SETTINGS = {
+  agent: { kind: oneOf(AGENTS), flag: '--agent <name>' },
+  model: { kind: name, flag: '--model <name>' },
+  fallbackModel: { kind: name, flag: '--fallback-model <name>' },
+  effort: { kind: name, flag: '--effort <level>' },
+  maxIterations: { kind: whole(1), flag: '--max-iterations <n>' },
+  maxTurnsPerIteration: { kind: whole(1), flag: '--max-turns <n>' },
+  completionPromise: { kind: phrase, flag: '--completion-promise <phrase>' },
+  stuckThreshold: { kind: whole(1), flag: '--stuck-threshold <n>' },
+  onStuck: { kind: oneOf(ON_STUCK), flag: '--on-stuck <action>' },
+  onQuestion: { kind: oneOf(ON_QUESTION), flag: '--on-question <action>' },
+  onLimit: { kind: oneOf(ON_LIMIT), flag: '--on-limit <action>' },
+  limitRetryMinutes: { kind: minutes, flag: '--limit-retry <minutes>' },
+  failThreshold: { kind: whole(1), flag: '--fail-threshold <n>' },
+  retryAttempts: { kind: whole(0), flag: '--retry-attempts <n>' },
+  retryDelaySeconds: { kind: seconds, flag: '--retry-delay <seconds>' },
+  verify: { kind: shellCommands, flag: '--verify <command>' },
+  verifyTimeLimitMinutes: { kind: minutes, flag: '--verify-time-limit <minutes>' },
+  reviewer: { kind: onOff, flag: '--reviewer' },
+  reviewerModel: { kind: name, flag: '--reviewer-model <name>' },
+  guard: { kind: oneOf(GUARD_MODES), flag: '--guard <mode>' },
+  branch: { kind: oneOf(BRANCH_MODES), flag: '--branch <mode>' },
+  timeLimitMinutes: { kind: minutes, flag: '--time-limit <minutes>' },
+  idleLimitMinutes: { kind: minutes, flag: '--idle-limit <minutes>' },
+  budgetUsd: { kind: usd, flag: '--budget <usd>' },
+  iterationBudgetUsd: { kind: usd, flag: '--iteration-budget <usd>' },
+  allowedTools: { kind: tools, flag: '--allowed-tools <list>' },
+  permissionMode: {
+    kind: oneOf(PERMISSION_MODES),
+    flag: '--permission-mode <mode>',
+    isPersonal: mode => mode === 'bypassPermissions',
+  },
+  skipPermissions: { kind: onOff, flag: '--dangerously-skip-permissions', isPersonal: always },
+  claudePath: { kind: program, flag: '--claude-path <path>', isPersonal: always },
+  sdkPath: { kind: folder, flag: '--sdk-path <path>', isPersonal: always },
+  extraArgs: { kind: programArguments, flag: '--extra-arg <arg>', isPersonal: always },
+  command: { kind: program, flag: '--command <program>', isPersonal: always },
+  commandArgs: { kind: programArguments, flag: '--command-arg <arg>', isPersonal: always },
+  commandPrompt: {
+    kind: oneOf(['stdin', 'file', 'argument']),
+    flag: '--command-prompt <way>',
+    isPersonal: always,
+  },
+  preset: { kind: oneOf(COMMAND_PRESETS), flag: '--preset <name>', isPersonal: always },
+  apiKey: {
+    kind: oneOf(['use', 'remove']),
+    flag: '--api-key <what>',
+    isPersonal: always,
+    isProtective: what => what === 'remove',
+  },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** The definition of a setting, whose name is known only when the program runs. */
+export function definitionOf(setting: SettingName): Definition {
+  return SETTINGS[setting];
+}
+
+/** `--max-turns` of `--max-turns <n>`. */
+export function flagName(setting: SettingName): string {
+  return SETTINGS[setting].flag.split(' ', 1)[0] ?? '';
+}
+
+type ValueOf<N extends SettingName> =
+  (typeof SETTINGS)[N]['kind'] extends Kind<infer T> ? T : never;
+
+/** What one place says: a file, the command line. */
+export type GivenSettings = { readonly [N in SettingName]?: ValueOf<N> };
+
+export const DEFAULT_SETTINGS = {
+  agent: 'claude',
+  maxIterations: DEFAULT_CONFIG.maxIterations,
+  maxTurnsPerIteration: DEFAULT_CONFIG.maxTurnsPerIteration,
+  completionPromise: DEFAULT_CONFIG.completionPromise,
+  stuckThreshold: DEFAULT_CONFIG.stuckThreshold,
+  onStuck: DEFAULT_CONFIG.onStuck,
+  onQuestion: DEFAULT_CONFIG.onQuestion,
+  onLimit: DEFAULT_CONFIG.onLimit,
+  limitRetryMinutes: DEFAULT_CONFIG.limitRetryMs / 60_000,
+  failThreshold: DEFAULT_CONFIG.failThreshold,
+  retryAttempts: DEFAULT_CONFIG.retryAttempts,
+  retryDelaySeconds: DEFAULT_CONFIG.retryDelayMs / 1_000,
+  verify: DEFAULT_CONFIG.verify,
+  verifyTimeLimitMinutes: DEFAULT_CONFIG.verifyTimeLimitMs / 60_000,
+  reviewer: DEFAULT_CONFIG.reviewer,
+  guard: DEFAULT_CONFIG.guard,
+  branch: DEFAULT_CONFIG.branch,
+  timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
+  idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
+  skipPermissions: false,
+  extraArgs: [],
+  commandArgs: [],
+  apiKey: 'use',
+} as const satisfies GivenSettings;
+
+/** The settings of a run; what is absent has no default of ours. */
+export type Settings = GivenSettings & Required<Pick<GivenSettings, keyof typeof DEFAULT_SETTINGS>>;

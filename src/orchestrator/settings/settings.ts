@@ -1,0 +1,270 @@
+import path from 'node:path';
+import type { Agent } from '../agents/agent.ts';
+import { type ClaudeCodeOptions, claudeAgent, claudeEnv, homeOf } from '../agents/claude.ts';
+import { commandAgent } from '../agents/command.ts';
+import { COMMAND_PRESETS, commandPreset } from '../agents/commandPresets.ts';
+import { demoAgent } from '../agents/demo/demoAgent.ts';
+import { findSdk } from '../agents/findSdk.ts';
+import { sdkAgent } from '../agents/sdk.ts';
+import { assertNever } from '../assertNever.ts';
+import { HumanError } from '../humanError.ts';
+import { DEFAULT_CONFIG, type RunConfig } from './config.ts';
+import { readSettingsFile } from './settingsFile.ts';
+import {
+  DEFAULT_SETTINGS,
+  definitionOf,
+  type GivenSettings,
+  SETTING_NAMES,
+  type SettingName,
+  type Settings,
+} from './settingTable.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SettingsSources {
+  /** What the command line says. */
+  readonly flags: GivenSettings;
+  /** What an earlier run is remembered by, when it goes on; see {@link recalledSettings}. */
+  readonly recalled?: GivenSettings;
+  /** Absolute path. */
+  readonly workspace: string;
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
+}
+
+/**
+ * The settings of a run, the strongest first: flags, those of the run that goes on, the workspace's
+ * `.omc/config.json`, the person's own `config.json`, defaults. Of several budgets the smallest holds, unless
+ * a flag names one.
+ *
+ * @throws {HumanError} naming the file, the line and the mend
+ */
+export async function resolveSettings(sources: SettingsSources): Promise<Settings> {
+  return { ...DEFAULT_SETTINGS, ...(await givenSettings(sources)) };
+}
+
+/**
+ * The same without defaults: what somebody has chosen.
+ * @throws {HumanError} as {@link resolveSettings}
+ */
+export async function givenSettings({
+  env,
+  flags,
+  platform,
+  recalled = {},
+  workspace,
+}: SettingsSources): Promise<GivenSettings> {
+  const ownFile = ownSettingsFile(env, platform);
+  const own = ownFile === undefined ? {} : await readSettingsFile(ownFile, { kind: 'person' });
+  const shared = await readSettingsFile(path.join(workspace, '.omc', 'config.json'), {
+    kind: 'workspace',
+    ownFile,
+  });
+  const chosen = withoutUndefined(flags);
+  const namesCommand = chosen.command !== undefined || chosen.preset !== undefined;
+  return {
+    ...(namesCommand ? withoutCommand(own) : own),
+    ...shared,
+    ...recalled,
+    ...smallestBudgets(own, shared, recalled),
+    // Who names a program for the agent means that agent.
+    ...(namesCommand && { agent: 'command' as const }),
+    ...chosen,
+  };
+}
+
+/**
+ * What a run may remember of its command line: all but what only a person may set, each time anew. What only
+ * protects is remembered all the same.
+ */
+export function rememberedSettings(flags: GivenSettings): GivenSettings {
+  return only(
+    flags,
+    setting => flags[setting] !== undefined && isRemembered(setting, flags[setting]),
+  );
+}
+
+/**
+ * The settings of an earlier run, out of its journal. A repository may ship a journal, so nothing in it can
+ * set what only a person may set, unless it only protects; what this version does not know is left out.
+ */
+export function recalledSettings(recorded: Readonly<Record<string, unknown>>): GivenSettings {
+  return Object.fromEntries(
+    SETTING_NAMES.flatMap(setting => {
+      const value = definitionOf(setting).kind.schema.safeParse(recorded[setting]);
+      return value.success && value.data !== undefined && isRemembered(setting, value.data)
+        ? [[setting, value.data]]
+        : [];
+    }),
+  );
+}
+
+function isRemembered(setting: SettingName, value: unknown): boolean {
+  const { isPersonal, isProtective } = definitionOf(setting);
+  return isPersonal?.(value) !== true || isProtective?.(value) === true;
+}
+
+/** A repository, or the journal in it, can lower what a person is ready to spend, and never raise it. */
+function smallestBudgets(...places: readonly GivenSettings[]): GivenSettings {
+  const smallest = (setting: 'budgetUsd' | 'iterationBudgetUsd') => {
+    const named = places.flatMap(place => place[setting] ?? []);
+    return named.length === 0 ? {} : { [setting]: Math.min(...named) };
+  };
+  return { ...smallest('budgetUsd'), ...smallest('iterationBudgetUsd') };
+}
+
+/** The person's own file of settings; `undefined` when the environment names no place for it. */
+export function ownSettingsFile(env: Environment, platform: NodeJS.Platform): string | undefined {
+  if (platform === 'win32') {
+    const roaming =
+      env['APPDATA'] || (env['USERPROFILE'] && `${env['USERPROFILE']}\\AppData\\Roaming`);
+    return roaming ? path.win32.join(roaming, 'ralph-fresh', 'config.json') : undefined;
+  }
+  const home = env['HOME'] && path.posix.join(env['HOME'], '.config');
+  // The standard says that a relative one is to be ignored.
+  const folder = [env['XDG_CONFIG_HOME'], home].find(
+    place => place !== undefined && path.posix.isAbsolute(place),
+  );
+  return folder ? path.posix.join(folder, 'ralph-fresh', 'config.json') : undefined;
+}
+
+/** How another program is called as the agent: these belong together and come from one place. */
+const COMMAND_SETTINGS: readonly SettingName[] = [
+  'command',
+  'commandArgs',
+  'commandPrompt',
+  'preset',
+];
+
+function withoutCommand(settings: GivenSettings): GivenSettings {
+  return only(settings, setting => !COMMAND_SETTINGS.includes(setting));
+}
+
+function withoutUndefined(settings: GivenSettings): GivenSettings {
+  return only(settings, setting => settings[setting] !== undefined);
+}
+
+function only(settings: GivenSettings, isKept: (setting: SettingName) => boolean): GivenSettings {
+  return Object.fromEntries(
+    SETTING_NAMES.filter(setting => setting in settings && isKept(setting)).map(setting => [
+      setting,
+      settings[setting],
+    ]),
+  );
+}
+
+/** What the loop is told. */
+export function configOf(settings: Settings): RunConfig {
+  const { allowedTools, budgetUsd, effort, fallbackModel, iterationBudgetUsd, model } = settings;
+  return {
+    maxIterations: settings.maxIterations,
+    maxTurnsPerIteration: settings.maxTurnsPerIteration,
+    completionPromise: settings.completionPromise,
+    stuckThreshold: settings.stuckThreshold,
+    onStuck: settings.onStuck,
+    onQuestion: settings.onQuestion,
+    onLimit: settings.onLimit,
+    limitRetryMs: ms(settings.limitRetryMinutes * 60),
+    failThreshold: settings.failThreshold,
+    retryAttempts: settings.retryAttempts,
+    retryDelayMs: ms(settings.retryDelaySeconds),
+    verify: settings.verify,
+    verifyTimeLimitMs: ms(settings.verifyTimeLimitMinutes * 60),
+    reviewer: settings.reviewer,
+    ...(settings.reviewerModel === undefined ? {} : { reviewerModel: settings.reviewerModel }),
+    guard: settings.guard,
+    branch: settings.branch,
+    ...(model === undefined ? {} : { model }),
+    ...(fallbackModel === undefined ? {} : { fallbackModel }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(iterationBudgetUsd === undefined ? {} : { iterationBudgetUsd }),
+    limits: {
+      ...DEFAULT_CONFIG.limits,
+      hardMs: ms(settings.timeLimitMinutes * 60),
+      idleMs: ms(settings.idleLimitMinutes * 60),
+    },
+  };
+}
+
+function ms(seconds: number): number {
+  return Math.round(seconds * 1_000);
+}
+
+/**
+ * The agent that does the work.
+ * @throws {HumanError} when the settings do not say which program it is
+ */
+export function agentOf(settings: Settings): Agent {
+  const { agent, extraArgs, sdkPath } = settings;
+  switch (agent) {
+    case 'claude':
+      return claudeAgent({ ...claudeCodeOptions(settings), extraArgs });
+    case 'sdk':
+      return sdkAgent({ ...claudeCodeOptions(settings), sdkPath });
+    case 'command':
+      return commandOf(settings);
+    case 'demo':
+      return demoAgent();
+    default:
+      return assertNever(agent);
+  }
+}
+
+/**
+ * Who takes over when `claude` cannot be started: the Agent SDK, where there is one.
+ *
+ * @param workspace absolute path; trusted, since its own packages are looked at (see {@link findSdk})
+ * @throws {HumanError} when the settings name an SDK that is not there
+ */
+export async function fallbackAgentOf(
+  settings: Settings,
+  { env, workspace }: { readonly env: Environment; readonly workspace: string },
+): Promise<Agent | undefined> {
+  const { agent, sdkPath } = settings;
+  if (agent !== 'claude') {
+    return undefined;
+  }
+  const options = claudeCodeOptions(settings);
+  const clean = claudeEnv(options, env);
+  try {
+    await findSdk({ sdkPath, cwd: workspace, env: clean, home: homeOf(clean) });
+  } catch (error) {
+    if (error instanceof HumanError && sdkPath === undefined) {
+      return undefined;
+    }
+    throw error;
+  }
+  return sdkAgent({ ...options, sdkPath });
+}
+
+function claudeCodeOptions(settings: Settings): ClaudeCodeOptions {
+  const { allowedTools, apiKey, claudePath, effort, fallbackModel } = settings;
+  return {
+    claudePath,
+    permissionMode: settings.permissionMode,
+    fallbackModel,
+    effort,
+    allowedTools,
+    skipPermissions: settings.skipPermissions,
+    removeApiKey: apiKey === 'remove',
+  };
+}
+
+function commandOf(settings: Settings): Agent {
+  const { apiKey, command, commandArgs, commandPrompt, preset, skipPermissions } = settings;
+  const known = preset && commandPreset(preset, { skipPermissions });
+  const program = command ?? known?.command;
+  if (program === undefined) {
+    throw new HumanError(
+      `The agent "command" needs a program: name one that is known with --preset (${COMMAND_PRESETS.join(', ')}), or any other with --command.`,
+    );
+  }
+  return commandAgent({
+    command: program,
+    args: commandArgs.length > 0 ? commandArgs : (known?.args ?? []),
+    promptVia: commandPrompt ?? known?.promptVia ?? 'stdin',
+    removeApiKey: apiKey === 'remove',
+  });
+}

@@ -1,0 +1,248 @@
+import { lstat, readFile, stat } from 'node:fs/promises';
+import {
+  createScanner,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { HumanError } from '../humanError.ts';
+import { TextLines } from '../stories/textLines.ts';
+import { shorten } from '../text.ts';
+import {
+  definitionOf,
+  flagName,
+  type GivenSettings,
+  SETTING_NAMES,
+  type SettingName,
+} from './settingTable.ts';
+
+/** Whose file it is. A workspace's comes with the repository, so it may not say everything. */
+export type SettingsOwner =
+  | { readonly kind: 'person' }
+  /** `ownFile`: where the person's own settings would stand. */
+  | { readonly kind: 'workspace'; readonly ownFile?: string | undefined };
+
+const MAX_BYTES = 256 * 1024;
+/** Settings are two levels deep; the parser's stack is not endless. */
+const MAX_DEPTH = 20;
+/** Keys that editors and people put into such files, and that say nothing to us. */
+const IGNORED_KEYS: ReadonlySet<string> = new Set(['$schema']);
+
+/**
+ * Reads a file of settings: JSON with comments.
+ *
+ * @returns no settings when there is no file
+ * @throws {HumanError} naming the file, the line and the mend
+ */
+export async function readSettingsFile(file: string, owner: SettingsOwner): Promise<GivenSettings> {
+  const bytes = await contentOf(file, owner);
+  return bytes === undefined ? {} : parseSettings(bytes, file, owner);
+}
+
+async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | undefined> {
+  try {
+    // People link their own files as they like; a repository's link may lead anywhere.
+    const info = owner.kind === 'person' ? await stat(file) : await lstat(file);
+    if (!info.isFile()) {
+      throw new HumanError(
+        `${file} is not a plain file. Put a file of settings there, or nothing.`,
+      );
+    }
+    if (info.size > MAX_BYTES) {
+      throw new HumanError(`${file} is too large for a file of settings. Look how it came there.`);
+    }
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      return undefined;
+    }
+    if (code === undefined) {
+      throw error;
+    }
+    throw new HumanError(`${file} cannot be read (${code}). Check its permissions.`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Reads the content of such a file. Pure.
+ * @throws {HumanError} naming the file, the line and the mend; nothing else, whatever the content is
+ */
+export function parseSettings(
+  content: string | Uint8Array,
+  file: string,
+  owner: SettingsOwner,
+): GivenSettings {
+  const text = typeof content === 'string' ? content : decode(content, file);
+  const lines = new TextLines(text);
+  const fail: Fail = (offset, message) => {
+    throw new HumanError(`${file}, line ${lines.at(offset).line}: ${message}`);
+  };
+  const given: Partial<Record<SettingName, unknown>> = {};
+  const seenOn = new Map<string, number>();
+  for (const { key, keyAt, valueNode } of entries(text, fail)) {
+    const before = seenOn.get(key);
+    if (before !== undefined) {
+      fail(keyAt, `"${shown(key)}" was given on line ${before} already. Remove one of the two.`);
+    }
+    seenOn.set(key, lines.at(keyAt).line);
+    if (IGNORED_KEYS.has(key)) {
+      continue;
+    }
+    const setting = SETTING_NAMES.find(known => known === key);
+    if (setting === undefined) {
+      return fail(keyAt, unknownKey(key));
+    }
+    const { kind, isPersonal } = definitionOf(setting);
+    const parsed = kind.schema.safeParse(getNodeValue(valueNode));
+    if (!parsed.success) {
+      const found = text.slice(valueNode.offset, valueNode.offset + valueNode.length);
+      return fail(
+        valueNode.offset,
+        `"${setting}" is ${shown(found)}, but ${kind.expected} is expected.`,
+      );
+    }
+    if (owner.kind === 'workspace' && isPersonal?.(parsed.data) === true) {
+      const isAlways = isPersonal(undefined);
+      fail(keyAt, refusal(setting, isAlways ? undefined : parsed.data, owner.ownFile));
+    }
+    given[setting] = parsed.data;
+  }
+  return given as GivenSettings;
+}
+
+type Fail = (offset: number, message: string) => never;
+
+interface Entry {
+  readonly key: string;
+  readonly keyAt: number;
+  readonly valueNode: Node;
+}
+
+function decode(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new HumanError(`${file} is not UTF-8 text. Save it with the encoding UTF-8.`, {
+      cause: error,
+    });
+  }
+}
+
+function entries(text: string, fail: Fail): Entry[] {
+  requireShallow(text, fail);
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (root === undefined) {
+    return fail(0, 'The file holds no settings. Write {} or remove it.');
+  }
+  if (error !== undefined) {
+    return fail(error.offset, syntaxError(printParseErrorCode(error.error)));
+  }
+  if (root.type !== 'object') {
+    return fail(root.offset, 'The settings stand in braces: { "maxIterations": 20 }');
+  }
+  return (root.children ?? []).flatMap(({ children: [keyNode, valueNode] = [] }) =>
+    keyNode === undefined || valueNode === undefined
+      ? []
+      : [{ key: String(keyNode.value), keyAt: keyNode.offset, valueNode }],
+  );
+}
+
+/** Before the parser, which calls itself for each level. */
+function requireShallow(text: string, fail: Fail): void {
+  // SyntaxKind of jsonc-parser is a const enum, which isolated modules cannot import: { } [ ] and the end.
+  const [open, close, openList, closeList, end] = [1, 2, 3, 4, 17];
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let token: number = scanner.scan(); token !== end; token = scanner.scan()) {
+    if (token === open || token === openList) {
+      depth += 1;
+    } else if (token === close || token === closeList) {
+      depth -= 1;
+    }
+    if (depth > MAX_DEPTH) {
+      fail(scanner.getTokenOffset(), 'This is nested deeper than any setting. Remove it.');
+    }
+  }
+}
+
+function syntaxError(code: string): string {
+  switch (code) {
+    case 'CommaExpected':
+      return 'A comma is missing before this.';
+    case 'ColonExpected':
+      return 'A colon is missing after this key.';
+    case 'PropertyNameExpected':
+      return 'A key in double quotes is expected here.';
+    case 'ValueExpected':
+      return 'A value is missing here.';
+    case 'CloseBraceExpected':
+    case 'CloseBracketExpected':
+      return 'The end of the file comes before the last bracket is closed.';
+    case 'EndOfFileExpected':
+      return 'The settings are complete before this. Remove what follows them.';
+    case 'UnexpectedEndOfComment':
+      return 'A comment is not closed: add */ at its end.';
+    case 'UnexpectedEndOfString':
+      return 'A text has no closing quote: add a " at its end.';
+    default:
+      return `This is no JSON (${code}).`;
+  }
+}
+
+function unknownKey(key: string): string {
+  const nearest = nearestSetting(key);
+  return nearest === undefined
+    ? `There is no setting "${shown(key)}". See docs/settings.md for all of them.`
+    : `There is no setting "${shown(key)}". Did you mean "${nearest}"?`;
+}
+
+/** @param value named when other values of the setting would be taken */
+function refusal(setting: SettingName, value: unknown, ownFile: string | undefined): string {
+  const what = value === undefined ? `"${setting}"` : `"${setting}": ${JSON.stringify(value)}`;
+  const place = ownFile === undefined ? '' : ` or put it into your own ${ownFile}`;
+  return `${what} is not taken from a workspace, whose files come from others: it decides which programs run, with which rights, and who pays. Remove it here; use ${flagName(setting)}${place}.`;
+}
+
+/** The setting that a key was probably meant to be, by its own name or its flag's. */
+function nearestSetting(key: string): SettingName | undefined {
+  const wanted = plain(key.slice(0, 60));
+  let best: { readonly setting: SettingName; readonly distance: number } | undefined;
+  for (const setting of SETTING_NAMES) {
+    for (const name of [plain(setting), plain(flagName(setting))]) {
+      const distance = editDistance(wanted, name);
+      if (distance <= name.length / 3 && (best === undefined || distance < best.distance)) {
+        best = { setting, distance };
+      }
+    }
+  }
+  return best?.setting;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** Letters to add, remove or change (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function shown(text: string): string {
+  return shorten(text, 60);
+}

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { changedFilesBut, checkOutBranch } from './git/branch.ts';
+import { asHumanError, type GitRepository } from './git/git.ts';
+import { HumanError } from './humanError.ts';
+import { isPlannedFor } from './planner/planner.ts';
+import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
+import { progressFileOf, type RunOptions, taskOf } from './runContext.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
+import type { StoryList } from './stories/story.ts';
+import { shorten } from './text.ts';
+
+/** What a run starts from. */
+export interface Start {
+  readonly snapshot: Snapshot;
+  /** The person's own prompt, when there is one. */
+  readonly template: PromptTemplate | undefined;
+}
+
+/**
+ * Looks whether a run can start at all, before the journal exists. Changes nothing.
+ * @param before the stories as they were before the iteration that was cut off, when there is one to go on with
+ * @throws {HumanError} naming what must be mended
+ */
+export async function readyToStart(
+  options: RunOptions,
+  git: GitRepository,
+  before?: StoryList,
+): Promise<Start> {
+  const { files } = options;
+  if ((await git.root()) === undefined) {
+    throw new HumanError(
+      `${files.workspace} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.`,
+    );
+  }
+  const template = await readPromptTemplate(path.join(files.workspace, '.omc', 'prompt.md'));
+  const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
+  requireSomethingToDo(options, snapshot);
+  await requireCleanForPlan(options, snapshot);
+  return { snapshot, template };
+}
+
+/** @throws {HumanError} when there are no stories and no task */
+function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
+  const { agent, config, planDir, prepare, storyFile, task } = options;
+  const canBeLimited = agent.id === 'claude' || agent.id === 'sdk';
+  if (!canBeLimited && (config.reviewer || prepare?.kind === 'plan')) {
+    throw new HumanError(
+      `The ${config.reviewer ? 'reviewer' : 'planner'} works with reading tools only, and the agent ${agent.id} cannot be limited to them. Use --agent claude or sdk, or leave ${config.reviewer ? '--reviewer' : '--prd'} out.`,
+    );
+  }
+  if (prepare !== undefined) {
+    if (prepare.kind === 'plan' && !task?.trim()) {
+      throw new HumanError(
+        'There is no task to plan. Say what is to be built: ralph-fresh run --prd "your task".',
+      );
+    }
+    return;
+  }
+  if (planDir !== undefined) {
+    const plan = path.join(planDir, 'plan.md');
+    if (!existsSync(plan)) {
+      throw new HumanError(
+        `There is no ${plan}. Write the plan there, with what must be done and how it is checked.`,
+      );
+    }
+    return;
+  }
+  if (storyFile === undefined) {
+    if (!task?.trim()) {
+      throw new HumanError(
+        'There is no prd.json and no task. Write stories to .omc/prd.json or name the task.',
+      );
+    }
+    return;
+  }
+  // With earlier stories at hand a broken file is a matter of the guard: its agent died while it wrote it.
+  if (snapshot.storyFileProblem !== undefined && snapshot.stories === undefined) {
+    throw new HumanError(`${storyFile}: ${snapshot.storyFileProblem}`);
+  }
+  if (snapshot.stories?.stories.length === 0) {
+    throw new HumanError(
+      `${storyFile} holds no stories yet. Add at least one (docs/story-files.md has an example).`,
+    );
+  }
+}
+
+/** Before anybody pays for a plan, whose branch could not be checked out then. */
+async function requireCleanForPlan(options: RunOptions, snapshot: Snapshot): Promise<void> {
+  const { config, files, prepare, storyFile } = options;
+  if (prepare?.kind !== 'plan' || config.branch === 'stay' || storyFile === undefined) {
+    return;
+  }
+  if (await isPlannedFor(taskOf(options, snapshot), storyFile, snapshot.stories)) {
+    return;
+  }
+  const changed = await changedFilesBut(files.workspace, writtenFilesOf(options)).catch(error => {
+    throw asHumanError(error);
+  });
+  const [first] = changed;
+  if (first !== undefined) {
+    const more = changed.length > 1 ? ` and ${changed.length - 1} more` : '';
+    throw new HumanError(
+      `A plan names the branch to work on, but there are uncommitted changes in ${shorten(first, 200)}${more}. Commit or stash them, or work here with --branch stay.`,
+    );
+  }
+}
+
+/** What is written when the stories of a run are made. */
+function writtenFilesOf(options: RunOptions): string[] {
+  const { storyFile } = options;
+  return storyFile === undefined ? [] : [storyFile, progressFileOf(options)];
+}
+
+/**
+ * Checks out the branch that the story file names, when the configuration says so.
+ * @throws {HumanError} when uncommitted changes are in the way
+ */
+export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promise<void> {
+  const { config, files } = options;
+  const branchName = snapshot.stories?.branchName ?? '';
+  if (config.branch === 'stay' || branchName === '') {
+    return;
+  }
+  const { branch, kind } = await checkOutBranch(
+    files.workspace,
+    branchName,
+    options.prepare === undefined ? [] : writtenFilesOf(options),
+  );
+  if (kind === 'dirty') {
+    throw new HumanError(
+      `The story file asks for the branch ${branchName}, but there are uncommitted changes on ${branch || 'a detached HEAD'}. Commit or stash them, or work here with --branch stay.`,
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { HumanError } from '../humanError.ts';
+import { replaceFile } from './replaceFile.ts';
+
+// Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
+const PATIENCE_HALF_WRITTEN = 300;
+const PATIENCE_BUSY = 5000;
+
+/** Thrown by an edit that cannot use the content, perhaps only because somebody is in the middle of writing it. */
+export class HalfWritten extends HumanError {}
+
+/**
+ * Edits a story file, following links. `edit` gets the content and gives the new one; it is written in one step, and
+ * only when the file is still the one that was read: else `edit` is asked again with the new content. Nothing is
+ * written when `edit` throws or changes nothing.
+ *
+ * @returns the content after the edit, and whether it was written
+ * @throws HumanError when there is no such file, it cannot be written, or it keeps changing; and what `edit` throws.
+ */
+export async function editFile(
+  path: string,
+  edit: (before: Buffer) => Buffer,
+): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
+  // Writing goes to the target of a link, so that the link stays one.
+  const target = await realpath(path).catch(error => {
+    throw new HumanError(`There is no story file at ${path}: create it, or choose another one.`, {
+      cause: error,
+    });
+  });
+  return inTurn(target, () => tryUntilWritten(target, path, edit));
+}
+
+async function tryUntilWritten(target: string, path: string, edit: (before: Buffer) => Buffer) {
+  const begin = performance.now();
+  for (;;) {
+    try {
+      const before = await readFile(target);
+      const after = edit(before);
+      if (after.equals(before)) {
+        return { changed: false, after };
+      }
+      if (!(await replaceFile(target, before, after))) {
+        throw new ChangedMeanwhile();
+      }
+      return { changed: true, after };
+    } catch (error) {
+      const waited = performance.now() - begin;
+      if (waited >= patience(error)) {
+        throw asHumanError(path, error);
+      }
+      // Unequal pauses, so that two writers do not go on meeting each other.
+      await wait(5 + Math.random() * Math.min(50, 10 + waited));
+    }
+  }
+}
+
+/** The file is no longer the one the edit was made on. */
+class ChangedMeanwhile extends Error {}
+
+/** How many milliseconds other attempts are worth while. Windows refuses a rename while somebody reads the file. */
+function patience(error: unknown): number {
+  if (error instanceof HalfWritten) {
+    return PATIENCE_HALF_WRITTEN;
+  }
+  const isLocked =
+    process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(codeOf(error));
+  return error instanceof ChangedMeanwhile || isLocked ? PATIENCE_BUSY : 0;
+}
+
+function asHumanError(path: string, error: unknown): HumanError {
+  if (error instanceof HumanError) {
+    return error;
+  }
+  if (error instanceof ChangedMeanwhile) {
+    return new HumanError(
+      `${path} keeps being changed by another program, so nothing was written: try again when that has ended.`,
+    );
+  }
+  const code = codeOf(error);
+  return new HumanError(
+    code === 'ENOENT'
+      ? `${path} was removed meanwhile: restore it, then try again.`
+      : `${path} cannot be written (${code}): check the permissions of the file and its folder.`,
+    { cause: error },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Edits of one file wait for each other in this process, instead of meeting and trying again. */
+function inTurn<T>(target: string, task: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(target) ?? Promise.resolve()).then(task);
+  const settled = turn.then(
+    () => undefined,
+    () => undefined,
+  );
+  turns.set(target, settled);
+  void settled.then(() => {
+    if (turns.get(target) === settled) {
+      turns.delete(target);
+    }
+  });
+  return turn;
+}

@@ -1,0 +1,83 @@
+import { doneChanges } from './doneChanges.ts';
+import { setMembers } from './jsonEdit.ts';
+import { findJsonError } from './jsonError.ts';
+import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import {
+  DEPENDENCY_KEYS,
+  findStoryArray,
+  isEntry,
+  readHeading,
+  readStory,
+  type StoryArray,
+} from './prdFormat.ts';
+import type { Story, StoryProblem } from './story.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { findStoryProblems } from './storyProblems.ts';
+import type { TextLines } from './textLines.ts';
+
+/** `prd.json` in any of its dialects. */
+export const prd: StoryFormat = { name: 'prd', read };
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    const error = findJsonError(text, lines) ?? { offset: 0, message: 'This is not valid JSON.' };
+    return { code: 'invalidJson', message: error.message, ...lines.at(error.offset) };
+  }
+  const array = findStoryArray(root);
+  if (array === undefined) {
+    const place = lines.at(skipSpace(text, 0));
+    return { code: 'noStories', message: noStoriesMessage(root), ...place };
+  }
+
+  const spans = findEntries(text, array.key);
+  const startOf = (story: Pick<Story, 'position'>) => spans[story.position]?.start ?? 0;
+  const stories = array.entries.flatMap((entry, position) =>
+    isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
+  );
+  const problems = findStoryProblems(stories, (story, fact) => {
+    const keys: readonly string[] = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
+    const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
+    return lines.at(member?.name.start ?? startOf(story));
+  });
+  return {
+    heading: readHeading(root),
+    stories,
+    problems,
+    edits: (story, done) =>
+      setMembers(text, startOf(story), changesOf(array, story.position, done)),
+  };
+}
+
+function findEntries(text: string, key: string | undefined): readonly Span[] {
+  const start = skipSpace(text, 0);
+  return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
+}
+
+function changesOf(
+  { entries }: StoryArray,
+  position: number,
+  done: boolean,
+): ReadonlyMap<string, boolean | string> {
+  const entry = entries[position];
+  const others = entries.filter((_, index) => index !== position).filter(isEntry);
+  return isEntry(entry) ? doneChanges(entry, others, done) : new Map();
+}
+
+function noStoriesMessage(root: unknown): string {
+  const mend = 'Put the stories into a list "userStories", each with id, title and passes.';
+  if (!isEntry(root)) {
+    return Array.isArray(root)
+      ? `The entries of this list do not look like stories (no passes, status, or id with title). ${mend}`
+      : `The file holds a single value, not stories. ${mend}`;
+  }
+  if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
+    return `This is a JSON schema, not a list of stories. ${mend}`;
+  }
+  const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
+  return nested === undefined
+    ? `The file has no list of stories. ${mend}`
+    : `The stories are nested in "${nested}", which this program does not run. ${mend}`;
+}

@@ -1,0 +1,45 @@
+/** A timer holds at most this many ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Waits for a moment or for one of the signals, whichever comes first.
+ * @param at ms since the epoch; the clock is asked again after a long sleep of the machine
+ */
+export async function waitUntil(
+  at: number,
+  ...signals: readonly AbortSignal[]
+): Promise<'time' | 'signal'> {
+  while (!signals.some(({ aborted }) => aborted)) {
+    const ms = at - Date.now();
+    if (ms <= 0) {
+      return 'time';
+    }
+    await sleep(Math.min(ms, MAX_TIMER_MS), signals);
+  }
+  return 'signal';
+}
+
+/** Waits for one of the signals. */
+export async function waitForSignal(...signals: readonly AbortSignal[]): Promise<void> {
+  if (!signals.some(({ aborted }) => aborted)) {
+    await sleep(undefined, signals);
+  }
+}
+
+/** @param ms `undefined`: without end; the process stays alive for it */
+function sleep(ms: number | undefined, signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise(resolve => {
+    const listeners = new AbortController();
+    const done = () => {
+      clearTimeout(timer);
+      listeners.abort();
+      resolve();
+    };
+    // Without a timer nothing might keep the process alive.
+    const timer =
+      ms === undefined ? setInterval(() => undefined, MAX_TIMER_MS) : setTimeout(done, ms);
+    for (const signal of signals) {
+      signal.addEventListener('abort', done, { once: true, signal: listeners.signal });
+    }
+  });
+}

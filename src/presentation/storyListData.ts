@@ -1,0 +1,84 @@
+import { doneIds, nextStory, openDependencies } from '../orchestrator/stories/select.ts';
+import type { Story, StoryFile, StoryFormatName } from '../orchestrator/stories/story.ts';
+
+/** What `stories --json` prints. */
+export interface StoryListData {
+  /** The path of the story file, as it was given. */
+  readonly source: string;
+  readonly format: StoryFormatName;
+  /** Empty when the file cannot be used; `problems` says why. */
+  readonly stories: readonly StoryData[];
+  readonly problems: readonly { readonly message: string; readonly line: number }[];
+}
+
+export interface StoryData {
+  readonly id: string;
+  readonly title: string;
+  readonly done: boolean;
+  /**
+   * By the file: `done`; `ready`; `waiting` for the stories in `blockedBy`; `parked`, which the file has put aside.
+   * Facts of a run may give other words.
+   */
+  readonly state: string;
+  /** Lower runs first; `null` runs after all numbered ones. */
+  readonly priority: number | null;
+  /** Declared dependencies that are not done, or that the file does not have. */
+  readonly blockedBy: readonly string[];
+  readonly epic: string | null;
+}
+
+/** What `next --json` prints: the story to run next, or why there is none. */
+export type NextData =
+  | { readonly id: string }
+  | {
+      readonly id: null;
+      readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
+    };
+
+/**
+ * A story file as data for other programs.
+ * @param stateOf what a run knows of a story's state; `undefined` leaves what the file says
+ */
+export function storyListData(
+  file: StoryFile,
+  stateOf?: (story: Story) => string | undefined,
+): StoryListData {
+  const stories = file.kind === 'stories' ? file.stories : [];
+  const done = doneIds(stories);
+  return {
+    source: file.path,
+    format: file.format,
+    stories: stories.map(story => {
+      const blockedBy = openDependencies(story, done);
+      return {
+        id: story.id,
+        title: story.title,
+        done: story.done,
+        state: stateOf?.(story) ?? stateByFile(story, blockedBy),
+        priority: story.priority ?? null,
+        blockedBy,
+        epic: story.epic ?? null,
+      };
+    }),
+    problems: file.problems.map(({ message, line }) => ({ message, line })),
+  };
+}
+
+function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): string {
+  if (done) {
+    return 'done';
+  }
+  if (parked === true) {
+    return 'parked';
+  }
+  return blockedBy.length > 0 ? 'waiting' : 'ready';
+}
+
+/** The next story as data for other programs. @param skip keys or ids to pass over, as in `nextStory` */
+export function nextData(file: StoryFile, skip?: ReadonlySet<string>): NextData {
+  if (file.kind === 'invalid') {
+    return { id: null, reason: 'invalid' };
+  }
+  const next = nextStory(file.stories, skip && { skip });
+  return next.story === undefined ? { id: null, reason: next.reason } : { id: next.story.id };
+}

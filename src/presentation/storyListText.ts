@@ -1,0 +1,57 @@
+import { assertNever } from '../orchestrator/assertNever.ts';
+import type { Story } from '../orchestrator/stories/story.ts';
+import { shorten } from '../orchestrator/text.ts';
+import type { NextData, StoryListData } from './storyListData.ts';
+import { table } from './table.ts';
+
+/** Longest texts in a line, in UTF-16 units. */
+const MAX_ID = 40;
+const MAX_TITLE = 100;
+/** So many stories that another waits for are named. */
+const MAX_NAMED = 5;
+
+/** Stories as lines for a terminal, with the problems of their file below. */
+export function storyListText({ source, stories, problems }: StoryListData): string {
+  const done = stories.filter(story => story.done).length;
+  const rows = stories.map(({ id, title, done, state, blockedBy }) => [
+    done ? '✓' : '·',
+    shorten(id, MAX_ID),
+    state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID),
+    shorten(title, MAX_TITLE),
+  ]);
+  return [
+    `${done}/${stories.length} stories complete · ${source}`,
+    ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
+    ...problems.map(({ line, message }) => `Line ${line}: ${message}`),
+  ].join('\n');
+}
+
+/** The next story in a line, or why there is none. */
+export function nextText(
+  next: NextData,
+  { stories }: { readonly stories: readonly Story[] },
+): string {
+  if (next.id !== null) {
+    const title = stories.find(story => story.id === next.id)?.title ?? '';
+    return `${shorten(next.id, MAX_ID)}: ${shorten(title, MAX_TITLE)}`;
+  }
+  switch (next.reason) {
+    case 'empty':
+      return 'The story file holds no stories yet.';
+    case 'allDone':
+      return 'All stories complete, nothing to do.';
+    case 'waiting':
+      return 'No story is ready: all that are left wait for others. "ralph-fresh stories" tells for which.';
+    case 'skipped':
+      return 'No story is ready: all that could be next are left alone by the run. "ralph-fresh skip ID --undo" takes it back.';
+    case 'invalid':
+      return 'The story file cannot be used.';
+    default:
+      return assertNever(next.reason);
+  }
+}
+
+function ids(blockedBy: readonly string[]): string {
+  const named = blockedBy.slice(0, MAX_NAMED).map(id => shorten(id, MAX_ID));
+  return blockedBy.length > MAX_NAMED ? `${named.join(', ')}, …` : named.join(', ');
+}

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { benchStories, benchWorkspace } from './benchWorkspace.ts';
+import { CLI, NODE_FLAGS } from './product.ts';
+import { median, type Row } from './row.ts';
+
+const LOOK_MS = 50;
+const MEGABYTE = 1e6;
+const MAX_MB = 120;
+/** Ten times the output may take so many times the memory. */
+const MAX_GROWTH = 1.15;
+
+/** Memory of the loop while an agent prints 100 MB and 1 GB. Read from /proc, so on Linux alone. */
+export async function memory(): Promise<Row[]> {
+  if (process.platform !== 'linux') {
+    return [];
+  }
+  const small = await memoryWhileReading(100 * MEGABYTE);
+  const large = await memoryWhileReading(1_000 * MEGABYTE);
+  const growth = large.peak / small.peak;
+  return [
+    {
+      what: 'memory of the loop while an agent prints 1 GB, highest',
+      budget: `≤ ${MAX_MB} MB`,
+      value: `${large.peak.toFixed(0)} MB (median ${large.usual.toFixed(0)}, in ${large.seconds.toFixed(0)} s)`,
+      isWithin: large.peak <= MAX_MB,
+      decides: false,
+    },
+    {
+      what: 'the same, against 100 MB',
+      budget: `≤ ${MAX_GROWTH.toFixed(2)}`,
+      value: `${large.peak.toFixed(0)} MB (${small.peak.toFixed(0)})`,
+      ratio: growth.toFixed(2),
+      isWithin: growth <= MAX_GROWTH,
+      decides: true,
+    },
+  ];
+}
+
+interface Memory {
+  /** In MB. */
+  readonly peak: number;
+  readonly usual: number;
+  readonly seconds: number;
+}
+
+async function memoryWhileReading(bytes: number): Promise<Memory> {
+  await using workspace = await benchWorkspace(benchStories(1));
+  const startedAt = performance.now();
+  const child = spawn(
+    process.execPath,
+    [
+      ...NODE_FLAGS,
+      ...[CLI, 'run', '--quiet', '--agent', 'claude'],
+      ...['--claude-path', path.join(import.meta.dirname, './agents', 'floods.mjs')],
+    ],
+    {
+      cwd: workspace.folder,
+      env: { ...workspace.env, BENCH_BYTES: String(bytes) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const closed = once(child, 'close');
+  const samples: number[] = [];
+  let peak = 0;
+  while (child.exitCode === null && child.signalCode === null) {
+    const status = statusOf(child.pid ?? 0);
+    const resident = megabytes(status, 'VmRSS');
+    if (resident > 0) {
+      samples.push(resident);
+      // The system keeps the highest value, so none is missed between two looks.
+      peak = Math.max(peak, megabytes(status, 'VmHWM'));
+    }
+    await delay(LOOK_MS);
+  }
+  const [code] = await closed;
+  if (code !== 0) {
+    throw new Error(`The loop ended with ${code}`);
+  }
+  return { peak, usual: median(samples), seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    // It has just ended.
+    return '';
+  }
+}
+
+function megabytes(status: string, name: string): number {
+  const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+  return (Number(kibibytes ?? 0) * 1_024) / MEGABYTE;
+}

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
+import { fakeAgent, isAlive, RunningCli } from '../support/ralph.ts';
+
+const run = promisify(execFile);
+
+/** What CAREFUL_AGENT tells test/support/fakeAgents/careful.mjs. */
+export interface Manner {
+  readonly order: 'commitFirst' | 'tickFirst';
+  readonly paceMs: number;
+  readonly tornWrites: boolean;
+  readonly outlives: boolean;
+  readonly children: readonly string[];
+}
+
+/** One line that an agent wrote down. */
+export interface AgentNote {
+  readonly pid?: number;
+  readonly left?: readonly number[];
+  readonly commit?: string;
+  readonly did?: string;
+  /** What the agent found that may not be. */
+  readonly wrong?: string;
+}
+
+/** A repository with stories, in which runs are killed. */
+export class FaultWorkspace {
+  /** Those whose processes may still run. */
+  static readonly open = new Set<FaultWorkspace>();
+  readonly root: string;
+  readonly folder: string;
+  readonly files: RunFiles;
+  readonly storyIds: readonly string[];
+  private readonly notesDir: string;
+  private readonly env: Record<string, string>;
+  private readonly args: readonly string[];
+  private readonly started: RunningCli[] = [];
+
+  private constructor(
+    root: string,
+    stories: number,
+    { args, manner }: { args: readonly string[]; manner: Manner },
+  ) {
+    this.root = root;
+    this.folder = path.join(root, 'workspace');
+    this.notesDir = path.join(root, 'notes');
+    this.files = new RunFiles(this.folder);
+    this.storyIds = storyIds(stories);
+    this.args = args;
+    this.env = cleanEnv({
+      home: path.join(root, 'home'),
+      extra: { FAKE_AGENT_NOTES: this.notesDir, CAREFUL_AGENT: JSON.stringify(manner) },
+    });
+  }
+
+  static async create(
+    stories: number,
+    options: {
+      readonly args: readonly string[];
+      readonly manner: Manner;
+      /** That the story file asks for. */
+      readonly branch?: string;
+    },
+  ): Promise<FaultWorkspace> {
+    const { path: root } = await tempDir('ralph-fresh-faults-');
+    const workspace = new FaultWorkspace(root, stories, options);
+    FaultWorkspace.open.add(workspace);
+    for (const dir of [path.join(workspace.folder, '.omc'), workspace.notesDir]) {
+      await mkdir(dir, { recursive: true });
+    }
+    const userStories = workspace.storyIds.map((id, i) => ({
+      ...{ id, title: `Story ${id}`, acceptanceCriteria: ['It has three parts'] },
+      ...{ priority: i + 1, passes: false, estimate: { points: i } },
+    }));
+    const file = {
+      ...{ project: 'Faults', description: 'Survive', owner: 'somebody' },
+      ...(options.branch === undefined ? {} : { branchName: options.branch }),
+      userStories,
+    };
+    await writeFile(workspace.storyFile, `${JSON.stringify(file, null, 2)}\n`);
+    await gitRepo(workspace.folder);
+    return workspace;
+  }
+
+  get storyFile(): string {
+    return path.join(this.folder, '.omc', 'prd.json');
+  }
+
+  /** The same command each time. */
+  start(): RunningCli {
+    const cli = new RunningCli(
+      ['run', '--agent', 'claude', '--claude-path', fakeAgent('careful'), ...this.args],
+      this.folder,
+      this.env,
+    );
+    this.started.push(cli);
+    return cli;
+  }
+
+  async git(...args: readonly string[]): Promise<string> {
+    return (await run('git', [...args], { cwd: this.folder, env: this.env })).stdout;
+  }
+
+  notes(): AgentNote[] {
+    const text = readOrNothing(path.join(this.notesDir, 'agents.jsonl'));
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    return whole.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as AgentNote]));
+  }
+
+  /** The newest agent, when it runs. */
+  livingAgent(): number | undefined {
+    const pid = this.notes().findLast(note => note.pid !== undefined)?.pid;
+    return pid !== undefined && this.isOurs(pid) ? pid : undefined;
+  }
+
+  /** Lets agents wait at their next step until {@link release}. */
+  hold(): Promise<void> {
+    return writeFile(path.join(this.notesDir, 'hold'), '');
+  }
+
+  release(): Promise<void> {
+    return rm(path.join(this.notesDir, 'hold'), { force: true });
+  }
+
+  /** Every living process of this workspace's loops, agents, checks, and what they started. */
+  processes(): number[] {
+    if (process.platform === 'linux') {
+      return readdirSync('/proc')
+        .map(Number)
+        .filter(pid => Number.isInteger(pid) && this.isOurs(pid));
+    }
+    const noted = this.notes().flatMap(({ left = [], pid }) => [...left, ...(pid ? [pid] : [])]);
+    return [...this.started.map(cli => cli.pid), ...noted].filter(isAlive);
+  }
+
+  endProcesses(): void {
+    for (const pid of this.processes()) {
+      kill(pid);
+    }
+  }
+
+  /** Ends everything of it and removes it, unless it is to be looked at. */
+  async dispose(options: { readonly keep: boolean }): Promise<void> {
+    this.endProcesses();
+    await Promise.all(this.started.map(cli => cli.finished));
+    FaultWorkspace.open.delete(this);
+    if (!options.keep) {
+      await rm(this.root, { recursive: true, force: true, maxRetries: 10 });
+    }
+  }
+
+  /** A pid may be somebody else's by now; ours have our folder in their environment. */
+  private isOurs(pid: number): boolean {
+    return process.platform === 'linux'
+      ? isAlive(pid) && readOrNothing(`/proc/${pid}/environ`).includes(this.notesDir)
+      : isAlive(pid);
+  }
+}
+
+export function storyIds(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `US-${String(i + 1).padStart(3, '0')}`);
+}
+
+/** `kill -9`. @returns whether there was such a process */
+export function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+function readOrNothing(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,294 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import type { Finished, RunningCli } from '../support/ralph.ts';
+import { endViolations, handoffViolations } from './checks.ts';
+import { FaultWorkspace, kill, storyIds } from './faultWorkspace.ts';
+import { JournalTail } from './journalTail.ts';
+import {
+  agentMoment,
+  describeMoment,
+  type Moment,
+  MomentWatch,
+  startingMoment,
+  workingMoment,
+} from './moments.ts';
+import { Random } from './random.ts';
+
+const LOOK_MS = 2;
+/** When nothing has come for so long, it never will; no run waits that long when all is well. */
+const NEVER_MS = 120_000;
+/** What is assumed until it was seen, in ms. */
+const FIRST_ITERATION_MS = 600;
+const START_MS = 900;
+const AGENT_MS = 500;
+
+export const TARGETS = ['loop', 'agent', 'both'] as const;
+export type Target = (typeof TARGETS)[number];
+
+export interface FaultyRunPlan {
+  readonly seed: number;
+  readonly stories: number;
+  /** At most so many kills; fewer when the run is complete before. */
+  readonly kills: number;
+}
+
+export interface FaultyRunReport {
+  readonly seed: number;
+  readonly kills: Readonly<Record<Target, number>>;
+  /** What was killed when, in order. */
+  readonly log: readonly string[];
+  /** Empty when all is well. */
+  readonly violations: readonly string[];
+  /** Where it can be looked at; absent when all was well and it was removed. */
+  readonly folder?: string;
+}
+
+/** Runs all stories of one workspace under kills, starts the same command again after each, and looks at the end. */
+export async function faultyRun(plan: FaultyRunPlan): Promise<FaultyRunReport> {
+  const random = new Random(plan.seed);
+  const hasGate = random.chance(0.5);
+  const manner = {
+    order: random.chance(0.7) ? ('commitFirst' as const) : ('tickFirst' as const),
+    paceMs: random.whole(0, 20),
+    tornWrites: random.chance(0.5),
+    outlives: random.chance(0.5),
+    children: storyIds(plan.stories).filter(() => random.chance(0.15)),
+  };
+  const workspace = await FaultWorkspace.create(plan.stories, {
+    manner,
+    ...(random.chance(0.5) && { branch: 'ralph/faults' }),
+    args: [
+      ...['--max-iterations', '1000', '--fail-threshold', '1000', '--stuck-threshold', '1000'],
+      ...(hasGate ? ['--verify', GREEN_CHECK] : []),
+    ],
+  });
+  const run = new FaultyRun(workspace, random, { ...plan, hasGate });
+  run.log.push(`gate ${hasGate}, ${JSON.stringify(manner)}`);
+  const violations: string[] = [];
+  try {
+    await run.toEnd();
+    violations.push(...(await endViolations(workspace, manner.order)));
+  } catch (error) {
+    violations.push(error instanceof Violation ? error.message : String((error as Error).stack));
+  }
+  violations.push(...run.violations);
+  await workspace.dispose({ keep: violations.length > 0 });
+  return {
+    seed: plan.seed,
+    kills: run.kills,
+    log: run.log,
+    violations,
+    ...(violations.length > 0 ? { folder: workspace.root } : {}),
+  };
+}
+
+const GREEN_CHECK = 'node -e "setTimeout(() => {}, 20)"';
+
+/** What may never happen, whatever is killed. */
+class Violation extends Error {}
+
+class FaultyRun {
+  readonly kills: Record<Target, number> = { loop: 0, agent: 0, both: 0 };
+  readonly log: string[] = [];
+  readonly violations: string[] = [];
+  private readonly workspace: FaultWorkspace;
+  private readonly random: Random;
+  private readonly plan: FaultyRunPlan & { readonly hasGate: boolean };
+  private readonly tail: JournalTail;
+  private readonly startedAt: number[] = [];
+  private done = new Set<string>();
+  private loop: RunningCli | undefined;
+  private finished: Finished | undefined;
+
+  constructor(
+    workspace: FaultWorkspace,
+    random: Random,
+    plan: FaultyRunPlan & { readonly hasGate: boolean },
+  ) {
+    this.workspace = workspace;
+    this.random = random;
+    this.plan = plan;
+    this.tail = new JournalTail(workspace.files);
+  }
+
+  async toEnd(): Promise<void> {
+    for (const after of this.turns()) {
+      const isStarting = this.loop === undefined && (await this.start());
+      await this.until(`${after} stories done`, () => this.done.size >= after);
+      const isEnd = after >= this.plan.stories;
+      const target = isEnd ? 'loop' : this.random.pick(TARGETS);
+      const moment = this.drawMoment(target, isStarting && this.done.size >= after, isEnd);
+      const watch = new MomentWatch(moment, this.workspace.files);
+      await this.until(describeMoment(moment), events => watch.hasCome(events));
+      if (this.finished) {
+        this.log.push(`the end came before ${describeMoment(moment)}`);
+        break;
+      }
+      await this.strike(target, moment);
+    }
+    if (this.loop === undefined) {
+      await this.start();
+    }
+    await this.until('the end of the run', () => false);
+    const { code, signal, stderr } = this.finished ?? {};
+    if (code !== 0 || stderr !== '') {
+      throw new Violation(`the last loop ended with ${code ?? signal}: ${stderr?.trim()}`);
+    }
+  }
+
+  /** How many stories are done when each kill's turn comes; spread over the run. A start is hit again and again. */
+  private turns(): number[] {
+    const { kills, stories } = this.plan;
+    const turns = Array.from({ length: kills }, () => this.random.whole(0, stories - 1));
+    if (this.random.chance(0.3)) {
+      turns[0] = stories;
+    }
+    return turns.sort((a, b) => a - b);
+  }
+
+  private drawMoment(target: Target, isStarting: boolean, isEnd: boolean): Moment {
+    const { random } = this;
+    if (isEnd) {
+      return random.chance(0.5)
+        ? { kind: 'event', types: ['run.ended'] }
+        : { kind: 'delay', ms: random.next() * 20 };
+    }
+    if (target !== 'loop') {
+      return agentMoment(random, AGENT_MS);
+    }
+    return isStarting && random.chance(0.6)
+      ? startingMoment(random, START_MS)
+      : workingMoment(random, this.iterationMs(), this.plan.hasGate);
+  }
+
+  private iterationMs(): number {
+    const [first] = this.startedAt;
+    const last = this.startedAt.at(-1);
+    const count = this.startedAt.length - 1;
+    return first === undefined || last === undefined || count < 1
+      ? FIRST_ITERATION_MS
+      : Math.min((last - first) / count, 4 * FIRST_ITERATION_MS);
+  }
+
+  /**
+   * Starts a loop; sometimes two at once, of which one must be refused.
+   * @returns whether it has only just been started
+   */
+  private async start(): Promise<boolean> {
+    this.finished = undefined;
+    if (this.random.chance(0.25) && this.hasWork()) {
+      await this.startTwo();
+      return false;
+    }
+    this.setLoop(this.workspace.start());
+    return true;
+  }
+
+  private setLoop(loop: RunningCli): void {
+    this.loop = loop;
+    void loop.finished.then(finished => {
+      if (this.loop === loop) {
+        this.finished = finished;
+      }
+    });
+  }
+
+  /** While agents are held no loop can come to its end, so the one that ends has been refused. */
+  private async startTwo(): Promise<void> {
+    await this.workspace.hold();
+    const first = this.workspace.start();
+    await delay(this.random.next() * START_MS * 0.5);
+    const second = this.workspace.start();
+    const ended = new Map<RunningCli, Finished>();
+    for (const loop of [first, second]) {
+      void loop.finished.then(finished => ended.set(loop, finished));
+    }
+    await this.poll('the refusal of a second loop', () => ended.size > 0);
+    const [entry] = ended;
+    const [refused, { code, signal, stderr } = {}] = entry ?? [];
+    if (code !== 1 || !/^ralph-fresh: A run is already going on [^\n]*\n$/.test(stderr ?? '')) {
+      throw new Violation(`of two loops one ended with ${code ?? signal}: ${stderr?.trim()}`);
+    }
+    const loop = refused === first ? second : first;
+    if (ended.size > 1) {
+      throw new Violation('of two loops that were started at once both ended');
+    }
+    this.log.push(`second loop refused (${refused === first ? 'the first' : 'the second'})`);
+    this.setLoop(loop);
+    await this.workspace.release();
+  }
+
+  /** Whether a story is open, so that a loop starts an agent before it ends. */
+  private hasWork(): boolean {
+    this.look();
+    return this.done.size < this.plan.stories - 1;
+  }
+
+  private async strike(wanted: Target, moment: Moment): Promise<void> {
+    const { loop, random, workspace } = this;
+    const agent = workspace.livingAgent();
+    const target = agent === undefined ? 'loop' : wanted;
+    if (target !== 'loop' && agent !== undefined) {
+      // Sometimes with what it runs, as a machine's end does: then git dies in the middle of a commit.
+      const isGroup = process.platform !== 'win32' && random.chance(0.4);
+      if (target === 'agent' || random.chance(0.5)) {
+        kill(isGroup ? -agent : agent);
+      }
+    }
+    if (target !== 'agent' && loop !== undefined) {
+      kill(loop.pid);
+      const { signal } = await loop.finished;
+      if (signal !== 'SIGKILL') {
+        // It had come to its end in this very moment.
+        return;
+      }
+      if (target === 'both' && agent !== undefined) {
+        kill(agent);
+      }
+      this.loop = undefined;
+    }
+    this.kills[target] += 1;
+    this.look();
+    this.log.push(
+      `${target} killed at ${describeMoment(moment)}, ${this.done.size} done, agent ${agent}, loop ${loop?.pid}`,
+    );
+    this.violations.push(...handoffViolations(workspace.files));
+    if (target === 'loop' && random.chance(0.3)) {
+      await this.poll('the end of the agent alone', () => workspace.livingAgent() === undefined);
+    }
+  }
+
+  /** Waits for it, or for the end of the loop. */
+  private async until(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
+    await this.poll(what, events => isThere(events) || this.finished !== undefined);
+  }
+
+  private async poll(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
+    for (let end = Date.now() + NEVER_MS; ; ) {
+      const events = this.look();
+      if (isThere(events)) {
+        return;
+      }
+      if (events.length > 0) {
+        end = Date.now() + NEVER_MS;
+      }
+      if (Date.now() > end) {
+        throw new Violation(`this never came: ${what}`);
+      }
+      await delay(LOOK_MS);
+    }
+  }
+
+  private look(): RunEvent[] {
+    const events = this.tail.readNew();
+    for (const event of events) {
+      if (event.type === 'iteration.ended' && event.outcome === 'storyDone' && event.storyId) {
+        this.done.add(event.storyId);
+      }
+      if (event.type === 'iteration.started') {
+        this.startedAt.push(performance.now());
+      }
+    }
+    return events;
+  }
+}

@@ -1,0 +1,63 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
+import type { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+
+/** Follows all journals of a workspace by looking; synchronous, so that a kill follows an event at once. */
+export class JournalTail {
+  private readonly files: RunFiles;
+  private readonly offsets = new Map<string, number>();
+
+  constructor(files: RunFiles) {
+    this.files = files;
+  }
+
+  /** @returns the events that were added since the last call, of all runs */
+  readNew(): RunEvent[] {
+    return runIdsNow(this.files).flatMap(runId => this.readRun(runId));
+  }
+
+  private readRun(runId: string): RunEvent[] {
+    const file = this.files.journalFile(runId);
+    const from = this.offsets.get(runId) ?? 0;
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size <= from) {
+      return [];
+    }
+    const bytes = Buffer.alloc(size - from);
+    const fd = openSync(file, 'r');
+    const length = readSync(fd, bytes, 0, bytes.length, from);
+    closeSync(fd);
+    // A torn last line is dropped by the next loop; what was read of it is read again.
+    const end = bytes.subarray(0, length).lastIndexOf(0x0a) + 1;
+    this.offsets.set(runId, from + end);
+    const lines = bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1);
+    return lines.flatMap(line => parseRunEvent(line) ?? []);
+  }
+}
+
+/** Every line of one journal. @throws when a line is no event, or the last one is not whole */
+export function wholeJournal(files: RunFiles, runId: string): RunEvent[] {
+  const lines = readFileSync(files.journalFile(runId), 'utf8').split('\n');
+  if (lines.pop() !== '') {
+    throw new Error(`the journal of run ${runId} ends with half a line`);
+  }
+  return lines.map(line => {
+    const event = parseRunEvent(line);
+    if (event === undefined) {
+      throw new Error(`the journal of run ${runId} has a line that is no event: ${line}`);
+    }
+    return event;
+  });
+}
+
+/** Runs that have a journal, oldest first. */
+export function runIdsNow(files: RunFiles): string[] {
+  try {
+    return readdirSync(files.runsDir)
+      .filter(id => statSync(files.journalFile(id), { throwIfNoEntry: false }) !== undefined)
+      .sort();
+  } catch {
+    // There was no run yet.
+    return [];
+  }
+}

@@ -1,0 +1,183 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import type { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { runIdsNow } from './journalTail.ts';
+import type { Random } from './random.ts';
+
+/** When a kill comes, once its turn has come. */
+export type Moment =
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** Right after the next event of one of these types is in the journal, or so much later. */
+  | {
+      readonly kind: 'event';
+      readonly types: readonly RunEvent['type'][];
+      readonly thenMs?: number;
+    }
+  /** Right after this file has appeared or changed. */
+  | { readonly kind: 'file'; readonly file: WatchedFile };
+
+const WORKING_FILES = [
+  'state',
+  'handoff',
+  'prompt',
+  'journal',
+  'stories-before',
+  'restore-point',
+  'git-index',
+  'story-file',
+] as const;
+const STARTING_FILES = ['lock', 'state', 'journal', 'handoff'] as const;
+type WatchedFile = (typeof WORKING_FILES)[number] | (typeof STARTING_FILES)[number];
+
+const AGENT_EVENTS = ['agent.started', 'agent.init', 'agent.text', 'agent.tool'] as const;
+const EVENTS = [
+  'iteration.started',
+  'agent.started',
+  'agent.init',
+  'agent.text',
+  'agent.tool',
+  'agent.ended',
+  'commit.recorded',
+  'story.changed',
+  'iteration.ended',
+] as const;
+const GATE_EVENTS = ['gate.started', 'check.started', 'check.ended', 'gate.ended'] as const;
+
+/** While a loop starts: recovery of the last one, its first files and events. */
+export function startingMoment(random: Random, startMs: number): Moment {
+  const kind = random.next();
+  if (kind < 0.4) {
+    return { kind: 'delay', ms: random.next() * startMs };
+  }
+  return kind < 0.7
+    ? { kind: 'file', file: random.pick(STARTING_FILES) }
+    : {
+        kind: 'event',
+        types: random.chance(0.5) ? ['run.started', 'run.resumed'] : ['iteration.started'],
+      };
+}
+
+/** While a loop works. @param iterationMs what an iteration takes about */
+export function workingMoment(random: Random, iterationMs: number, hasGate: boolean): Moment {
+  const kind = random.next();
+  if (kind < 0.4) {
+    return { kind: 'delay', ms: random.next() * iterationMs };
+  }
+  if (kind < 0.6) {
+    return { kind: 'file', file: random.pick(WORKING_FILES) };
+  }
+  const type = hasGate && random.chance(0.5) ? random.pick(GATE_EVENTS) : random.pick(EVENTS);
+  return { kind: 'event', types: [type] };
+}
+
+/** While an agent works. @param agentMs what it takes about */
+export function agentMoment(random: Random, agentMs: number): Moment {
+  const types = [random.pick(AGENT_EVENTS)];
+  return { kind: 'event', types, ...(random.chance(0.7) && { thenMs: random.next() * agentMs }) };
+}
+
+/** Tells when a moment has come; made at the time from which on it counts. */
+export class MomentWatch {
+  private readonly moment: Moment;
+  private readonly files: RunFiles;
+  private readonly since = performance.now();
+  private readonly before: string;
+  private eventAt: number | undefined;
+
+  constructor(moment: Moment, files: RunFiles) {
+    this.moment = moment;
+    this.files = files;
+    this.before = moment.kind === 'file' ? this.stamp(moment.file) : '';
+  }
+
+  /** @param events what the journal got since the last look */
+  hasCome(events: readonly RunEvent[]): boolean {
+    const { moment } = this;
+    switch (moment.kind) {
+      case 'delay':
+        return performance.now() - this.since >= moment.ms;
+      case 'event':
+        if (events.some(({ type }) => moment.types.includes(type))) {
+          this.eventAt ??= performance.now();
+        }
+        return (
+          this.eventAt !== undefined && performance.now() - this.eventAt >= (moment.thenMs ?? 0)
+        );
+      case 'file': {
+        const now = this.stamp(moment.file);
+        return now !== this.before && now !== '';
+      }
+    }
+  }
+
+  /** Another text whenever the file is another one. */
+  private stamp(file: WatchedFile): string {
+    const { files } = this;
+    switch (file) {
+      case 'lock':
+        return contentOf(files.lockFile);
+      case 'state':
+        return stampOf(files.stateFile);
+      case 'handoff':
+        return stampOf(files.handoffFile);
+      case 'prompt':
+        return stampOf(files.promptFile);
+      case 'journal':
+        return runIdsNow(files)
+          .slice(-1)
+          .map(runId => stampOf(files.journalFile(runId)))
+          .join();
+      case 'stories-before':
+        return runIdsNow(files)
+          .slice(-1)
+          .flatMap(runId => lastIn(path.join(files.runDir(runId), 'iterations')))
+          .map(dir => stampOf(path.join(dir, 'stories-before.json')))
+          .join();
+      case 'restore-point':
+        return lastIn(path.join(files.workspace, '.git', 'refs', 'ralph-fresh'))
+          .map(stampOf)
+          .join();
+      case 'git-index':
+        return stampOf(path.join(files.workspace, '.git', 'index.lock'));
+      case 'story-file':
+        return stampOf(path.join(files.workspace, '.omc', 'prd.json'));
+    }
+  }
+}
+
+export function describeMoment(moment: Moment): string {
+  switch (moment.kind) {
+    case 'delay':
+      return `${moment.ms.toFixed(0)} ms`;
+    case 'event':
+      return `${moment.types.join(' or ')}${moment.thenMs === undefined ? '' : ` + ${moment.thenMs.toFixed(0)} ms`}`;
+    case 'file':
+      return `file ${moment.file}`;
+  }
+}
+
+function stampOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The entry with the highest number. */
+function lastIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+      .slice(-1)
+      .map(name => path.join(dir, name));
+  } catch {
+    return [];
+  }
+}

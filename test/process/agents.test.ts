@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+
+describe('any agent of the command line', { concurrency: 3 }, () => {
+  for (const [via, args] of [
+    ['standard input', []],
+    ['a file', ['--command-prompt', 'file', '--command-arg=--prompt-file={promptFile}']],
+  ] as const) {
+    test(`does the stories, with the prompt by ${via}`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.cli(
+        ...['run', '--command', fakeAgent('plainText'), ...args],
+        ...['--model', 'm1', '--command-arg=--model={model}'],
+      );
+      assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+      assert.equal((await workspace.event('run.started')).agent, 'command');
+      const promises = await workspace.events('promise.seen');
+      assert.deepEqual(
+        promises.map(({ accepted, signal }) => [signal, accepted]),
+        [['complete', true]],
+      );
+      const given = await readFile(path.join(workspace.notesDir, 'arguments.txt'), 'utf8');
+      assert.match(given, /--model=m1/);
+    });
+  }
+
+  test('a program that is not there: the mend, in one line', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
+    assert.equal(code, 1);
+    assert.match((await workspace.event('run.ended')).detail ?? '', /no-such-agent/);
+  });
+});
+
+describe("the person's own prompt, .omc/prompt.md", { concurrency: 2 }, () => {
+  test('takes the place of ours', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write(
+      '.omc/prompt.md',
+      'Round {{N}} of {{MAX}}.\n\n{{mission}}\n\n{{#each recentCommits}}* {{message}}\n{{/each}}',
+    );
+    const cli = workspace.run('succeeds');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const prompt = await workspace.prompt(1);
+    assert.match(prompt, /^Round 1 of 20\.\n/);
+    assert.match(prompt, /\* First commit/);
+  });
+
+  test('with a name that nobody knows: an error before the run, with its line', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('.omc/prompt.md', 'Hello\n{{storyy}}\n');
+    const { code, stderr } = await workspace.run('succeeds').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ralph-fresh: [^\n]*prompt\.md:2: [^\n]*storyy[^\n]*{{story}}[^\n]*\n$/);
+    assert.deepEqual(await workspace.runIds(), []);
+  });
+});
+
+describe('another mode that becomes active during a run', () => {
+  test('ends it between two iterations, with its name', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    await mkdir(workspace.files.stateDir, { recursive: true });
+    await writeFile(path.join(workspace.files.stateDir, 'ralph-state.json'), '{"active":true}');
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 1);
+    const end = await until('the end', async () => (await workspace.events('run.ended'))[0]);
+    assert.match(end.detail ?? '', /"ralph"/);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+});

@@ -1,0 +1,741 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
+
+const execFileText = promisify(execFile);
+/** A process can be told to end by signals only where there are any. */
+const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
+
+const BROKEN = '{\n  "userStories": [\n    { "id": "A", }\n  ]\n}\n';
+
+function assertOneLine(text: string, pattern: RegExp): void {
+  assert.match(text, /^ralph-fresh: [^\n]+\n$/);
+  assert.match(text, pattern);
+}
+
+/** Runs a command that works and says nothing on standard error. @returns what it printed */
+async function printed(workspace: Workspace, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await workspace.cli(...args).finished;
+  assert.deepEqual([code, stderr], [0, ''], `${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+async function json(workspace: Workspace, ...args: readonly string[]) {
+  return JSON.parse(await printed(workspace, ...args, '--json'));
+}
+
+/** Runs a command that refuses, with one line that says why. */
+async function refused(
+  workspace: Workspace,
+  code: number,
+  message: RegExp,
+  ...args: readonly string[]
+): Promise<void> {
+  const finished = await workspace.cli(...args).finished;
+  assert.deepEqual([finished.code, finished.stdout], [code, ''], finished.stderr);
+  assertOneLine(finished.stderr, message);
+}
+
+async function git(workspace: Workspace, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await execFileText('git', [...args], {
+    cwd: workspace.folder,
+    env: workspace.env,
+  });
+  return stdout;
+}
+
+/** A run whose first agent waits to be let go on. */
+async function waitingRun(workspace: Workspace, ...args: readonly string[]): Promise<RunningCli> {
+  const cli = workspace.run('waits', ...args);
+  await workspace.agent();
+  await workspace.event('agent.init');
+  return cli;
+}
+
+describe('stories and next', { concurrency: 4 }, () => {
+  test('the stories as data', async t => {
+    const workspace = await Workspace.create(t, {
+      stories: [
+        { id: 'A', title: 'First', passes: true, priority: 1, epic: 'Start' },
+        { id: 'B', title: 'Second', passes: false, priority: 2 },
+        { id: 'C', title: 'Third', passes: false, dependsOn: ['B'] },
+      ],
+    });
+    const { source, format, stories, problems } = await json(workspace, 'stories');
+    assert.equal(source, path.join(workspace.folder, '.omc', 'prd.json'));
+    assert.deepEqual([format, problems], ['prd', []]);
+    assert.deepEqual(stories, [
+      {
+        ...{ id: 'A', title: 'First', done: true, state: 'done' },
+        ...{ priority: 1, blockedBy: [], epic: 'Start' },
+      },
+      {
+        ...{ id: 'B', title: 'Second', done: false, state: 'ready' },
+        ...{ priority: 2, blockedBy: [], epic: null },
+      },
+      {
+        ...{ id: 'C', title: 'Third', done: false, state: 'waiting' },
+        ...{ priority: null, blockedBy: ['B'], epic: null },
+      },
+    ]);
+    assert.deepEqual(await json(workspace, 'next'), { id: 'B' });
+    assert.equal(await printed(workspace, 'next'), 'B: Second\n');
+    const text = await printed(workspace, 'stories');
+    assert.match(text, /^1\/3 stories complete/);
+    assert.match(text, /^· +C +waits for B +Third$/m);
+    // Looking leaves nothing behind.
+    assert.equal(existsSync(workspace.files.stateDir), false);
+  });
+
+  test('the reason why there is no next story', async t => {
+    const workspace = await Workspace.create(t, {
+      stories: openStories(2).map(story => ({ ...story, passes: true })),
+    });
+    assert.deepEqual(await json(workspace, 'next'), { id: null, reason: 'allDone' });
+    assert.match(await printed(workspace, 'next'), /nothing to do/);
+  });
+
+  test('another file, from another folder', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('PLAN.md', '- [x] Dig\n- [ ] Build\n');
+    const { format, stories } = await json(workspace, 'stories', '--file', 'PLAN.md');
+    assert.equal(format, 'plan');
+    assert.deepEqual(
+      stories.map(({ title, done }: { title: string; done: boolean }) => [title, done]),
+      [
+        ['Dig', true],
+        ['Build', false],
+      ],
+    );
+    await mkdir(path.join(workspace.folder, 'inner'));
+    const inner = path.join(workspace.folder, 'inner');
+    const there = await json(workspace, 'stories', '--cwd', inner, '--file', '../PLAN.md');
+    assert.equal(there.stories.length, 2);
+  });
+
+  test('a broken file: its place in one line, and as data', async t => {
+    const workspace = await Workspace.create(t, { prd: BROKEN });
+    for (const command of [['stories'], ['next'], ['next', '--json'], ['tick', 'A']]) {
+      await refused(workspace, 1, /prd\.json.*[Ll]ine 3\b/, ...command);
+    }
+    const { code, stdout, stderr } = await workspace.cli('stories', '--json').finished;
+    assert.deepEqual([code, stderr], [1, '']);
+    const { stories, problems } = JSON.parse(stdout);
+    assert.deepEqual([stories, problems.length, problems[0].line], [[], 1, 3]);
+    const status = await json(workspace, 'status');
+    assert.deepEqual([status.problem.line, status.stories], [3, { done: 0, total: 0 }]);
+    assert.match(status.problem.file, /prd\.json$/);
+  });
+
+  test('no file', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    for (const command of [['stories'], ['next'], ['tick', 'A']]) {
+      await refused(workspace, 1, /No story file was found in .*--file/, ...command);
+    }
+    await refused(workspace, 1, /no story file at .*gone\.json/, 'stories', '--file', 'gone.json');
+    const { code, stdout } = await workspace.cli('stories', '--json').finished;
+    const { source, stories, problems } = JSON.parse(stdout);
+    assert.deepEqual([code, source, stories, problems.length], [1, null, [], 1]);
+    assert.equal('problem' in (await json(workspace, 'status')), false);
+  });
+});
+
+describe('tick and untick', { concurrency: 4 }, () => {
+  test('they change the file, say so, and the journal knows', async t => {
+    const workspace = await Workspace.create(t);
+    const before = await workspace.read('.omc/prd.json');
+    assert.equal(
+      await printed(workspace, 'tick', 'US-001'),
+      'Marked as done: US-001: Story number 1\n',
+    );
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.match(await printed(workspace, 'tick', 'US-001'), /^Already done: US-001/);
+    assert.match(await printed(workspace, 'untick', 'US-001'), /^Marked as not done: US-001/);
+    assert.equal(await workspace.read('.omc/prd.json'), before);
+    assert.deepEqual(
+      (await workspace.events('story.ticked')).map(({ storyId, done }) => [storyId, done]),
+      [
+        ['US-001', true],
+        ['US-001', false],
+      ],
+    );
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
+    assert.equal(existsSync(workspace.files.lockFile), false);
+  });
+
+  test('a story that is not there: what there is, exit code 64', async t => {
+    const workspace = await Workspace.create(t);
+    await refused(workspace, 64, /no story "US-9".*US-001, US-002/, 'tick', 'US-9');
+    await refused(workspace, 64, /no story "US-9"/, 'skip', 'US-9');
+    await refused(workspace, 64, /no story "US-9"/, 'hint', 'x', '--story', 'US-9');
+    assert.deepEqual(await workspace.runIds(), []);
+  });
+
+  test('an id that two stories share cannot be ticked', async t => {
+    const story = { title: 'Twin', passes: false };
+    const workspace = await Workspace.create(t, {
+      stories: [
+        { id: 'A', ...story },
+        { id: 'A', ...story },
+      ],
+    });
+    await refused(workspace, 1, /2 stories with the id A/, 'tick', 'A');
+  });
+
+  test('other kinds of files', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('PLAN.md', '- [ ] Dig\n- [ ] Build\n');
+    const [, build] = (await json(workspace, 'stories')).stories;
+    assert.match(await printed(workspace, 'tick', build.id), /^Marked as done: .*Build/);
+    assert.equal(await workspace.read('PLAN.md'), '- [ ] Dig\n- [x] Build\n');
+  });
+
+  test('while a loop lives, it writes the tick into its journal', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = await waitingRun(workspace);
+    await printed(workspace, 'tick', 'US-002');
+    await workspace.event('story.ticked');
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+    const given = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+    assert.deepEqual(given, ['US-001', 'US-003']);
+    assert.equal((await workspace.runIds()).length, 1);
+  });
+});
+
+describe('what a person asks of a living run', { concurrency: 3, ...posix }, () => {
+  test('pause and resume', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    assert.match(await printed(workspace, 'pause'), /will wait after this iteration/);
+    assert.equal((await workspace.events('pause.requested')).length, 1);
+    assert.match(await printed(workspace, 'status'), /will pause after this iteration/);
+    await workspace.note('go');
+    assert.equal((await workspace.event('pause.started')).reason, 'person');
+    assert.equal((await workspace.events('iteration.started')).length, 1);
+
+    const status = await json(workspace, 'status');
+    assert.deepEqual(
+      [status.phase, status.waiting],
+      ['running', { kind: 'pause', reason: 'person' }],
+    );
+    assert.match(await printed(workspace, 'status'), /Paused/);
+    assert.match(await printed(workspace, 'pause'), /waits already/);
+    assert.match(await printed(workspace, 'resume'), /The run goes on/);
+    assert.equal((await workspace.events('pause.ended')).length, 1);
+    assert.equal((await cli.finished).code, 0);
+    assert.equal((await workspace.events('iteration.started')).length, 2);
+  });
+
+  test('a pause that is called off before it begins', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    assert.match(await printed(workspace, 'resume'), /does not wait for anything/);
+    await printed(workspace, 'pause');
+    assert.match(await printed(workspace, 'resume'), /will not wait after this iteration/);
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+    assert.deepEqual(await workspace.events('pause.started'), []);
+  });
+
+  test('skip ends the story that is worked on, and the run goes on with the next', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.note('go-US-002');
+    const cli = await waitingRun(workspace);
+    const agent = await workspace.agent();
+    assert.match(await printed(workspace, 'skip'), /leaves US-001 alone/);
+    const { code } = await cli.finished;
+    assert.equal(code, 1);
+    assert.equal(isAlive(agent), false);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
+    const { stories } = await json(workspace, 'stories');
+    assert.deepEqual(
+      stories.map(({ state }: { state: string }) => state),
+      ['skipped', 'claimed'],
+    );
+    assert.deepEqual(await json(workspace, 'next'), { id: null, reason: 'skipped' });
+
+    assert.match(await printed(workspace, 'skip', '--undo'), /US-001 gets another chance/);
+    assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
+  });
+
+  test('skip of another story, and undone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = await waitingRun(workspace);
+    await printed(workspace, 'skip', 'US-002');
+    await printed(workspace, 'skip', 'US-003');
+    await refused(workspace, 64, /skipped US-002, US-003/, 'skip', '--undo');
+    await printed(workspace, 'skip', 'US-003', '--undo');
+    const { stories } = await json(workspace, 'stories');
+    assert.deepEqual(
+      stories.map(({ state }: { state: string }) => state),
+      ['running', 'skipped', 'ready'],
+    );
+    await workspace.note('go');
+    await cli.finished;
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
+  });
+
+  test('a hint is told to the next agent', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    const text = 'Use "tabs" & <nothing> else; $HOME';
+    assert.match(await printed(workspace, 'hint', text), /All agents that follow will be told/);
+    await printed(workspace, 'hint', 'Only for two', '--story', 'US-002');
+    assert.deepEqual(
+      (await workspace.events('hint.given')).map(({ text, storyId }) => [text, storyId]),
+      [
+        [text, undefined],
+        ['Only for two', 'US-002'],
+      ],
+    );
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+    const prompt = await workspace.prompt(2);
+    assert.ok(prompt.includes('Use "tabs"'));
+    assert.ok(prompt.includes('Only for two'));
+  });
+
+  test('an answer lets a run go on that waits for it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script(
+      [[{ result: ['Hm.\n\n<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
+      ...['--on-question', 'wait'],
+    );
+    await workspace.event('pause.started');
+    const status = await json(workspace, 'status');
+    assert.deepEqual(
+      [status.question, status.waiting],
+      ['Blue or green?', { kind: 'pause', reason: 'question', detail: 'Blue or green?' }],
+    );
+    const { stories } = await json(workspace, 'stories');
+    assert.equal(stories[0].state, 'blocked');
+    const text = await printed(workspace, 'answer', 'Green');
+    assert.match(text, /^Answered: Blue or green\?\nThe run goes on/);
+    assert.equal((await cli.finished).code, 0);
+    assert.match(await workspace.prompt(2), /Blue or green\?[\s\S]*Green/);
+    assert.equal((await json(workspace, 'status')).question, null);
+    await refused(workspace, 1, /no open question.*hint/, 'answer', 'Blue');
+  });
+
+  test('a request that the loop did not take is refused once it has ended', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    cli.child.kill('SIGSTOP');
+    const pause = workspace.cli('pause');
+    const hint = workspace.cli('hint', 'Late');
+    // Both have posted it when the inbox has two lines.
+    const { files } = workspace;
+    const [runId = ''] = await workspace.runIds();
+    await until('two requests', async () => {
+      const inbox = await readFile(files.inboxFile(runId), 'utf8').catch(() => '');
+      return inbox.split('\n').length === 3;
+    });
+    cli.child.kill('SIGKILL');
+    const paused = await pause.finished;
+    assert.deepEqual([paused.code, paused.stdout], [1, '']);
+    assertOneLine(paused.stderr, /The run ended meanwhile/);
+    const hinted = await hint.finished;
+    assert.equal(hinted.code, 0);
+    assert.match(hinted.stdout, /counts when the run goes on/);
+    assert.equal((await workspace.events('hint.given')).length, 1);
+    await printed(workspace, 'stop');
+  });
+});
+
+describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
+  test('there is nothing to pause or to resume', async t => {
+    const workspace = await Workspace.create(t);
+    for (const command of ['pause', 'resume']) {
+      await refused(workspace, 1, /No run is going on here\. Start one/, command);
+    }
+    await workspace.run('succeeds', '--max-iterations', '1').finished;
+    for (const command of ['pause', 'resume']) {
+      await refused(workspace, 1, /No run is going on here\. .*run --resume/, command);
+    }
+    await refused(workspace, 1, /Name it: ralph-fresh skip ID/, 'skip');
+  });
+
+  test('without any run there is nobody to tell', async t => {
+    const workspace = await Workspace.create(t);
+    for (const command of [
+      ['hint', 'x'],
+      ['answer', 'x'],
+      ['skip', 'US-001'],
+    ]) {
+      await refused(workspace, 1, /no run in this folder yet/, ...command);
+    }
+    for (const command of [['logs'], ['receipt'], ['rollback', '1']]) {
+      await refused(workspace, 1, /No run in this folder yet\. Start one/, ...command);
+    }
+    assert.deepEqual(await workspace.runIds(), []);
+  });
+
+  test('answer, hint and skip count when the run goes on', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    assert.equal((await workspace.run('asksHuman').finished).code, 2);
+    assert.match(
+      await printed(workspace, 'answer', 'Green'),
+      /^Answered: Blue or green\?\n.*run --resume/,
+    );
+    const [answered] = await workspace.events('question.answered');
+    assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
+    assert.match(await printed(workspace, 'hint', 'Be quick'), /run --resume/);
+    assert.match(await printed(workspace, 'skip', 'US-002'), /leaves US-002 alone.*run --resume/);
+    assert.equal(existsSync(workspace.files.lockFile), false);
+
+    const cli = workspace.run('succeeds', '--resume');
+    await cli.finished;
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
+    assert.match(await workspace.prompt(2), /Green/);
+    assert.match(await workspace.prompt(2), /Be quick/);
+    assert.equal((await workspace.runIds()).length, 1);
+  });
+});
+
+describe('cancel', { concurrency: 4, ...posix }, () => {
+  test('ends the run by its state file, and waits until nothing is left', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    assert.match(await printed(workspace, 'cancel'), /^Stopped\. State saved/);
+    assert.equal(isAlive(agent), false);
+    assert.equal((await cli.finished).code, 130);
+    const [stop] = await workspace.events('stop.requested');
+    assert.deepEqual([stop?.by, stop?.mode], ['stateFile', 'end']);
+    const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+    assert.equal(state.active, false);
+  });
+
+  test('clears what a killed loop has left', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('hangs');
+    const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    const doctor = await workspace.cli('doctor', '--agent', 'demo', '--json').finished;
+    const { checks } = JSON.parse(doctor.stdout);
+    const found = checks.find(({ id }: { id: string }) => id === 'leftovers');
+    assert.equal(found.level, 'warning');
+    assert.match(found.mend, /ralph-fresh stop/);
+
+    assert.match(await printed(workspace, 'cancel'), /had been killed.*\n.*inactive now/);
+    assert.equal(isAlive(agent), false);
+    const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+    assert.equal(state.active, false);
+    assert.equal(state.iteration, 1);
+    assert.equal(await printed(workspace, 'cancel'), 'No run is going on in this folder.\n');
+  });
+});
+
+describe('logs', { concurrency: 4 }, () => {
+  test('the transcript of the newest run, of one iteration, of another run', async t => {
+    const workspace = await Workspace.create(t);
+    const first = await workspace.run('succeeds', '--max-iterations', '1').finished;
+    const [older = ''] = await workspace.runIds();
+    const second = await workspace.run('succeeds', '--new').finished;
+    assert.equal(await printed(workspace, 'logs'), second.stdout);
+    assert.equal(await printed(workspace, 'logs', '--run', older), first.stdout);
+    assert.equal(await printed(workspace, 'logs', '--follow'), second.stdout);
+
+    const one = await printed(workspace, 'logs', '--iteration', '1');
+    assert.match(one, /=== Iteration 1\//);
+    assert.match(one, /Working on US-002/);
+    assert.doesNotMatch(one, /Starting fresh-context|COMPLETE/);
+    const events = (await printed(workspace, 'logs', '--json')).trim().split('\n');
+    assert.deepEqual(
+      events.map(line => JSON.parse(line)),
+      await workspace.journal(),
+    );
+    await refused(workspace, 64, /no iteration 7\. It has 1\./, 'logs', '--iteration', '7');
+    await refused(workspace, 64, /no run gone/, 'logs', '--run', 'gone');
+  });
+
+  test('the raw stream, byte for byte', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.run('succeeds').finished;
+    const [runId = ''] = await workspace.runIds();
+    for (const [iteration, args] of [
+      [1, ['--iteration', '1']],
+      [2, []],
+    ] as const) {
+      const dir = workspace.files.iterationDir(runId, iteration);
+      const stream = await readFile(path.join(dir, 'stream.jsonl'), 'utf8');
+      assert.equal(await printed(workspace, 'logs', '--raw', ...args), stream);
+    }
+    await rm(workspace.files.iterationDir(runId, 2), { recursive: true });
+    await refused(workspace, 1, /raw stream of iteration 2 is gone/, 'logs', '--raw');
+  });
+
+  test('--follow goes on until the iteration, or the run, ends', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    const all = workspace.cli('logs', '--follow');
+    const one = workspace.cli('logs', '--follow', '--iteration', '1');
+    const raw = workspace.cli('logs', '--follow', '--raw', '--iteration', '1');
+    await workspace.note('go-US-001');
+    assert.match((await one.finished).stdout, /Iteration 1: story done/);
+    assert.match((await raw.finished).stdout, /^\{"type":"system"/);
+    await workspace.note('go');
+    const { code, stdout } = await all.finished;
+    assert.equal(code, 0);
+    assert.equal(stdout, (await cli.finished).stdout);
+  });
+});
+
+describe('receipt', { concurrency: 4 }, () => {
+  test('what the iterations took, brought and cost', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.run('succeeds', '--model', 'fake-model').finished;
+    const [runId] = await workspace.runIds();
+    const receipt = await json(workspace, 'receipt');
+    assert.deepEqual(Object.keys(receipt), [
+      ...['run', 'agent', 'model', 'payer', 'planning', 'iterations', 'stories', 'total'],
+    ]);
+    assert.deepEqual([receipt.run, receipt.agent, receipt.model], [runId, 'claude', 'fake-model']);
+    const [first, second] = receipt.iterations;
+    assert.deepEqual(
+      [first.story, first.outcome, first.costUsd, first.inputTokens, first.commits],
+      ['US-001', 'storyDone', 0.25, 10, 1],
+    );
+    assert.equal(second.commitList[0].subject, 'feat: US-002');
+    assert.deepEqual([receipt.stories.length, receipt.total.costUsd], [2, 0.5]);
+    const status = await json(workspace, 'status');
+    assert.deepEqual(status.cost, {
+      ...{ usd: 0.5, budgetUsd: null, inputTokens: 20, outputTokens: 10 },
+      ...{ cacheReadTokens: 0, cacheWriteTokens: 0 },
+    });
+
+    assert.match(await printed(workspace, 'receipt'), /2× +total .*\$0\.50 +2$/m);
+    assert.match(await printed(workspace, 'receipt', '2'), /^ {2}[0-9a-f]{7} feat: US-002$/m);
+    assert.equal((await json(workspace, 'receipt', '2')).total.costUsd, 0.25);
+    await refused(workspace, 64, /no iteration 3\. It has 1-2\./, 'receipt', '3');
+  });
+});
+
+describe('within an agent', { concurrency: 4 }, () => {
+  const steering: readonly (readonly string[])[] = [
+    ['tick', 'US-001'],
+    ['untick', 'US-001'],
+    ['skip', 'US-001'],
+    ['answer', 'Yes'],
+    ['hint', 'Be quick'],
+    ['pause'],
+    ['resume'],
+    ['rollback', '1'],
+    ['cancel'],
+    ['stop'],
+    ['run', '--tasks', 'a'],
+    ['go', '1'],
+  ];
+  for (const args of steering) {
+    test(`${args.join(' ')} is refused`, async t => {
+      const workspace = await Workspace.create(t);
+      const before = await workspace.read('.omc/prd.json');
+      const { code, stderr } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, ...args)
+        .finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /^ralph-fresh: An agent of a run cannot use [^\n]+\n$/);
+      assert.equal(await workspace.read('.omc/prd.json'), before);
+      assert.deepEqual(await workspace.runIds(), []);
+    });
+  }
+
+  test('what only reads works', async t => {
+    const workspace = await Workspace.create(t);
+    for (const command of ['stories', 'next', 'status']) {
+      const { code } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, command).finished;
+      assert.equal(code, 0, command);
+    }
+  });
+});
+
+describe('rollback', { concurrency: 3 }, () => {
+  test('goes back by a new commit, stories too, and nothing is lost', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds').finished;
+    const before = (await git(workspace, 'rev-parse', 'HEAD')).trim();
+    const to = (await workspace.events('iteration.started'))[1]?.startCommit;
+    const { commit, files, to: back } = await json(workspace, 'rollback', '2');
+    // Two files of agents, and the story file.
+    assert.deepEqual([back, files], [to, 3]);
+    assert.equal((await git(workspace, 'rev-parse', 'HEAD')).trim(), commit);
+    assert.equal((await git(workspace, 'rev-parse', 'HEAD^')).trim(), before);
+    assert.equal(await git(workspace, 'diff', to ?? '', 'HEAD'), '');
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.match(await git(workspace, 'log', '-1', '--format=%s'), /before iteration 2/);
+    assert.match(await printed(workspace, 'rollback', '2'), /^Nothing to do/);
+    assert.deepEqual(await json(workspace, 'rollback', '2'), { commit: null, files: 0, to });
+    assert.equal(existsSync(workspace.files.lockFile), false);
+    assert.match(await printed(workspace, 'rollback', '1'), /brings .* back to .*git revert/);
+    assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('with who commits in the environment, and a story file that git does not track', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('.gitignore', '.omc/\n');
+    await git(workspace, 'add', '--all');
+    await git(workspace, 'commit', '--quiet', '--message', 'Ignore');
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
+    await workspace.run('succeeds').finished;
+    const rolled = await workspace.cliWith(
+      {
+        ...{ GIT_AUTHOR_NAME: 'An Author', GIT_AUTHOR_EMAIL: 'author@example.com' },
+        ...{ GIT_COMMITTER_NAME: 'A Committer', GIT_COMMITTER_EMAIL: 'committer@example.com' },
+      },
+      ...['rollback', '2'],
+    ).finished;
+    assert.deepEqual([rolled.code, rolled.stderr], [0, '']);
+    assert.match(rolled.stdout, /prd\.json is not in git.*still marked as done.*untick/);
+    assert.equal(
+      await git(workspace, 'log', '-1', '--format=%an, %cn'),
+      'An Author, A Committer\n',
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('refuses an iteration that there is not, and a dirty work tree', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds').finished;
+    await refused(workspace, 64, /no iteration 9\. It has 1-2\./, 'rollback', '9');
+    await workspace.write('US-001.txt', 'mine\n');
+    await refused(workspace, 1, /uncommitted changes in US-001\.txt/, 'rollback', '1');
+    assert.equal(await workspace.read('US-001.txt'), 'mine\n');
+    assert.equal(existsSync(workspace.files.lockFile), false);
+  });
+
+  test('refuses while a loop lives', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = await waitingRun(workspace);
+    await refused(workspace, 1, /already going on.*ralph-fresh stop/, 'rollback', '1');
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+  });
+});
+
+describe('doctor', { concurrency: 4 }, () => {
+  /** What was found, by the name of what was looked at. */
+  async function examine(
+    workspace: Workspace,
+    extra: Readonly<Record<string, string>>,
+    ...args: readonly string[]
+  ) {
+    const { code, stdout, stderr } = await workspace.cliWith(extra, 'doctor', '--json', ...args)
+      .finished;
+    assert.equal(stderr, '');
+    const { ok, checks } = JSON.parse(stdout);
+    assert.equal(ok, code === 0);
+    const found = new Map<string, string>(
+      checks.map(({ id, level }: { id: string; level: string }) => [id, level]),
+    );
+    return { code, stdout, level: (id: string) => found.get(id) };
+  }
+
+  /** A `claude` that only tells its version. */
+  async function claude(workspace: Workspace, words = '2.1.330 (Claude Code)'): Promise<string> {
+    const file = path.join(workspace.notesDir, 'claude');
+    await writeFile(file, `#!/bin/sh\necho '${words}'\n`, { mode: 0o755 });
+    return file;
+  }
+
+  test('a folder where a run can work', posix, async t => {
+    const workspace = await Workspace.create(t);
+    const file = await claude(workspace);
+    const found = await examine(workspace, {}, '--claude-path', file, '--verify', 'true');
+    assert.equal(found.code, 0);
+    for (const id of ['node', 'git', 'claude', 'payer', 'stories', 'leftovers', 'state']) {
+      assert.equal(found.level(id), 'ok', id);
+    }
+    assert.equal(found.level('verify'), 'ok');
+    const { code, stdout } = await workspace.cli('doctor', '--claude-path', file).finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /^✓ Claude Code 2\.1\.330, /m);
+    assert.match(stdout, /^✓ .*prd\.json: 0 of 2 stories complete$/m);
+    assert.match(stdout, /^! No checks are set.* --verify/m);
+    // Looking leaves nothing behind.
+    assert.equal(existsSync(workspace.files.stateDir), false);
+  });
+
+  test('secrets are not shown, only who pays', async t => {
+    const workspace = await Workspace.create(t);
+    const secret = 'sk-ant-very-secret-42';
+    const env = { ANTHROPIC_API_KEY: secret };
+    const found = await examine(workspace, env, '--agent', 'demo');
+    assert.deepEqual([found.code, found.level('payer')], [0, 'warning']);
+    assert.match(found.stdout, /ANTHROPIC_API_KEY is set/);
+    assert.doesNotMatch(found.stdout, /very-secret/);
+    const removed = await examine(workspace, env, '--agent', 'demo', '--api-key', 'remove');
+    assert.equal(removed.level('payer'), 'ok');
+  });
+
+  test('what must be mended', async t => {
+    const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
+    await mkdir(workspace.files.stateDir, { recursive: true });
+    await writeFile(path.join(workspace.files.stateDir, 'swarm-state.json'), '{"active":true}');
+    await workspace.write('.omc/config.json', '{ "maxIterations": "many" }');
+    const args = ['--claude-path', path.join(workspace.folder, 'no-such-claude')];
+    const found = await examine(workspace, {}, ...args);
+    assert.equal(found.code, 1);
+    for (const id of ['git', 'claude', 'stories', 'otherModes', 'settings']) {
+      assert.equal(found.level(id), 'error', id);
+    }
+    const { stdout } = await workspace.cli('doctor', ...args).finished;
+    assert.match(stdout, /^✗ .*prd\.json: Line 3: /m);
+    assert.match(stdout, /^✗ The mode "swarm" .*cancel/m);
+    assert.match(stdout, /^✗ .*git init/m);
+  });
+
+  test('a stale lock, a stale state file, a state that git tracks', async t => {
+    const workspace = await Workspace.create(t);
+    const { files } = workspace;
+    await mkdir(files.stateDir, { recursive: true });
+    await writeFile(files.lockFile, '{"pid":999999999,"startId":"x","runId":"r"}');
+    await writeFile(files.stateFile, '{"active":true}');
+    await git(workspace, 'add', '--force', '.omc/state');
+    const found = await examine(workspace, {}, '--agent', 'demo');
+    assert.deepEqual(
+      [found.code, found.level('leftovers'), found.level('state')],
+      [0, 'warning', 'warning'],
+    );
+    const { stdout } = await workspace.cli('doctor', '--agent', 'demo').finished;
+    assert.match(stdout, /^! .*ralph-fresh-lock\.json and .*ralph-fresh-state\.json/m);
+    assert.match(stdout, /^! git tracks .*git rm -r --cached \.omc\/state/m);
+  });
+});
+
+describe('wrong arguments of the commands', { concurrency: 4 }, () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['tick'], /missing required argument 'id'.*--help/],
+    [['tick', 'a', 'b'], /too many arguments.*--help/],
+    [['stories', '--cwd', 'no-such-folder'], /There is no folder/],
+    [['next', '--fast'], /unknown option '--fast'.*--help/],
+    [['hint', ' '], /Give a text/],
+    [['hint'], /missing required argument 'text'/],
+    [['answer', ''], /Give a text/],
+    [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
+    [['logs', '--iteration', 'x'], /whole number from 1/],
+    [['logs', '--raw', '--json'], /--raw.*cannot be used with.*--json/],
+    [['logs', '--run', '../..'], /not a run's id/],
+    [['receipt', '0'], /whole number from 1/],
+    [['rollback'], /missing required argument 'iteration'/],
+    [['rollback', '1.5'], /whole number from 1/],
+    [['doctor', '--agent', 'nobody'], /--agent.*claude/],
+    [['skip', 'a\u001b[31m', 'b'], /too many arguments/],
+  ];
+  for (const [args, message] of wrong) {
+    test(`${args.join(' ').slice(0, 40)}: exit code 64`, async t => {
+      const workspace = await Workspace.create(t);
+      await refused(workspace, 64, message, ...args);
+      assert.deepEqual(await workspace.runIds(), []);
+    });
+  }
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const kinds = async (workspace: Workspace) =>
+  (await workspace.events('guard.found')).map(({ changes, restored }) => ({
+    changes: changes.map(({ kind, storyId }) => `${kind} ${storyId}`),
+    restored,
+  }));
+
+/** One iteration that tampers and does its story. */
+async function tampered(
+  t: Parameters<typeof Workspace.create>[0],
+  steps: readonly Step[],
+  ...args: string[]
+): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: openStories(3) });
+  const cli = workspace.script([[...steps, 'work']], '--max-iterations', '1', ...args);
+  const { code, stderr } = await cli.finished;
+  assert.equal(code, 1, stderr);
+  return workspace;
+}
+
+describe('the guard: an iteration changes its own story and no other', { concurrency: 3 }, () => {
+  test('a story that it was not given is unticked again', async t => {
+    const workspace = await tampered(t, [{ tick: 'US-003' }]);
+    assert.deepEqual(await kinds(workspace), [{ changes: ['tickedOther US-003'], restored: true }]);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.deepEqual(
+      (await workspace.events('iteration.ended')).map(({ outcome, stories }) => [
+        outcome,
+        stories.done,
+      ]),
+      [['storyDone', 1]],
+    );
+  });
+
+  test('removed stories and reworded titles and criteria come back', async t => {
+    const workspace = await tampered(t, [
+      { remove: 'US-002' },
+      { retitle: ['US-003', 'Something easier'] },
+      { criteria: ['US-001', ['It is there']] },
+    ]);
+    const stories = await workspace.stories();
+    assert.deepEqual(
+      stories.map(({ id, title, passes }) => [id, title, passes]),
+      [
+        ['US-001', 'Story number 1', true],
+        ['US-002', 'Story number 2', false],
+        ['US-003', 'Story number 3', false],
+      ],
+    );
+    assert.deepEqual(stories[0]?.['acceptanceCriteria'], ['It works']);
+    const [found] = await workspace.events('guard.found');
+    assert.equal(found?.restored, true);
+    const seen = found?.changes.map(({ kind }) => kind) ?? [];
+    assert.ok(seen.includes('storyRemoved') && seen.includes('titleChanged'), seen.join());
+  });
+
+  test('new stories and notes are its right', async t => {
+    const workspace = await tampered(t, [
+      { add: { id: 'US-004', title: 'Split off', acceptanceCriteria: ['x'], passes: false } },
+    ]);
+    assert.deepEqual(await workspace.events('guard.found'), []);
+    assert.equal((await workspace.stories()).length, 4);
+  });
+
+  test('the next agent is told what was put back', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([[{ tick: 'US-002' }, 'work'], ['work']]);
+    assert.equal((await cli.finished).code, 0);
+    assert.match(await workspace.prompt(2), /US-002/);
+    assert.equal((await workspace.events('iteration.ended')).length, 2);
+  });
+
+  test('a broken file is kept aside and the last good one restored', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script(
+      [['breakStories', { commit: 'oops' }, { result: ['Done.'] }]],
+      ...['--max-iterations', '1'],
+    );
+    assert.equal((await cli.finished).code, 1);
+    assert.equal((await workspace.stories()).length, 2);
+    const [found] = await workspace.events('guard.found');
+    assert.equal(found?.restored, true);
+    assert.ok(found?.keptAside);
+    assert.ok(existsSync(path.join(workspace.folder, found?.keptAside ?? '')));
+  });
+
+  test('with --guard warn nothing is put back, with off nothing is told', async t => {
+    const warned = await tampered(t, [{ tick: 'US-003' }], '--guard', 'warn');
+    assert.deepEqual(await kinds(warned), [{ changes: ['tickedOther US-003'], restored: false }]);
+    assert.deepEqual(await warned.done(), ['US-001', 'US-003']);
+    const silent = await tampered(t, [{ tick: 'US-003' }], '--guard', 'off');
+    assert.deepEqual(await kinds(silent), []);
+    assert.deepEqual(await silent.done(), ['US-001', 'US-003']);
+  });
+});

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const outcomes = async (workspace: Workspace) =>
+  (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
+const git = (workspace: Workspace, ...args: string[]) =>
+  execFileSync('git', args, { cwd: workspace.folder, env: workspace.env, encoding: 'utf8' });
+const says = (words: string): Step => ({ result: [words] });
+
+/** What a planning agent answers. */
+function draft(stories: readonly object[]): Step {
+  const prd = {
+    project: 'Planned',
+    branchName: 'main',
+    description: 'What was asked',
+    userStories: stories,
+  };
+  return says(`Here is the plan.\n\n\`\`\`json\n${JSON.stringify(prd, null, 2)}\n\`\`\``);
+}
+const story = (id: string, more: object = {}) => ({
+  ...{ id, title: `Title of ${id}`, description: 'As a user I want it', priority: 1 },
+  ...{ acceptanceCriteria: ['It works'], passes: false, dependsOn: [] },
+  ...more,
+});
+
+describe('free form: a task without stories', { concurrency: 3 }, () => {
+  test('done by promise and green checks', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const promise = says('<promise>TASK_COMPLETE</promise>');
+    const cli = workspace.script(
+      [
+        [{ commit: 'half' }, promise],
+        [{ write: ['green', ''] }, { commit: 'whole' }, promise],
+      ],
+      ...['--verify', 'test -f green', 'Write the file'],
+    );
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(await outcomes(workspace), ['rejected', 'progress']);
+    const promises = await workspace.events('promise.seen');
+    assert.deepEqual(
+      promises.map(({ accepted }) => accepted),
+      [false, true],
+    );
+    assert.match(await workspace.prompt(2), /test -f green/);
+  });
+
+  test('without checks the promise alone ends it, with a warning', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.run('succeeds', 'Do it');
+    assert.equal((await cli.finished).code, 0);
+    assert.deepEqual(
+      (await workspace.events('warning')).map(({ code }) => code),
+      ['noChecks'],
+    );
+  });
+
+  test('a call that fails again and again ends it', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.run('fails', 'Do it');
+    assert.equal((await cli.finished).code, 1);
+    assert.equal((await workspace.events('iteration.ended')).length, 3);
+    assert.equal((await workspace.event('run.ended')).outcome, 'error');
+  });
+});
+
+describe('--tasks', () => {
+  test('one story for each; the same command again goes on with them', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const args = ['--tasks', 'Write a|Write b|Write c'] as const;
+    const first = workspace.run('succeeds', ...args, '--max-iterations', '1');
+    assert.equal((await first.finished).code, 1, (await first.finished).stderr);
+    assert.deepEqual(
+      (await workspace.stories()).map(({ title, passes }) => [title, passes]),
+      [
+        ['Write a', true],
+        ['Write b', false],
+        ['Write c', false],
+      ],
+    );
+    const second = workspace.run('succeeds', ...args);
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.done()).length, 3);
+  });
+});
+
+describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () => {
+  test('validated, put in place, then worked on', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.script(
+      [[draft([story('US-001'), story('US-002')])], ['work']],
+      '--prd',
+      'Build it',
+    );
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const planned = await workspace.event('plan.written');
+    assert.deepEqual([planned.stories, planned.attempts], [2, 1]);
+    assert.ok(existsSync(path.join(workspace.folder, '.omc/progress.txt')));
+    const first = (await workspace.events('agent.ended'))[0];
+    assert.deepEqual([first?.iteration, first?.purpose], [0, 'plan']);
+  });
+
+  test('two repairs with the problems, then it gives up; nothing was written', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const bad = draft([story('US-001', { acceptanceCriteria: [] })]);
+    const cli = workspace.script([[bad]], '--prd', 'Build it');
+    assert.equal((await cli.finished).code, 1);
+    assert.equal((await workspace.agents()).length, 3);
+    assert.equal((await workspace.events('plan.refused')).length, 3);
+    assert.equal(existsSync(path.join(workspace.folder, '.omc/prd.json')), false);
+    const [runId = ''] = await workspace.runIds();
+    const prompts = path.join(workspace.files.iterationDir(runId, 0));
+    const second = await readFile(path.join(prompts, 'plan-2.md'), 'utf8');
+    assert.match(second, /acceptanceCriteria/);
+  });
+
+  test('an existing PRD is archived, byte for byte; the same task again plans nothing', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const before = await workspace.read('.omc/prd.json');
+    const script = [[draft([story('US-001'), story('US-002')])], ['work']];
+    const first = workspace.script(script, '--prd', 'Build it', '--max-iterations', '1');
+    assert.equal((await first.finished).code, 1, (await first.finished).stderr);
+    const { archived } = await workspace.event('plan.written');
+    assert.ok(archived);
+    assert.equal(await workspace.read(path.join(archived, 'prd.json')), before);
+    const second = workspace.script(script, '--prd', 'Build it');
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.deepEqual(await workspace.events('plan.written'), []);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  /** A plan that wants another branch. */
+  const onBranch: Step = says(
+    JSON.stringify({
+      ...{ project: 'Planned', branchName: 'ralph/planned', description: 'What was asked' },
+      userStories: [story('US-001')],
+    }),
+  );
+
+  test('over a PRD that git tracks: the new branch takes the new stories along', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([[onBranch], ['work']], '--prd', 'Build it');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/planned');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
+  test('uncommitted changes are refused before anybody plans', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('file.txt', 'one\n');
+    git(workspace, 'add', '-A');
+    git(workspace, 'commit', '-qm', 'file');
+    await workspace.write('file.txt', 'two\n');
+    const { code, stderr } = await workspace.script([[onBranch]], '--prd', 'Build it').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ralph-fresh: [^\n]*file\.txt[^\n]*--branch stay[^\n]*\n$/);
+    assert.deepEqual(await workspace.agents(), []);
+  });
+
+  test('cut off while it was planned: --resume plans', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const first = workspace.script([['stay']], '--prd', 'Build it');
+    await workspace.agent();
+    first.child.kill('SIGINT');
+    await first.finished;
+    const script = [['stay'], [draft([story('US-001')])], ['work']];
+    const second = workspace.script(script, '--resume');
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+});
+
+describe('go N: the pure loop', { concurrency: 3 }, () => {
+  async function withPlan(t: Parameters<typeof Workspace.create>[0]): Promise<Workspace> {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const dir = path.join(workspace.folder, '.ralph/ralph-1');
+    await mkdir(dir, { recursive: true });
+    await writeFile(path.join(dir, 'plan.md'), '# Goal\n\n- [ ] It works\n');
+    return workspace;
+  }
+  const go = (workspace: Workspace, calls: readonly (readonly Step[])[], ...args: string[]) =>
+    workspace.cliWith(
+      { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
+      ...['go', '1', '--agent', 'claude', '--claude-path', fakeAgent('scripted'), ...args],
+    );
+
+  test('COMPLETE: exit code 0', async t => {
+    const workspace = await withPlan(t);
+    const cli = go(workspace, [
+      [
+        { append: ['.ralph/ralph-1/progress.md', '## Iteration 1 - Began\n'] },
+        { commit: 'one' },
+        says('Went on.'),
+      ],
+      [says('<promise>COMPLETE: all of it</promise>')],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const prompt = await workspace.prompt(1);
+    for (const name of ['plan.md', 'progress.md', 'errors.log']) {
+      assert.match(prompt, new RegExp(`\\.ralph/ralph-1/${name.replace('.', '\\.')}`));
+    }
+    assert.equal((await workspace.events('iteration.ended')).length, 2);
+  });
+
+  test('NEEDS_HUMAN: exit code 2', async t => {
+    const workspace = await withPlan(t);
+    const cli = go(workspace, [[says('<promise>NEEDS_HUMAN: Which key?</promise>')]]);
+    assert.equal((await cli.finished).code, 2);
+    assert.match((await cli.finished).stdout, /Which key\?/);
+  });
+
+  test('neither: the maximum of iterations, exit code 1; failures go into errors.log', async t => {
+    const workspace = await withPlan(t);
+    const cli = go(
+      workspace,
+      [
+        [{ commit: 'x' }, says('More to do.')],
+        [{ result: ['No.', { is_error: true, api_error_status: 400 }] }, { exit: 1 }],
+      ],
+      ...['--max-iterations', '2'],
+    );
+    assert.equal((await cli.finished).code, 1);
+    assert.match(
+      await workspace.read('.ralph/ralph-1/errors.log'),
+      /Iteration 2: The agent failed: No\./,
+    );
+  });
+
+  test('a plan that is not there, and a number that is none', async t => {
+    const workspace = await withPlan(t);
+    const none = await workspace.cli('go', '7').finished;
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /^ralph-fresh: [^\n]*ralph-7[^\n]*plan\.md[^\n]*\n$/);
+    assert.equal((await workspace.cli('go', 'x').finished).code, 64);
+  });
+});
+
+describe('stuck', { concurrency: 3 }, () => {
+  const idle = [[says('I thought about it.')]];
+
+  test('the third iteration without progress is alerted, the fourth is warned in its prompt', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script(idle, '--max-iterations', '4');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(
+      (await workspace.events('story.stuck')).map(({ storyId, iterations, action }) => [
+        storyId,
+        iterations,
+        action,
+      ]),
+      [['US-001', 3, 'warn']],
+    );
+    assert.doesNotMatch(await workspace.prompt(3), /Stuck/);
+    assert.match(await workspace.prompt(4), /Stuck/);
+  });
+
+  test('skip: the next story gets its turn', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'skip');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    assert.deepEqual(
+      (await workspace.events('story.skipped')).map(({ storyId, by }) => [storyId, by]),
+      [['US-001', 'stuck']],
+    );
+    assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
+  });
+
+  test('stop: the run ends and says on which story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script(idle, '--on-stuck', 'stop');
+    assert.equal((await cli.finished).code, 1);
+    const end = await workspace.event('run.ended');
+    assert.deepEqual([end.outcome, end.detail, end.iterations], ['stuck', 'US-001', 4]);
+  });
+
+  test('ask: the run waits for a person, who may skip the story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'ask');
+    const pause = await workspace.event('pause.started');
+    assert.deepEqual([pause.reason, pause.storyId], ['stuck', 'US-001']);
+    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+  });
+
+  test('a commit is progress, and so is a criterion that is met', async t => {
+    const stories = [{ ...openStories(1)[0], acceptanceCriteria: [{ text: 'a', done: false }] }];
+    const workspace = await Workspace.create(t, { stories: stories as never });
+    const cli = workspace.script(
+      [
+        idle[0] ?? [],
+        [{ commit: 'x' }, says('A commit.')],
+        [{ criteria: ['US-001', [{ text: 'a', done: true }]] }, says('A criterion.')],
+      ],
+      ...['--max-iterations', '3'],
+    );
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await outcomes(workspace), ['noProgress', 'progress', 'progress']);
+  });
+});
+
+describe('budgets', { concurrency: 3 }, () => {
+  test('the run ends when its budget is used up', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(5) });
+    const cli = workspace.run('succeeds', '--budget', '0.5');
+    assert.equal((await cli.finished).code, 1);
+    const end = await workspace.event('run.ended');
+    assert.deepEqual([end.outcome, end.iterations], ['budget', 2]);
+    const status = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
+    assert.deepEqual([status.cost.usd, status.cost.budgetUsd], [0.5, 0.5]);
+  });
+
+  test('a reviewer is not asked when nothing is left for its iteration', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('succeeds', '--reviewer', '--iteration-budget', '0.25');
+    assert.equal((await cli.finished).code, 1);
+    assert.equal((await workspace.agents()).length, 1);
+    assert.equal((await workspace.event('run.ended')).outcome, 'budget');
+    assert.deepEqual(await outcomes(workspace), [], 'it is judged when the run goes on');
+  });
+
+  test('each call gets what is left of it as its own limit', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const out = (
+      await workspace.cli(
+        'run',
+        '--dry-run',
+        '--budget',
+        '2',
+        '--iteration-budget',
+        '0.75',
+        '--claude-path',
+        fakeAgent('succeeds'),
+      ).finished
+    ).stdout;
+    assert.match(out, /Budget: \$2\.00/);
+    assert.match(out, /--max-budget-usd 0\.75/);
+  });
+});
+
+describe('the branch of the story file', { concurrency: 3 }, () => {
+  const prd = (branchName: string) =>
+    JSON.stringify({ project: 'Test', branchName, description: 'x', userStories: openStories(1) });
+
+  test('is created and worked on', async t => {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
+    const cli = workspace.run('succeeds');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');
+    assert.equal((await workspace.event('run.started')).branch, 'ralph/todo');
+    assert.match(git(workspace, 'log', '-1', '--format=%s', 'ralph/todo'), /US-001/);
+  });
+
+  test('uncommitted changes are in the way: asked, unless told to stay', async t => {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
+    await workspace.write('file.txt', 'one\n');
+    git(workspace, 'add', '-A');
+    git(workspace, 'commit', '-qm', 'file');
+    await workspace.write('file.txt', 'two\n');
+    const refused = await workspace.run('succeeds').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /^ralph-fresh: [^\n]*ralph\/todo[^\n]*--branch stay[^\n]*\n$/);
+    assert.deepEqual(await workspace.runIds(), []);
+    assert.equal((await workspace.run('succeeds', '--branch', 'stay').finished).code, 0);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');
+  });
+});
+
+describe('--dry-run', () => {
+  test('prints the first prompt and what would run, and leaves no trace', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const before = git(workspace, 'status', '--porcelain', '--ignored');
+    const cli = workspace.run('succeeds', '--dry-run', '--verify', 'npm test');
+    const { code, stderr, stdout } = await cli.finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /Ralph Fresh Context - Iteration 1\/20/);
+    assert.match(stdout, /Story number 1/);
+    assert.match(stdout, /npm test/);
+    assert.equal(git(workspace, 'status', '--porcelain', '--ignored'), before);
+    assert.deepEqual(await workspace.agents(), []);
+    assert.equal(existsSync(workspace.files.stateDir), false);
+  });
+});

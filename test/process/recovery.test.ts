@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+
+/** Loaded into the loop's process. */
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
+
+const outcomes = async (workspace: Workspace) =>
+  (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
+const apiError = (status: number, text: string) => [
+  {
+    event: {
+      type: 'assistant',
+      message: { content: [{ type: 'text', text }] },
+      error: status === 529 ? 'overloaded' : 'invalid_request',
+    },
+  },
+  { result: [text, { is_error: true, api_error_status: status, total_cost_usd: 0 }] },
+  { exit: 1 },
+];
+
+describe('errors that pass', { concurrency: 3 }, () => {
+  test('an overloaded server: again in the same iteration', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([
+      apiError(529, 'Overloaded'),
+      apiError(529, 'Overloaded'),
+      ['work'],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+    const retries = await workspace.events('call.retried');
+    assert.deepEqual(
+      retries.map(({ attempt, maxAttempts, delayMs }) => [attempt, maxAttempts, delayMs]),
+      [
+        [1, 3, 10],
+        [2, 3, 20],
+      ],
+    );
+  });
+
+  test('tool concurrency (400): up to three times again, then the iteration has failed', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const error = apiError(400, 'API Error: 400 messages: `tool_use` ids must be unique');
+    const cli = workspace.script([error], '--max-iterations', '1');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await outcomes(workspace), ['failed']);
+    assert.equal((await workspace.events('call.retried')).length, 3);
+    assert.equal((await workspace.agents()).length, 4);
+  });
+
+  test('a refused request (400) is not made again', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([apiError(400, 'prompt is too long')], '--max-iterations', '1');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await workspace.events('call.retried'), []);
+  });
+
+  test('a stop ends the waiting between two tries', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([apiError(529, 'Overloaded')], '--retry-delay', '3600');
+    await workspace.event('call.retried');
+    cli.child.kill('SIGINT');
+    assert.equal((await cli.finished).code, 130);
+  });
+});
+
+describe('usage limits', { concurrency: 3 }, () => {
+  const limited = [
+    {
+      event: {
+        type: 'assistant',
+        message: { content: [{ type: 'text', text: 'Limit' }] },
+        error: 'rate_limit',
+      },
+    },
+    {
+      result: [
+        "You've hit your session limit · resets 5pm (Europe/Berlin)",
+        { is_error: true, api_error_status: 429, total_cost_usd: 0 },
+      ],
+    },
+    { exit: 1 },
+  ];
+  const rejected = [
+    {
+      event: {
+        type: 'rate_limit_event',
+        rate_limit_info: {
+          status: 'rejected',
+          resetsAt: Math.round(Date.now() / 1000) + 3_600,
+          rateLimitType: 'five_hour',
+        },
+      },
+    },
+    'stay',
+  ];
+
+  for (const [name, steps] of [
+    ['in words', limited],
+    ['as an event', rejected],
+  ] as const) {
+    test(`told ${name}: the run waits for the reset, and "resume" goes on now without using up an iteration`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const cli = workspace.script([steps, ['work']], '--max-iterations', '1');
+      const waiting = await workspace.event('limit.waiting');
+      assert.equal(waiting.known, true);
+      assert.ok(waiting.remainingMs > 0);
+      const status = await workspace.cli('status', '--json').finished;
+      assert.equal(JSON.parse(status.stdout).waiting.kind, 'limit');
+      assert.equal((await workspace.cli('resume').finished).code, 0);
+      assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+      assert.deepEqual(
+        (await workspace.events('limit.ended')).map(({ by }) => by),
+        ['person'],
+      );
+      assert.deepEqual(await outcomes(workspace), ['storyDone']);
+    });
+  }
+
+  test('without a moment it tries again after a while', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const steps = [
+      { result: ['Claude usage limit reached.', { is_error: true, api_error_status: 429 }] },
+      { exit: 1 },
+    ];
+    const cli = workspace.script([steps, ['work']], '--limit-retry', '0.001');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const [waiting] = await workspace.events('limit.waiting');
+    assert.equal(waiting?.known, false);
+    assert.deepEqual(
+      (await workspace.events('limit.ended')).map(({ by }) => by),
+      ['time'],
+    );
+  });
+
+  test('a stop ends the waiting; the run can be resumed', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([limited, ['work']]);
+    await workspace.event('limit.waiting');
+    cli.child.kill('SIGINT');
+    assert.equal((await cli.finished).code, 130);
+    assert.equal((await workspace.script([['work']]).finished).code, 0);
+  });
+
+  test('with --on-limit stop the run ends and says why', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([limited], '--on-limit', 'stop');
+    assert.equal((await cli.finished).code, 1);
+    assert.match((await workspace.event('run.ended')).detail ?? '', /session limit/);
+  });
+});
+
+describe('resuming', { concurrency: 3 }, () => {
+  test('after Ctrl-C the same command goes on at the next iteration, in the same run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const first = workspace.script([['work'], ['stay']], '--max-iterations', '9');
+    await workspace.agent(2);
+    first.child.kill('SIGINT');
+    assert.equal((await first.finished).code, 130);
+    const second = workspace.script([['work']], '--max-iterations', '9');
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.deepEqual(
+      (await workspace.events('iteration.started')).map(({ iteration }) => iteration),
+      [1, 2, 3, 4],
+    );
+    assert.equal((await workspace.events('run.resumed')).length, 1);
+  });
+
+  test('an iteration whose loop and agent were killed is judged by what it left', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script([
+      [{ tick: 'US-001' }, { commit: 'feat: US-001' }, { text: 'committed' }, 'stay'],
+    ]);
+    await workspace.event('agent.text');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = workspace.script([['stay'], ['work']], '--verify', 'exit 0');
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone']);
+    assert.equal((await workspace.agents()).length, 2, 'nothing was done twice');
+    const commits = await workspace.events('commit.recorded');
+    assert.deepEqual(
+      commits.map(({ subject, iteration }) => [subject, iteration]),
+      [
+        ['feat: US-001', 1],
+        ['feat: US-002', 2],
+      ],
+    );
+    assert.equal(
+      (await workspace.events('gate.ended')).length,
+      2,
+      'the claim of the killed iteration was checked too',
+    );
+  });
+
+  test('--resume without anything to resume, and with all iterations used, says so', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const none = await workspace.script([['work']], '--resume').finished;
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /^ralph-fresh: There is no run to resume[^\n]*\n$/);
+    await workspace.script([['work']], '--max-iterations', '1').finished;
+    const used = await workspace.script([['work']], '--resume', '--max-iterations', '1').finished;
+    assert.equal(used.code, 1);
+    assert.match(
+      used.stderr,
+      /^ralph-fresh: The last run has used all[^\n]*--max-iterations[^\n]*\n$/,
+    );
+    const more = await workspace.script([['work']], '--resume', '--max-iterations', '5').finished;
+    assert.equal(more.code, 0, more.stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    const complete = await workspace.script([['work']], '--resume').finished;
+    assert.match(complete.stderr, /complete/);
+  });
+
+  test('what the command line had set holds again: checks, budget, task', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script(
+      [['stay']],
+      ...['--verify', 'test -f green', '--budget', '7', '--fail-threshold', '1', 'Make it blue'],
+    );
+    await workspace.agent();
+    first.child.kill('SIGINT');
+    await first.finished;
+    const second = workspace.script([['work']]);
+    assert.equal((await second.finished).code, 1);
+    const [resumed] = await workspace.events('run.resumed');
+    assert.deepEqual([resumed?.verify, resumed?.budgetUsd], [['test -f green'], 7]);
+    assert.deepEqual(await outcomes(workspace), ['stopped', 'rejected', 'rejected']);
+    assert.match(await workspace.prompt(2), /Make it blue/);
+  });
+
+  test('what only a person may set is not taken from a journal', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const first = workspace.script([['stay']]);
+    await workspace.agent();
+    first.child.kill('SIGINT');
+    await first.finished;
+    const file = workspace.files.journalFile((await workspace.runIds())[0] ?? '');
+    const [begin = '', ...rest] = (await readFile(file, 'utf8')).split('\n');
+    const settings = {
+      ...{ skipPermissions: true, claudePath: '/bin/false', permissionMode: 'bypassPermissions' },
+      ...{ extraArgs: ['--x'], verify: ['exit 0'], maxIterations: 'many', nothing: 1 },
+    };
+    const forged = JSON.stringify({ ...JSON.parse(begin), settings });
+    await writeFile(file, [forged, ...rest].join('\n'));
+    const { stdout } = await workspace.run('succeeds', '--dry-run').finished;
+    assert.doesNotMatch(stdout, /skip-permissions|bypassPermissions|--x|bin\/false/);
+    assert.match(stdout, /Checks: exit 0/);
+  });
+
+  test('--new starts a new run beside the unfinished one', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script([['stay']]);
+    await workspace.agent();
+    first.child.kill('SIGINT');
+    await first.finished;
+    assert.equal((await workspace.script([['work']], '--new').finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 2);
+  });
+});
+
+describe('an agent that cannot be started', () => {
+  test('twice: the SDK of the workspace takes its place for the rest of the run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await cp(
+      path.resolve(import.meta.dirname, '../support/fakeSdk'),
+      path.join(workspace.folder, 'node_modules/@anthropic-ai/claude-agent-sdk'),
+      { recursive: true },
+    );
+    await workspace.write('.gitignore', 'node_modules\n');
+    // It is there, and the system refuses to start it.
+    await workspace.write('no-program', '#!/no/such/interpreter\n');
+    await chmod(path.join(workspace.folder, 'no-program'), 0o755);
+    const cli = workspace.cli('run', '--claude-path', path.join(workspace.folder, 'no-program'));
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(
+      (await workspace.events('agent.ended')).map(({ iteration, reason }) => [iteration, reason]),
+      [
+        [1, 'notStarted'],
+        [1, 'notStarted'],
+        [1, 'exited'],
+        [2, 'exited'],
+      ],
+    );
+    const replaced = await workspace.events('agent.replaced');
+    assert.deepEqual(
+      replaced.map(({ from, to }) => [from, to]),
+      [['claude', 'sdk']],
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal((await workspace.event('run.ended')).iterations, 2);
+  });
+
+  test('and no SDK: the run ends at once and says what to do', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.cli('run', '--claude-path', path.join(workspace.folder, 'nothing'));
+    assert.equal((await cli.finished).code, 1);
+    assert.match((await workspace.event('run.ended')).detail ?? '', /--claude-path|claudePath/);
+    assert.equal((await workspace.events('iteration.started')).length, 1);
+  });
+});
+
+describe('a full disk', { concurrency: 2 }, () => {
+  for (const room of [2_500, 4_000, 6_000]) {
+    test(`after ${room} bytes of journal: the mend; with room again it goes on, nothing is done twice`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const full = workspace.cliWith(
+        { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_AFTER: String(room) },
+        ...['run', '--agent', 'claude', '--claude-path', fakeAgent('succeeds')],
+      );
+      const { code, stderr } = await full.finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*\n$/);
+      const again = workspace.run('succeeds');
+      assert.equal((await again.finished).code, 0, (await again.finished).stderr);
+      assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+      const did = (await workspace.notes()).flatMap(({ did }) => did ?? []);
+      assert.deepEqual(did, ['US-001', 'US-002', 'US-003']);
+      const recorded = (await workspace.events('commit.recorded')).map(({ subject }) => subject);
+      assert.deepEqual(recorded, ['feat: US-001', 'feat: US-002', 'feat: US-003']);
+      assert.equal((await workspace.journal()).at(-1)?.type, 'run.ended');
+    });
+  }
+});
+
+describe('git', () => {
+  test('a repository that cannot be read for a moment: a warning, and the run goes on', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
+    const mendHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
+    const cli = workspace.script([
+      [{ tick: 'US-001' }, { commit: 'unseen' }, breakHead, { result: ['Done.'] }],
+      [mendHead, 'work'],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.ok(codes.includes('gitUnreadable'), codes.join());
+    assert.deepEqual(
+      (await workspace.events('commit.recorded')).map(({ subject }) => subject),
+      ['unseen', 'feat: US-002'],
+    );
+  });
+
+  test('every iteration has its restore point', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.script([['work']]).finished;
+    const [runId = ''] = await workspace.runIds();
+    const starts = (await workspace.events('iteration.started')).map(
+      ({ startCommit }) => startCommit,
+    );
+    const { stdout } = await until('refs', async () => {
+      return promisify(execFile)(
+        'git',
+        ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/ralph-fresh'],
+        { cwd: workspace.folder, env: workspace.env },
+      );
+    });
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        // One hash for the workspace comes first.
+        .map(ref => ref.replace(/^refs\/ralph-fresh\/[0-9a-f]{12}\//, ''))
+        .sort(),
+      [1, 2].map(n => `${runId}/${n} ${starts[n - 1]}`),
+    );
+  });
+});

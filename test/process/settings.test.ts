@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { fakeAgent, openStories, type RunningCli, Workspace } from '../support/ralph.ts';
+
+/** Environment in which this folder holds the person's own settings. */
+async function ownSettings(
+  workspace: Workspace,
+  settings: object,
+): Promise<Readonly<Record<string, string>>> {
+  const folder = path.join(workspace.notesDir, 'config');
+  await mkdir(path.join(folder, 'ralph-fresh'), { recursive: true });
+  await writeFile(
+    path.join(folder, 'ralph-fresh', 'config.json'),
+    `// mine\n${JSON.stringify(settings, null, 2)}\n`,
+  );
+  return { XDG_CONFIG_HOME: folder, APPDATA: folder };
+}
+
+async function refused(t: TestContext, args: readonly string[], pattern: RegExp): Promise<void> {
+  const workspace = await Workspace.create(t);
+  const { code, stderr, stdout } = await workspace.cli(...args).finished;
+  assert.deepEqual([code, stdout], [64, '']);
+  assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
+  assert.match(stderr, pattern);
+  assert.deepEqual(await workspace.runIds(), []);
+}
+
+describe('flags', { concurrency: 4 }, () => {
+  const wrong: readonly [readonly string[], RegExp][] = [
+    [['run', '--budget', 'much'], /An amount of US dollars above 0/],
+    [['run', '--on-stuck=panic'], /"warn", "skip", "ask" or "stop" is expected/],
+    [['run', '--max-iterations', '0'], /whole number from 1/],
+    [['run', '--model=--yolo'], /does not begin with a dash/],
+    [['run', '--tasks', ' | '], /at least one task/],
+    [['run', '--prd'], /--prd plans a task/],
+    [['run', '--prd', '--tasks', 'a|b', 'task'], /cannot be used with option '--tasks/],
+    [['run', '--resume', 'do this'], /not a run's id/],
+    [['run', '--verifi', 'npm test'], /unknown option '--verifi'/],
+  ];
+  for (const [args, pattern] of wrong) {
+    test(`${args.join(' ')}: exit code 64 and one line`, async t => {
+      await refused(t, args, pattern);
+    });
+  }
+
+  test('a list is given in parts, and switches go both ways', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('.omc/config.json', '{ "verify": ["not-this"], "reviewer": true }');
+    const { code, stderr, stdout } = await workspace.run(
+      'succeeds',
+      ...['--verify', 'git --version', '--verify=git status'],
+      ...['--no-reviewer', '--dry-run'],
+    ).finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /git --version.*git status/);
+    assert.doesNotMatch(stdout, /not-this/);
+    assert.match(stdout, /Reviewer: no/);
+  });
+});
+
+describe('files of settings', { concurrency: 4 }, () => {
+  test("the workspace's is honoured, a flag is stronger, the person's own is weaker", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.write('.omc/config.json', '{ "maxIterations": 2, "model": "theirs" } // ours');
+    const env = await ownSettings(workspace, {
+      maxIterations: 9,
+      model: 'mine',
+      claudePath: fakeAgent('noCommit'),
+    });
+    const { code, stderr } = await workspace.cliWith(env, 'run', '--model', 'given').finished;
+    assert.deepEqual([code, stderr], [1, '']);
+    const [started] = await workspace.events('run.started');
+    assert.deepEqual([started?.maxIterations, started?.model], [2, 'given']);
+    assert.equal((await workspace.agents()).length, 2);
+  });
+
+  test('what only a person may set is refused from the workspace: no agent is started', async t => {
+    const workspace = await Workspace.create(t);
+    const env = await ownSettings(workspace, {});
+    await workspace.write(
+      '.omc/config.json',
+      `{\n  "claudePath": ${JSON.stringify(fakeAgent('succeeds'))}\n}`,
+    );
+    const { code, stderr } = await workspace.cliWith(env, 'run').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
+    assert.match(stderr, /config\.json, line 2: "claudePath" is not taken from a workspace/);
+    assert.ok(stderr.includes(path.join(env['XDG_CONFIG_HOME'] ?? '', 'ralph-fresh')));
+    assert.deepEqual([await workspace.agents(), await workspace.runIds()], [[], []]);
+  });
+
+  test('a mistake is told with its line, for a detached run too', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('.omc/config.json', '{\n  "maxIteratons": 2\n}');
+    const { code, stderr } = await workspace.run('succeeds', '--detach').finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /line 2: There is no setting "maxIteratons"\. Did you mean "maxIterations"\?\n$/,
+    );
+    assert.deepEqual(await workspace.runIds(), []);
+  });
+});
+
+test('a detached run gets every flag that was given', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const { code, stderr } = await workspace.run(
+    'succeeds',
+    ...['--detach', '--model', 'given', '--max-iterations=4', '--stuck-threshold', '2'],
+    ...['--verify', 'git --version', '--verify', 'git rev-parse HEAD'],
+    ...['--budget', '7.5', '--no-reviewer', '--', '--not-an-option'],
+  ).finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  const started = await workspace.event('run.started');
+  assert.deepEqual(
+    [
+      started.model,
+      started.maxIterations,
+      started.stuckThreshold,
+      started.verify,
+      started.budgetUsd,
+      started.task,
+    ],
+    ['given', 4, 2, ['git --version', 'git rev-parse HEAD'], 7.5, '--not-an-option'],
+  );
+  const { outcome } = await workspace.event('run.ended');
+  assert.equal(outcome, 'completed');
+});
+
+test('a dry run prints the first prompt and leaves no trace', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  const { code, stderr, stdout } = await workspace.run('succeeds', '--dry-run').finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /US-001/);
+  assert.deepEqual(await workspace.agents(), []);
+  assert.equal(existsSync(workspace.files.stateDir), false);
+  assert.deepEqual(await readdir(path.join(workspace.folder, '.omc')), ['prd.json']);
+});
+
+test('tasks become stories, in the order they were given', async t => {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  const { code, stderr } = await workspace.run('succeeds', '--tasks', 'first | second').finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  const prd = JSON.parse(await readFile(path.join(workspace.folder, '.omc/prd.json'), 'utf8'));
+  assert.deepEqual(
+    prd.userStories.map(({ title }: { title: string }) => title),
+    ['first', 'second'],
+  );
+});
+
+describe('a run that goes on', { concurrency: 3 }, () => {
+  /** A run that was stopped in its first iteration. */
+  async function stopped(
+    t: TestContext,
+    ...args: readonly string[]
+  ): Promise<{ readonly workspace: Workspace; readonly runId: string }> {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await stopOne(workspace, workspace.script([['stay']], ...args));
+    return { workspace, runId: (await workspace.runIds())[0] ?? '' };
+  }
+
+  async function stopOne(workspace: Workspace, cli: RunningCli): Promise<void> {
+    await workspace.agent();
+    cli.child.kill('SIGINT');
+    assert.equal((await cli.finished).code, 130);
+  }
+
+  test('has its own work: other stories are a new run, or refused with --resume', async t => {
+    const { runId, workspace } = await stopped(t);
+    await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));
+    const other = ['--file', 'other.json'];
+    const refusal = await workspace.run('succeeds', '--resume', ...other).finished;
+    assert.equal(refusal.code, 64);
+    assert.match(refusal.stderr, /^ralph-fresh: The last run works on \.omc\/prd\.json\..*--new/);
+    const tasks = await workspace.run('succeeds', '--resume', '--tasks', 'a|b').finished;
+    assert.equal(tasks.code, 64);
+    assert.match(tasks.stderr, /other stories.*--new/);
+    assert.deepEqual(await workspace.runIds(), [runId]);
+    assert.equal((await workspace.run('succeeds', ...other).finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 2);
+  });
+
+  test('with none of its stories left in the file a new run starts', async t => {
+    const { runId, workspace } = await stopped(t);
+    const stories = [{ ...openStories(1)[0], id: 'NEW-1' }];
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: stories }));
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const runIds = await workspace.runIds();
+    assert.deepEqual([runIds.length, runIds[0]], [2, runId]);
+  });
+
+  test('tasks: the same go on, others are a new run', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await stopOne(workspace, workspace.script([['stay']], '--tasks', 'first|second'));
+    assert.equal((await workspace.event('run.started')).task, 'first; second');
+    const same = await workspace.run('succeeds', '--tasks', 'first|second', '--dry-run').finished;
+    assert.deepEqual([same.code, same.stderr], [0, '']);
+    assert.equal((await workspace.run('succeeds', '--tasks', 'first|second').finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.equal((await workspace.run('succeeds', '--tasks', 'third').finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 2);
+  });
+
+  test('keeps API keys from its agents, and spends the smallest budget that is named', async t => {
+    const { workspace } = await stopped(t, '--api-key', 'remove', '--budget', '7');
+    const own = await ownSettings(workspace, { budgetUsd: 3 });
+    const { code, stdout } = await workspace.cliWith(
+      { ...own, ANTHROPIC_API_KEY: 'key' },
+      ...['run', '--agent', 'claude', '--claude-path', fakeAgent('succeeds')],
+    ).finished;
+    assert.equal(code, 0);
+    assert.doesNotMatch(stdout, /Billing: the API key/);
+    const [resumed] = await workspace.events('run.resumed');
+    assert.deepEqual([resumed?.payer, resumed?.budgetUsd], ['login', 3]);
+    assert.deepEqual(resumed?.settings?.['apiKey'], 'remove');
+  });
+
+  test('a flag is stronger than what it remembers; a file is weaker', async t => {
+    const { workspace } = await stopped(t, '--budget', '7', '--max-iterations', '9');
+    await workspace.write('.omc/config.json', '{ "maxIterations": 1, "budgetUsd": 20 }');
+    const { code, stdout } = await workspace.run('succeeds', '--dry-run').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /at most 9\n/);
+    assert.match(stdout, /Budget: \$7\.00/);
+    // The iteration that was stopped was the first.
+    assert.match(stdout, /iteration 2\b/i);
+    const flag = await workspace.run('succeeds', '--dry-run', '--budget', '50').finished;
+    assert.match(flag.stdout, /Budget: \$50\.00/);
+  });
+
+  test('does not change its agent silently', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const command = ['--command', fakeAgent('scripted')];
+    await stopOne(
+      workspace,
+      workspace.cliWith({ FAKE_AGENT_SCRIPT: JSON.stringify([['stay']]) }, 'run', ...command),
+    );
+    const other = await workspace.cli('run').finished;
+    assert.equal(other.code, 1);
+    assert.match(other.stderr, /^ralph-fresh: The run was started with another program.*--command/);
+    const chosen = await workspace.run('succeeds', '--resume').finished;
+    assert.equal(chosen.code, 0, chosen.stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+  });
+
+  test('does not lose its checks because a file of settings changed', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('.omc/config.json', '{ "verify": ["git --version"] }');
+    await stopOne(workspace, workspace.script([['stay']]));
+    await workspace.write('.omc/config.json', '{ "verify": ["exit 0"] }');
+    for (const args of [[], ['--resume']]) {
+      const { code, stderr } = await workspace.run('succeeds', ...args).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /^ralph-fresh: .*config\.json.*--verify "git --version".*--new/);
+    }
+    assert.deepEqual(await workspace.done(), []);
+    const { code, stderr } = await workspace.run('succeeds', '--verify', 'exit 0').finished;
+    assert.equal(code, 0, stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+  });
+
+  test('a journal cannot lead it out of the folder', async t => {
+    const { runId, workspace } = await stopped(t);
+    const file = workspace.files.journalFile(runId);
+    const [begin = '', ...rest] = (await readFile(file, 'utf8')).split('\n');
+    const forged = JSON.stringify({ ...JSON.parse(begin), storyFile: '../../elsewhere.json' });
+    await writeFile(file, [forged, ...rest].join('\n'));
+    const { code, stderr } = await workspace.run('succeeds', '--resume').finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /elsewhere\.json, which is outside of this folder.*--file/);
+  });
+});

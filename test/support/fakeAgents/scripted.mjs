@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// A fake of `claude` that does what the test has written down for its first, second, … call; further calls
+// do the last of it again. FAKE_AGENT_SCRIPT is a JSON list of lists of steps.
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  commit,
+  init,
+  note,
+  readStories,
+  result,
+  say,
+  stay,
+  storyFile,
+  text,
+  waitForNote,
+  workOnStory,
+  writeStories,
+} from './fake.mjs';
+
+init();
+const notes = path.join(process.env.FAKE_AGENT_NOTES, 'agents.jsonl');
+const calls = readFileSync(notes, 'utf8')
+  .split('\n')
+  .filter(line => line.includes('"pid"')).length;
+const script = JSON.parse(process.env.FAKE_AGENT_SCRIPT);
+
+/** Changes one story of the file. */
+function change(id, edit) {
+  const file = readStories();
+  edit(
+    file.userStories.find(story => story.id === id),
+    file,
+  );
+  writeStories(file);
+}
+
+const steps = {
+  /** The story as a good agent does it, with the final answer. */
+  work: () => workOnStory(),
+  tick: id => change(id, story => Object.assign(story, { passes: true })),
+  untick: id => change(id, story => Object.assign(story, { passes: false })),
+  retitle: ([id, title]) => change(id, story => Object.assign(story, { title })),
+  criteria: ([id, acceptanceCriteria]) =>
+    change(id, story => Object.assign(story, { acceptanceCriteria })),
+  remove: id =>
+    change(id, (story, file) => {
+      file.userStories = file.userStories.filter(other => other !== story);
+    }),
+  add: story =>
+    writeStories((file => ({ ...file, userStories: [...file.userStories, story] }))(readStories())),
+  write: ([file, content]) => writeFileSync(file, content),
+  append: ([file, content]) => appendFileSync(file, content),
+  delete: file => rmSync(file, { force: true, recursive: true }),
+  breakStories: () => writeFileSync(storyFile, '{ "userStories": [ {'),
+  commit: subject => commit(subject),
+  text: words => text(words),
+  event: event => say(event),
+  /** The final answer, with fields that replace the usual ones. */
+  result: ([words, extra]) => result(words, extra),
+  wait: name => waitForNote(name),
+  stay: () => stay(),
+  exit: code => process.exit(code),
+  stderr: words => process.stderr.write(`${words}\n`),
+};
+
+for (const step of script[Math.min(calls, script.length) - 1]) {
+  const [[name, value]] = typeof step === 'string' ? [[step]] : Object.entries(step);
+  note({ step: name });
+  await steps[name](value);
+}

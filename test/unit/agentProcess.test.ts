@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Agent } from '../../src/orchestrator/agents/agent.ts';
+import {
+  type AgentEnd,
+  DEFAULT_LIMITS,
+  runAgentProcess,
+} from '../../src/orchestrator/agents/agentProcess.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { isRunning } from '../support/journals.ts';
+
+const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+const limit = {
+  type: 'rate_limit_event',
+  rate_limit_info: { status: 'rejected', resetsAt: inAnHour, rateLimitType: 'five_hour' },
+};
+const refused = {
+  type: 'system',
+  subtype: 'api_retry',
+  attempt: 1,
+  max_retries: 10,
+  error_status: 401,
+  error: 'authentication_failed',
+};
+const done = { type: 'result', subtype: 'success', is_error: false, result: 'Done.', num_turns: 2 };
+
+// The limit only ends a hanging run; no test measures time.
+describe('a call that is bound to fail', { timeout: 120_000 }, () => {
+  let temp: TempDir;
+
+  beforeEach(async () => {
+    temp = await tempDir('agent-process-');
+  });
+  afterEach(() => temp.remove());
+
+  /** A process that prints these lines, then exits, or stays for ever. */
+  function run(lines: readonly object[], then: 'exits' | 'stays'): Promise<AgentEnd> {
+    const agent: Agent = {
+      id: 'claude',
+      command: () => Promise.reject(new Error('not asked for here')),
+      decoder: () => new StreamJsonDecoder(),
+    };
+    const script = `${lines.map(line => `console.log(${JSON.stringify(JSON.stringify(line))});`).join('')}
+      ${then === 'stays' ? 'setInterval(() => {}, 1000);' : ''}`;
+    const command = {
+      file: process.execPath,
+      args: ['-e', script],
+      stdin: '',
+      env: cleanEnv({ home: temp.path }),
+    };
+    return runAgentProcess(agent, command, {
+      cwd: temp.path,
+      runId: `test-${process.pid}`,
+      limits: DEFAULT_LIMITS,
+      signal: new AbortController().signal,
+      killSignal: new AbortController().signal,
+      rawFile: path.join(temp.path, 'raw.jsonl'),
+      onStarted: () => undefined,
+      onEvent: () => undefined,
+    });
+  }
+
+  it('is ended when the usage limit refuses it', async () => {
+    const { reason, error, result } = await run([limit], 'stays');
+    assert.deepEqual(error, {
+      kind: 'usageLimit',
+      message: 'usage limit: five_hour',
+      resetsAt: inAnHour * 1000,
+    });
+    assert.deepEqual([reason, result], ['exited', undefined]);
+  });
+
+  it('is ended when the log-in is refused again', async () => {
+    const { reason, error } = await run([refused, { ...refused, attempt: 2 }], 'stays');
+    assert.deepEqual(error, {
+      kind: 'authentication',
+      message: 'authentication_failed (status 401)',
+    });
+    assert.equal(reason, 'exited');
+  });
+
+  it('goes on after one refused log-in: a token may have been renewed', async () => {
+    const { error, result } = await run([refused, done], 'exits');
+    assert.equal(error, undefined);
+    assert.equal(result?.text, 'Done.');
+  });
+
+  it('has not failed when it has its result', async () => {
+    const { error, result } = await run([done, limit], 'exits');
+    assert.equal(error, undefined);
+    assert.equal(result?.isError, false);
+  });
+});
+
+describe('what an agent prints', { timeout: 120_000, skip: process.platform === 'win32' }, () => {
+  let temp: TempDir;
+
+  beforeEach(async () => {
+    temp = await tempDir('agent-output-');
+  });
+  afterEach(() => temp.remove());
+
+  function run(script: string, options: { kill?: AbortSignal; onStarted?: (pid: number) => void }) {
+    const agent: Agent = {
+      id: 'claude',
+      command: () => Promise.reject(new Error('not asked for here')),
+      decoder: () => new StreamJsonDecoder(),
+    };
+    const command = {
+      file: process.execPath,
+      args: ['-e', script],
+      stdin: '',
+      env: cleanEnv({ home: temp.path }),
+    };
+    return runAgentProcess(agent, command, {
+      cwd: temp.path,
+      runId: `test-${process.pid}`,
+      limits: DEFAULT_LIMITS,
+      signal: new AbortController().signal,
+      killSignal: options.kill ?? new AbortController().signal,
+      rawFile: path.join(temp.path, 'raw.jsonl'),
+      onStarted: ({ pid }) => options.onStarted?.(pid),
+      onEvent: () => undefined,
+    });
+  }
+
+  /** Leaves a process of its own session, with an empty environment, that writes for ever. */
+  const leavesWriter = `
+    const writer = require('node:child_process').spawn(
+      process.execPath, ['-e', 'setInterval(() => console.log("still here"), 100)'],
+      { detached: true, stdio: ['ignore', 'inherit', 'ignore'], env: {} });
+    require('node:fs').writeFileSync('writer.pid', String(writer.pid));
+    writer.unref();
+    console.log(${JSON.stringify(JSON.stringify(done))});
+  `;
+
+  for (const isKilled of [true, false]) {
+    it(`ends although a process that got away goes on with it${isKilled ? ', on a kill at once' : ''}`, async () => {
+      const kill = new AbortController();
+      let started = 0;
+      const ending = run(leavesWriter, {
+        kill: kill.signal,
+        onStarted: pid => {
+          started = pid;
+        },
+      });
+      try {
+        if (isKilled) {
+          while (started === 0 || (await isRunning(started))) {
+            await new Promise(resolve => setTimeout(resolve, 20));
+          }
+          kill.abort();
+        }
+        const { result, exitCode } = await ending;
+        assert.deepEqual([result?.text, exitCode], ['Done.', 0]);
+        assert.match(await readFile(path.join(temp.path, 'raw.jsonl'), 'utf8'), /Done\./);
+      } finally {
+        process.kill(Number(await readFile(path.join(temp.path, 'writer.pid'), 'utf8')), 'SIGKILL');
+      }
+    });
+  }
+
+  it('is not written through a link, and nothing is started then', async () => {
+    await symlink(path.join(temp.path, 'outside'), path.join(temp.path, 'raw.jsonl'));
+    await assert.rejects(run(leavesWriter, {}), /raw\.jsonl is a link/);
+    assert.deepEqual(
+      ['outside', 'writer.pid'].map(name => existsSync(path.join(temp.path, name))),
+      [false, false],
+    );
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { checkOutBranch } from '../../src/orchestrator/git/branch.ts';
+import { isGitLocked } from '../../src/orchestrator/git/git.ts';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+const execFileText = promisify(execFile);
+
+describe('checkOutBranch', () => {
+  let temp: TempDir;
+  let folder: string;
+  let first: string;
+
+  beforeEach(async () => {
+    temp = await tempDir('branch-');
+    folder = path.join(temp.path, 'my projeçt');
+    await mkdir(folder);
+    await write('a.txt', 'one\n');
+    await write('.gitignore', 'ignored.txt\n');
+    first = await gitRepo(folder);
+  });
+  afterEach(() => temp.remove());
+
+  async function git(...args: readonly string[]): Promise<string> {
+    const { stdout } = await execFileText('git', [...args], {
+      cwd: folder,
+      env: cleanEnv({ home: temp.path }),
+    });
+    return stdout.trim();
+  }
+
+  async function write(file: string, content: string): Promise<void> {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), content);
+  }
+
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
+  const branch = () => git('branch', '--show-current');
+
+  /** A branch that has a file, and the work tree back on main. */
+  async function branchWith(name: string, file: string, content: string): Promise<void> {
+    await git('switch', '--quiet', '--create', name);
+    await write(file, content);
+    await git('add', '--force', file);
+    await git('commit', '--quiet', '--message', `Add ${file}`);
+    await git('switch', '--quiet', 'main');
+  }
+
+  async function hook(name: string, script: string): Promise<void> {
+    await write(`.git/hooks/${name}`, `#!/bin/sh\n${script}\n`);
+    await chmod(path.join(folder, '.git/hooks', name), 0o755);
+  }
+
+  test('already on it', async () => {
+    await write('a.txt', 'changed\n');
+    assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'unchanged', branch: 'main' });
+  });
+
+  test('already on it, though a tag has the same name', async () => {
+    await git('tag', 'main');
+    assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'unchanged', branch: 'main' });
+  });
+
+  test('a new one begins at HEAD', async () => {
+    const name = 'ralph/größe-漢字';
+    assert.deepEqual(await checkOutBranch(folder, name), { kind: 'created', branch: name });
+    assert.equal(await branch(), name);
+    assert.equal(await git('rev-parse', 'HEAD'), first);
+  });
+
+  test('an existing one is checked out, also from a folder below', async () => {
+    await branchWith('feature', 'b.txt', 'two\n');
+    await write('src/x.txt', 'untracked\n');
+    const below = path.join(folder, 'src');
+    assert.deepEqual(await checkOutBranch(below, 'feature'), {
+      kind: 'checkedOut',
+      branch: 'feature',
+    });
+    assert.equal(await read('b.txt'), 'two\n');
+    assert.equal(await read('src/x.txt'), 'untracked\n');
+  });
+
+  test('a tag of that name is no branch', async () => {
+    await git('tag', 'feature');
+    assert.equal((await checkOutBranch(folder, 'feature')).kind, 'created');
+    assert.equal(await branch(), 'feature');
+  });
+
+  test('from a detached HEAD', async () => {
+    await git('switch', '--quiet', '--detach', first);
+    assert.equal((await checkOutBranch(folder, 'main')).kind, 'checkedOut');
+    await git('switch', '--quiet', '--detach', first);
+    await write('a.txt', 'changed\n');
+    assert.deepEqual(await checkOutBranch(folder, 'main'), { kind: 'dirty', branch: '' });
+  });
+
+  test('before the first commit', async () => {
+    await rm(path.join(folder, '.git'), { recursive: true });
+    await git('init', '--quiet', '--initial-branch=begin');
+    assert.equal((await checkOutBranch(folder, 'begin')).kind, 'unchanged');
+    assert.equal((await checkOutBranch(folder, 'other')).kind, 'created');
+    assert.equal(await branch(), 'other');
+  });
+
+  test('changes of tracked files keep it from doing anything', async () => {
+    await branchWith('feature', 'b.txt', 'two\n');
+    await write('a.txt', 'changed\n');
+    for (const name of ['feature', 'new']) {
+      assert.deepEqual(await checkOutBranch(folder, name), { kind: 'dirty', branch: 'main' });
+    }
+    await git('add', 'a.txt');
+    assert.equal((await checkOutBranch(folder, 'feature')).kind, 'dirty');
+    assert.equal(await branch(), 'main');
+    assert.equal(await git('branch', '--list', 'new'), '');
+  });
+
+  test('untracked files are no changes', async () => {
+    await branchWith('feature', 'b.txt', 'two\n');
+    await write('.omc/prd.json', '{}');
+    assert.equal((await checkOutBranch(folder, 'feature')).kind, 'checkedOut');
+    assert.equal((await checkOutBranch(folder, 'new')).kind, 'created');
+    assert.equal(await read('.omc/prd.json'), '{}');
+  });
+
+  for (const file of ['untracked.txt', 'ignored.txt']) {
+    test(`a file that git would write over: ${file}`, async () => {
+      await branchWith('feature', file, 'of the branch\n');
+      await write(file, 'precious\n');
+      await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
+        assert.ok(error instanceof HumanError);
+        assert.match(error.message, new RegExp(`branch feature: .*${file}`));
+        assert.equal(isGitLocked(error), false);
+        return true;
+      });
+      assert.equal(await branch(), 'main');
+      assert.equal(await read(file), 'precious\n');
+    });
+  }
+
+  test('a branch that another work tree is on', async () => {
+    await git('branch', 'feature');
+    await git('worktree', 'add', '--quiet', path.join(temp.path, 'other'), 'feature');
+    await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
+      assert.ok(error instanceof HumanError);
+      assert.match(error.message, /other/);
+      return true;
+    });
+    assert.equal(await branch(), 'main');
+  });
+
+  test('a name beside which there is no place', async () => {
+    await git('branch', 'a');
+    await assert.rejects(checkOutBranch(folder, 'a/b'), HumanError);
+    assert.equal(await branch(), 'main');
+  });
+
+  for (const name of [
+    '',
+    ' ',
+    '-b',
+    '--force',
+    '--upload-pack=touch x',
+    'a b',
+    'a..b',
+    'a.lock',
+    'HEAD',
+    '@',
+    '@{-1}',
+    'a\nb',
+    'a~1',
+    `${'x'.repeat(500)}?`,
+  ]) {
+    test(`no name of a branch: ${JSON.stringify(name.slice(0, 30))}`, async () => {
+      // So that there is a branch before this one.
+      await git('switch', '--quiet', '--create', 'before');
+      await git('switch', '--quiet', 'main');
+      await assert.rejects(checkOutBranch(folder, name), (error: Error) => {
+        assert.ok(error instanceof HumanError);
+        assert.match(error.message, /^"[^\n]*" cannot be the name of a git branch\./);
+        assert.ok(error.message.length < 400);
+        return true;
+      });
+      assert.equal(await branch(), 'main');
+    });
+  }
+
+  test('a lock that somebody left is named', async () => {
+    await git('branch', 'feature');
+    await write('.git/index.lock', '');
+    await assert.rejects(checkOutBranch(folder, 'feature'), (error: Error) => {
+      assert.ok(error instanceof HumanError);
+      assert.ok(isGitLocked(error));
+      assert.match(error.message, /index\.lock/);
+      assert.match(error.message, /remove that file and try again/);
+      return true;
+    });
+    assert.equal(await branch(), 'main');
+  });
+
+  test('outside a repository', async () => {
+    const outside = path.join(temp.path, 'outside');
+    await mkdir(outside);
+    await assert.rejects(checkOutBranch(outside, 'feature'), HumanError);
+  });
+
+  test("the person's hooks run, and one that fails afterwards changes nothing", async () => {
+    await hook('post-checkout', 'echo ran > hook-ran.txt\nexit 1');
+    assert.equal((await checkOutBranch(folder, 'feature')).kind, 'created');
+    assert.equal(await read('hook-ran.txt'), 'ran\n');
+    assert.equal(await branch(), 'feature');
+  });
+
+  test('a hook that forbids it', async () => {
+    await hook('reference-transaction', '[ "$1" = prepared ] && exit 1\nexit 0');
+    await assert.rejects(checkOutBranch(folder, 'feature'), HumanError);
+    assert.equal(await branch(), 'main');
+  });
+});

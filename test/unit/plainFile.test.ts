@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/run/inbox.ts';
+import {
+  createPlainFile,
+  readPlainFile,
+  requirePlainDir,
+  requirePlainState,
+  writePlainFile,
+} from '../../src/orchestrator/run/plainFile.ts';
+import { RequestWatcher } from '../../src/orchestrator/run/requestWatcher.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { ignoreStateDir } from '../../src/orchestrator/run/stateIgnore.ts';
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+const RUN_ID = 'one';
+const noLinks = process.platform === 'win32' ? 'links need rights on Windows' : false;
+
+let temp: TempDir;
+let files: RunFiles;
+let dir: string;
+let outside: string;
+
+beforeEach(async () => {
+  temp = await tempDir('plain-file-');
+  files = new RunFiles(path.join(temp.path, 'project'));
+  dir = files.iterationDir(RUN_ID, 1);
+  outside = path.join(temp.path, 'outside');
+  await mkdir(dir, { recursive: true });
+  await mkdir(outside);
+});
+afterEach(() => temp.remove());
+
+describe('the files of a run', { skip: noLinks }, () => {
+  it('are written as a whole, in a folder that is made for them', async () => {
+    const file = path.join(files.iterationDir(RUN_ID, 2), 'prompt.md');
+    await writePlainFile(file, 'one');
+    await writePlainFile(file, Buffer.from('two'));
+    assert.equal(await readFile(file, 'utf8'), 'two');
+    assert.deepEqual(await readdir(path.dirname(file)), ['prompt.md']);
+  });
+
+  it('are never written through a link: the link is replaced', async () => {
+    const victim = path.join(outside, 'victim');
+    const file = path.join(dir, 'receipt.json');
+    for (const target of [victim, path.join(outside, 'absent')]) {
+      await writeFile(victim, 'mine');
+      await rm(file, { force: true });
+      await symlink(target, file);
+      await writePlainFile(file, 'ours');
+      assert.equal(lstatSync(file).isFile(), true);
+      assert.equal(await readFile(victim, 'utf8'), 'mine');
+    }
+    assert.deepEqual(await readdir(outside), ['victim']);
+  });
+
+  it('leave nothing behind when they cannot be written', async () => {
+    await mkdir(path.join(dir, 'receipt.json'));
+    await assert.rejects(writePlainFile(path.join(dir, 'receipt.json'), 'ours'));
+    assert.deepEqual(await readdir(dir), ['receipt.json']);
+  });
+
+  it('are refused below a folder that is a link, from .omc down', async () => {
+    const chain = [dir, path.dirname(dir), files.runDir(RUN_ID), files.runsDir, files.stateDir];
+    for (const place of [...chain, path.dirname(files.stateDir)]) {
+      await rm(place, { recursive: true, force: true });
+      await mkdir(path.dirname(place), { recursive: true });
+      await symlink(outside, place);
+      const isRefused = (error: unknown) =>
+        error instanceof HumanError && error.message.startsWith(`${place} is a link`);
+      assert.throws(() => requirePlainDir(files, RUN_ID, 1), isRefused);
+      await assert.rejects(writePlainFile(path.join(dir, 'prompt.md'), 'ours'), isRefused);
+      await assert.rejects(createPlainFile(path.join(dir, 'stream.jsonl')), isRefused);
+      if (place !== dir) {
+        assert.throws(() => requirePlainState(files, RUN_ID), isRefused);
+      }
+      assert.deepEqual(await readdir(outside), []);
+    }
+    await rm(path.dirname(files.stateDir));
+    requirePlainState(files, RUN_ID);
+    requirePlainDir(files, RUN_ID, 1);
+  });
+
+  it('are read and created only where no pipe or link is', async () => {
+    const pipe = path.join(dir, 'stories-before.json');
+    const link = path.join(dir, 'stream.jsonl');
+    execFileSync('mkfifo', [pipe]);
+    await symlink(path.join(outside, 'absent'), link);
+    for (const place of [pipe, link]) {
+      assert.equal(await readPlainFile(place, 1000), undefined);
+      await assert.rejects(createPlainFile(place), HumanError);
+    }
+    assert.deepEqual(await readdir(outside), []);
+  });
+});
+
+describe('the inbox', () => {
+  const stop = { type: 'stop', mode: 'end' } as const;
+  let inbox: string;
+
+  beforeEach(() => {
+    inbox = files.inboxFile(RUN_ID);
+  });
+
+  const types = async (reader: InboxReader) => (await reader.takeNew()).map(({ type }) => type);
+
+  it('gives a request behind a flood without a line break', async () => {
+    const reader = new InboxReader(inbox, await inboxSize(inbox));
+    const flood = Buffer.alloc(17 * 1024 * 1024, 'x');
+    await writeFile(inbox, flood);
+    assert.deepEqual(await types(reader), []);
+    await postRequest(files, RUN_ID, { type: 'stop', mode: 'end' });
+    assert.deepEqual(await types(reader), ['stop']);
+    assert.deepEqual(await types(reader), []);
+    assert.deepEqual(await types(new InboxReader(inbox)), ['stop']);
+  });
+
+  it('drops a line that is too long, and no other', async () => {
+    const long = JSON.stringify({ ...stop, why: 'x'.repeat(64 * 1024) });
+    await writeFile(inbox, `${long}\n{"type":"pause"}\n{"type":"resu`);
+    const reader = new InboxReader(inbox);
+    assert.deepEqual(await types(reader), ['pause']);
+    await writeFile(inbox, 'me"}\n', { flag: 'a' });
+    assert.deepEqual(await types(reader), ['resume']);
+  });
+
+  it('is read from its beginning when it is smaller than before, or another file', async () => {
+    await writeFile(inbox, '{"type":"pause"}\n{"type":"pause"}\n');
+    const reader = new InboxReader(inbox, await inboxSize(inbox));
+    assert.deepEqual(await types(reader), []);
+    await writeFile(inbox, '{"type":"resume"}\n');
+    assert.deepEqual(await types(reader), ['resume']);
+    await writeFile(`${inbox}.new`, `{"type":"pause"}\n{"type":"stop","mode":"end"}\n`);
+    await rm(inbox);
+    await writeFile(path.join(files.runDir(RUN_ID), 'holds-the-inode'), '');
+    await writeFile(inbox, await readFile(`${inbox}.new`));
+    assert.deepEqual((await types(reader)).at(-1), 'stop');
+  });
+
+  it('that is no file is told once, and hides no cancel', { skip: noLinks }, async () => {
+    await symlink('/dev/zero', inbox);
+    await assert.rejects(new InboxReader(inbox).takeNew(), HumanError);
+    await assert.rejects(postRequest(files, RUN_ID, stop), HumanError);
+    await writeFile(files.stateFile, '{"active":false}');
+    const watcher = new RequestWatcher(files, RUN_ID);
+    const errors: string[] = [];
+    let cancels = 0;
+    watcher.onError(error => errors.push(error.message));
+    watcher.onCancel(() => cancels++);
+    await watcher.look();
+    await watcher.look();
+    watcher.dispose();
+    assert.equal(errors.length, 1);
+    assert.match(errors[0] ?? '', /is no plain file/);
+    assert.ok(cancels > 0);
+  });
+});
+
+describe('the state file', () => {
+  /** What is told when `remove` has been done. */
+  async function told(
+    remove: () => Promise<void>,
+  ): Promise<{ cancels: number; damages: string[] }> {
+    await writeFile(files.stateFile, '{"active":true}');
+    await writeFile(files.journalFile(RUN_ID), '');
+    const watcher = new RequestWatcher(files, RUN_ID);
+    const seen = { cancels: 0, damages: [] as string[] };
+    watcher.onCancel(() => seen.cancels++);
+    watcher.onDamage(place => seen.damages.push(place));
+    await watcher.look();
+    assert.deepEqual(seen, { cancels: 0, damages: [] });
+    await remove();
+    await watcher.look();
+    await watcher.look();
+    watcher.dispose();
+    return seen;
+  }
+
+  it('removed alone is a cancel', async () => {
+    const { cancels, damages } = await told(() => rm(files.stateFile));
+    assert.ok(cancels > 0);
+    assert.deepEqual(damages, []);
+  });
+
+  it('gone with its folder, or with the journal, is damage', async () => {
+    const all = await told(() => rm(files.stateDir, { recursive: true }));
+    assert.deepEqual(all, { cancels: 0, damages: [files.stateDir] });
+    await mkdir(files.runDir(RUN_ID), { recursive: true });
+    const some = await told(async () => {
+      await rm(files.runsDir, { recursive: true });
+      await rm(files.stateFile);
+    });
+    assert.deepEqual(some, { cancels: 0, damages: [files.journalFile(RUN_ID)] });
+  });
+});
+
+describe('git', { skip: noLinks }, () => {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: files.workspace, encoding: 'utf8' });
+
+  it('does not see the state, even when the .gitignore is gone', async () => {
+    await gitRepo(temp.path);
+    await ignoreStateDir(files);
+    await ignoreStateDir(files);
+    await writeFile(files.stateFile, '{}');
+    assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
+    await rm(path.join(files.stateDir, '.gitignore'));
+    assert.equal(git('status', '--porcelain', '--', '.'), '');
+    const exclude = await readFile(path.join(temp.path, '.git', 'info', 'exclude'), 'utf8');
+    assert.equal(exclude.split('\n').filter(line => line === 'project/.omc/state/').length, 1);
+  });
+
+  it('is told nothing through links', async () => {
+    await gitRepo(temp.path);
+    const victim = path.join(outside, 'victim');
+    const exclude = path.join(temp.path, '.git', 'info', 'exclude');
+    await rm(exclude, { force: true });
+    await mkdir(path.dirname(exclude), { recursive: true });
+    await symlink(victim, exclude);
+    await ignoreStateDir(files);
+    await rm(path.join(files.stateDir, '.gitignore'));
+    await symlink(victim, path.join(files.stateDir, '.gitignore'));
+    await ignoreStateDir(files);
+    assert.equal(existsSync(victim), false);
+  });
+});

@@ -1,0 +1,427 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { nextStory } from '../../src/orchestrator/stories/select.ts';
+import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
+import {
+  findStoryFile,
+  OTHER_STORY_FILE_PLACES,
+  parseStoryFile,
+} from '../../src/orchestrator/stories/storyFile.ts';
+import { tempDir } from '../support/cleanEnv.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures/stories');
+const fixture = (name: string) => readFile(join(fixtures, name), 'utf8');
+
+function parseList(path: string, text: string): StoryList {
+  const file = parseStoryFile(path, text);
+  assert.ok(file.kind === 'stories', JSON.stringify(file));
+  return file;
+}
+
+function problemOf(path: string, text: string | Uint8Array): StoryProblem {
+  const file = parseStoryFile(path, text);
+  assert.equal(file.kind, 'invalid');
+  return file.problems[0] as StoryProblem;
+}
+
+async function folderFor(t: TestContext): Promise<string> {
+  const folder = await tempDir('ralph-formats-');
+  t.after(folder.remove);
+  return folder.path;
+}
+
+const find = (list: StoryList, id: string): Story => {
+  const story = list.stories.find(one => one.id === id);
+  assert.ok(story, id);
+  return story;
+};
+
+describe('the format', () => {
+  test('is told by the name, else by the content', () => {
+    const format = (path: string, text = '') => parseStoryFile(path, text).format;
+    assert.equal(format('/w/.omc/prd.json'), 'prd');
+    assert.equal(format('C:\\w\\.beads\\issues.JSONL'), 'beads');
+    assert.equal(format('/w/IMPLEMENTATION_PLAN.md'), 'plan');
+    assert.equal(format('/w/specs/INDEX.md'), 'specsIndex');
+    assert.equal(format('C:\\w\\.ralph\\specs\\README.md'), 'specsIndex');
+    assert.equal(format('/w/README.md'), 'plan');
+    assert.equal(format('/w/a.yml'), 'orchestration');
+    assert.equal(format('stories', ' [{"id":1}]'), 'prd');
+    assert.equal(format('stories', 'name: x\nphases:\n'), 'orchestration');
+    assert.equal(format('stories', '# Plan\n- [ ] x'), 'plan');
+  });
+});
+
+describe('a plan', () => {
+  test('checkboxes outside code, comments and front matter are the stories', async () => {
+    const list = parseList('plan.md', await fixture('plan.md'));
+    assert.equal(list.project, 'Garden Robot');
+    assert.deepEqual(
+      list.stories.map(({ id, done, status, epic, line }) => [id, done, status, epic, line]),
+      [
+        ['T001', true, undefined, 'Phase 1: Wheels', 13],
+        ['T002', false, undefined, 'Phase 1: Wheels', 14],
+        ['T002a', false, undefined, 'Phase 1: Wheels', 21],
+        ['US-3', true, undefined, 'Phase 2: Eyes › Tests', 34],
+        ['1.2', false, 'in_progress', 'Phase 2: Eyes › Tests', 35],
+        ['#6', false, 'blocked', 'Phase 2: Eyes › Tests', 36],
+        ['#7', false, undefined, 'Phase 2: Eyes › Tests', 37],
+        ['#8', false, undefined, 'Phase 3: Ears › Tests', 41],
+      ],
+    );
+    assert.equal(find(list, 'T002').title, 'T002 **Mount** the wheels');
+    assert.equal(
+      find(list, 'T002').description,
+      'T002 **Mount** the wheels\n    with four screws each\n- left ones first\n\n  ```md\n  - [ ] no story, an example\n  ```',
+    );
+    assert.equal(find(list, '#8').description, '');
+    assert.deepEqual(list.problems, []);
+    assert.equal(nextStory(list.stories).story?.id, 'T002');
+  });
+
+  test('only what plainly is an id becomes one, and only when no other story has it', () => {
+    const idOf = (text: string) =>
+      parseList('plan.md', `- [ ] ${text}\n- [ ] other`).stories[0]?.id;
+    for (const [text, id] of [
+      ['T001 do', 'T001'],
+      ['T1 do', 'T1'],
+      ['P1.2 do', 'P1.2'],
+      ['**T001**: do', 'T001'],
+      ['**TASK-7:** do', 'TASK-7'],
+      ['[US-01] do', 'US-01'],
+      ['`FR-AUTH-01` do', 'FR-AUTH-01'],
+      ['HIGH-1: do', 'HIGH-1'],
+      ['S3 – do', 'S3'],
+      ['1. do', '1'],
+      ['2.1.3 do', '2.1.3'],
+      ['(4) do', '4'],
+      ['S3 upload', '#1'],
+      ['16 presets', '#1'],
+      ['3D view', '#1'],
+      ['#12 do', '#1'],
+      ['[P] do', '#1'],
+      ['V2API: do', '#1'],
+      ['2026-01-02: do', '#1'],
+    ]) {
+      assert.equal(idOf(text ?? ''), id, text);
+    }
+    const same = parseList('plan.md', '- [ ] P0: a\n- [ ] P0: b\n- [ ] P1: c');
+    assert.deepEqual(
+      same.stories.map(({ id }) => id),
+      ['#1', '#2', 'P1'],
+    );
+  });
+
+  test('a fence that is never closed is told, not passed over', () => {
+    const text = '- [ ] a\n\n  ```sh\n  ls\n- [ ] b\n';
+    const list = parseList('plan.md', text);
+    assert.equal(list.stories.length, 1);
+    assert.deepEqual(
+      list.problems.map(({ code, line }) => [code, line]),
+      [['unclosedBlock', 3]],
+    );
+    assert.equal(problemOf('plan.md', '<!-- x\n- [ ] b').code, 'unclosedBlock');
+    assert.deepEqual(parseList('plan.md', '- [ ] a\n```\nend').problems, []);
+    assert.equal(parseList('plan.md', '````\n```\n- [ ] x\n````\n- [ ] y').stories.length, 1);
+    assert.equal(parseList('plan.md', '```sh `x`\n- [ ] y').stories.length, 1);
+    assert.equal(parseList('plan.md', '---\n- [ ] y').stories.length, 1);
+  });
+
+  test('no checkbox is no empty list', () => {
+    assert.equal(problemOf('plan.md', '# Plan\n\n- do it').code, 'noStories');
+    assert.match(problemOf('specs/INDEX.md', '').message, /Write each specification/);
+    assert.equal(problemOf('plan.md', Uint8Array.of(0xff)).code, 'unreadable');
+  });
+
+  test('a tick changes one character', async () => {
+    const text = await fixture('plan.md');
+    const tick = (id: string, done = true) => editStoryDone(text, { id }, done, 'plan.md');
+    assert.equal(tick('T002'), text.replace('[ ] T002 ', '[x] T002 '));
+    assert.equal(tick('T001', false), text.replace('[x] T001', '[ ] T001'));
+    assert.equal(tick('1.2'), text.replace('[~]', '[x]'));
+    assert.equal(tick('#8'), text.replace('[ ] Hear', '[x] Hear'));
+    assert.equal(tick('T001'), text);
+    assert.equal(
+      editStoryDone('- [X] a\r\n- [ ] b', { id: '#2' }, true, 'plan.md'),
+      '- [X] a\r\n- [X] b',
+    );
+    assert.equal(editStoryDone('- [🚀] a', { id: '#1' }, true, 'plan.md'), '- [x] a');
+  });
+
+  test('a story known by its place alone is not guessed in a changed file', async t => {
+    const path = join(await folderFor(t), 'plan.md');
+    await writeFile(path, '- [ ] a\n- [ ] b\n');
+    const { hash } = parseStoryFile(path, '- [ ] a\n- [ ] b\n');
+    await writeFile(path, '- [ ] new\n- [ ] a\n- [ ] b\n');
+    const selector = { id: '#2', position: 1 };
+    await assert.rejects(setStoryDone(path, selector, true, { expectedHash: hash }), HumanError);
+    assert.equal((await setStoryDone(path, selector, true)).changed, true);
+    assert.equal(await readFile(path, 'utf8'), '- [ ] new\n- [x] a\n- [ ] b\n');
+  });
+});
+
+test('an index of specifications names its stories by their files', async () => {
+  const text = await fixture('specs.md');
+  const list = parseList('specs/INDEX.md', text);
+  assert.deepEqual(
+    list.stories.map(({ id, done, epic }) => [id, done, epic]),
+    [
+      ['database', true, 'Backend'],
+      ['search_ui', false, 'Backend'],
+      ['#3', false, 'Backend'],
+    ],
+  );
+  assert.equal(
+    editStoryDone(text, { id: 'search_ui' }, true, 'specs/INDEX.md'),
+    text.replace('[ ] [Search]', '[x] [Search]'),
+  );
+});
+
+describe('Beads', () => {
+  test('issues, blockers, parents, and what is no work', async () => {
+    const list = parseList('issues.jsonl', await fixture('issues.jsonl'));
+    assert.deepEqual(
+      list.stories.map(({ id, done, dependsOn, epic, parked, line }) => [
+        id,
+        done,
+        dependsOn,
+        epic,
+        parked,
+        line,
+      ]),
+      [
+        ['g-1', true, [], undefined, undefined, 1],
+        ['g-2', false, ['g-1'], 'The garden', undefined, 2],
+        ['g-3', false, ['g-2'], undefined, undefined, 4],
+        ['g-4', false, [], undefined, true, 5],
+        ['g-x', false, [], undefined, true, 6],
+        ['g-e', false, [], undefined, undefined, 7],
+        ['g-d', false, [], undefined, true, 8],
+      ],
+    );
+    assert.equal(find(list, 'g-1').description, 'Dig, <then> plant.');
+    assert.deepEqual(find(list, 'g-2').criteria, [{ text: 'Wet soil' }]);
+    assert.equal(find(list, 'g-3').status, 'in_progress');
+    assert.equal(nextStory(list.stories).story?.id, 'g-2');
+    assert.deepEqual(list.problems, []);
+  });
+
+  test('when only what was put aside is left, all is done', async () => {
+    const { stories } = parseList('issues.jsonl', await fixture('issues.jsonl'));
+    const left = stories.map(story => (story.parked ? story : { ...story, done: true }));
+    assert.deepEqual(nextStory(left), { reason: 'allDone' });
+  });
+
+  test('a tick changes the status and nothing else', async () => {
+    const text = await fixture('issues.jsonl');
+    const tick = (id: string, done: boolean) => editStoryDone(text, { id }, done, 'i.jsonl');
+    assert.equal(tick('g-2', true), text.replace('水","status":"open"', '水","status":"closed"'));
+    assert.equal(tick('g-3', true), text.replace('"in_progress"', '"closed"'));
+    assert.equal(tick('g-1', false), text.replace('"closed"', '"open"'));
+    assert.equal(
+      editStoryDone('{"id":"a","title":"t"}', { id: 'a' }, true, 'i.jsonl'),
+      '{"id":"a","title":"t","status":"closed"}',
+    );
+  });
+
+  test('a line that is no object is told with its place', () => {
+    const good = '{"id":"a","title":"t"}';
+    const place = (text: string) => {
+      const { code, line, column, message } = problemOf('i.jsonl', text);
+      return [code, line, column, message.includes('line 1')];
+    };
+    assert.deepEqual(place(`${good}\n{"id":"b" "title":1}\n`), ['invalidJson', 2, 11, false]);
+    assert.deepEqual(place(`${good}\r\n\r\n  []\n`), ['invalidJson', 3, 3, false]);
+    assert.deepEqual(place(`${good}${good}`), ['invalidJson', 1, 23, false]);
+    assert.deepEqual(place(`<<<<<<< HEAD\n${good}`), ['invalidJson', 1, 1, false]);
+    assert.equal(problemOf('i.jsonl', '\n').code, 'noStories');
+    assert.equal(problemOf('i.jsonl', '{"seq":1}\n{"seq":2}').code, 'noStories');
+  });
+
+  test('repeated ids and unknown blockers are problems on their lines', () => {
+    const text = [
+      '{"id":"a","title":"t"}',
+      '{"id":"a","title":"t"}',
+      '{"id":"b","title":"t","dependencies":[{"depends_on_id":"z"}]}',
+    ].join('\n');
+    assert.deepEqual(
+      parseList('i.jsonl', text).problems.map(({ code, line, column }) => [code, line, column]),
+      [
+        ['duplicateId', 2, 2],
+        ['unknownDependency', 3, 23],
+      ],
+    );
+  });
+});
+
+describe('orchestration', () => {
+  test('tasks over all phases; a phase waits for the tasks of another', async () => {
+    const list = parseList('o.yaml', await fixture('orchestration.yaml'));
+    assert.equal(list.project, 'Garden');
+    assert.deepEqual(
+      list.stories.map(({ id, title, done, status, epic, dependsOn, parked, line }) => [
+        id,
+        title,
+        done,
+        status,
+        epic,
+        dependsOn,
+        parked,
+        line,
+      ]),
+      [
+        ['T1.1', 'Dig — 20 cm', true, 'completed', 'Phase 1: Soil', [], undefined, 9],
+        ['1.10', 'Rake', false, 'in_progress', 'Phase 1: Soil', ['T1.1'], undefined, 15],
+        ['T2.1', 'Sow', false, undefined, 'Plants', ['T1.1', '1.10'], undefined, 24],
+        ['T2.2', 'Water', false, 'pending', 'Plants', ['T2.3', 'T1.1', '1.10'], undefined, 30],
+        ['T2.3', 'Fence', false, undefined, 'Plants', ['T1.1', '1.10'], undefined, 31],
+        ['T2.4', 'T2.4', false, 'skipped', 'Plants', ['T1.1', '1.10'], true, 33],
+      ],
+    );
+    assert.deepEqual(find(list, 'T2.1').criteria, [{ text: 'rows' }, { text: 'labels' }]);
+    assert.equal(nextStory(list.stories).story?.id, '1.10');
+    assert.deepEqual(list.problems, []);
+  });
+
+  test('a tick changes one word, or adds one line', async () => {
+    const text = await fixture('orchestration.yaml');
+    const tick = (id: string, done = true) => editStoryDone(text, { id }, done, 'o.yaml');
+    assert.equal(tick('1.10'), text.replace('"in_progress"', '"completed"'));
+    assert.equal(tick('T1.1', false), text.replace('status: completed   #', 'status: pending   #'));
+    assert.equal(tick('T2.1'), text.replace('status: #', 'status: completed #'));
+    assert.equal(tick('T2.2'), text.replace('Water, status: pending', 'Water, status: completed'));
+    assert.equal(tick('T2.3'), text.replace('at all\n', 'at all\n        status: completed\n'));
+    assert.equal(tick('T2.4'), text.replace('skipped', 'completed'));
+  });
+
+  test('unusual places of a status', () => {
+    const tick = (tasks: string) => editStoryDone(`tasks:${tasks}`, { id: 'a' }, true, 'o.yml');
+    assert.equal(tick(' [{id: a, status}]'), 'tasks: [{id: a, status: completed}]');
+    assert.equal(tick(' [{id: a, status: }]'), 'tasks: [{id: a, status: completed}]');
+    assert.equal(tick(' [{id: a}]'), 'tasks: [{status: completed, id: a}]');
+    assert.equal(tick('\r\n- id: a\r\n'), 'tasks:\r\n- id: a\r\n  status: completed\r\n');
+    assert.equal(tick('\n- id: a'), 'tasks:\n- id: a\n  status: completed');
+    assert.equal(tick('\n- id: a\n  status:'), 'tasks:\n- id: a\n  status: completed');
+    assert.equal(
+      tick('\n- description: |\n    x\n  id: a\n'),
+      'tasks:\n- status: completed\n  description: |\n    x\n  id: a\n',
+    );
+    assert.equal(
+      tick('\n- id: a\n  status: |\n    pending\n  name: b\n'),
+      'tasks:\n- id: a\n  status: completed\n  name: b\n',
+    );
+    assert.equal(
+      tick('\n- id: b\n  status: &s pending\n- id: a\n  status: *s\n'),
+      'tasks:\n- id: b\n  status: &s pending\n- id: a\n  status: completed\n',
+    );
+    assert.equal(
+      tick('\n- &d\n  id: b\n  status: pending\n- <<: *d\n  id: a\n'),
+      'tasks:\n- &d\n  id: b\n  status: pending\n- status: completed\n  <<: *d\n  id: a\n',
+    );
+    assert.match(
+      tick(' [{id: a, passes: false, status: pending}]'),
+      /passes: true, status: completed/,
+    );
+  });
+
+  test('a change that an anchor would carry to other tasks is refused', () => {
+    const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
+    assert.throws(
+      () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
+      /cannot be changed by itself/,
+    );
+  });
+
+  test('what is no YAML, or has no tasks, is told with its place', () => {
+    const place = (text: string) => {
+      const { code, line, column } = problemOf('o.yaml', text);
+      return [code, line, column];
+    };
+    assert.deepEqual(place('phases:\n\t- a\n'), ['invalidYaml', 2, 1]);
+    assert.deepEqual(place('a: 1\nb: 2\na: 3\n'), ['invalidYaml', 3, 1]);
+    assert.equal(place('a: *x')[0], 'invalidYaml');
+    assert.match(problemOf('o.yaml', 'a: 1\n---\nb: 2\n').message, /several YAML documents/);
+    assert.equal(place('['.repeat(5000))[0], 'invalidYaml');
+    for (const text of ['', 'name: x', 'phases: 3', 'phases: [x]', 'phases: [{name: a}]', '- a']) {
+      assert.equal(place(text)[0], 'noStories', text);
+    }
+    assert.deepEqual(parseList('o.yaml', 'phases: [{tasks: []}]').stories, []);
+  });
+
+  test('unknown dependencies and circles are problems on their lines', () => {
+    const list = parseList(
+      'o.yaml',
+      'phases:\n- id: p\n  dependencies: [q]\n  tasks:\n  - id: a\n- id: q\n  tasks:\n  - id: b\n    depends_on: [a, gone]\n',
+    );
+    assert.deepEqual(
+      list.problems.map(({ code, line, column }) => [code, line, column]),
+      [
+        ['circularDependency', 5, 5],
+        ['unknownDependency', 9, 5],
+      ],
+    );
+  });
+});
+
+describe('finding a story file', () => {
+  test('a prd.json comes first, then the other places in order', async t => {
+    const workspace = await folderFor(t);
+    const put = async (place: string, text: string) => {
+      const path = join(workspace, ...place.split('/'));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    };
+    const contentOf = (path: string) =>
+      path.endsWith('.md')
+        ? '- [ ] x'
+        : path.endsWith('l') && !path.endsWith('yaml') && !path.endsWith('yml')
+          ? '{"id":"a","title":"t"}'
+          : 'phases: [{tasks: [{id: a}]}]';
+    for (const place of OTHER_STORY_FILE_PLACES.toReversed()) {
+      const path = await put(place.replace('*', 'one'), contentOf(place));
+      assert.equal((await findStoryFile(workspace))?.toLowerCase(), path.toLowerCase());
+    }
+    const prd = await put('plans/prd.json', '[]');
+    assert.equal(await findStoryFile(workspace), prd);
+  });
+
+  test('a file without stories does not count, and two at one place are not guessed', async t => {
+    const workspace = await folderFor(t);
+    const put = async (place: string, text: string) => {
+      const path = join(workspace, place);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    };
+    await put('.beads/issues.jsonl', '');
+    await put('PLAN.md', '# Only prose\n\n```\n- [ ] example\n```\n');
+    await put('.claude/orchestration/_template.yaml', 'phases: [{tasks: [{id: a}]}]');
+    await mkdir(join(workspace, 'fix_plan.md'));
+    assert.equal(await findStoryFile(workspace), undefined);
+    const first = await put('specs/001-a/tasks.md', '- [ ] x');
+    await put('specs/002-b/notes.md', '- [ ] x');
+    assert.equal(await findStoryFile(workspace), first);
+    await put('specs/002-b/tasks.md', '- [ ] x');
+    assert.equal(await findStoryFile(workspace), undefined);
+  });
+});
+
+test('an edit on the disk keeps BOM, CRLF and a missing last newline in every format', async t => {
+  const folder = await folderFor(t);
+  for (const [name, id, from, to] of [
+    ['plan.md', 'T002', '[ ] T002 ', '[x] T002 '],
+    ['issues.jsonl', 'g-2', '水","status":"open"', '水","status":"closed"'],
+    ['orchestration.yaml', '1.10', '"in_progress"', '"completed"'],
+  ] as const) {
+    const text = `\uFEFF${(await fixture(name)).trimEnd().replaceAll('\n', '\r\n')}`;
+    const path = join(folder, name);
+    await writeFile(path, text);
+    assert.equal((await setStoryDone(path, { id }, true)).changed, true);
+    assert.equal(await readFile(path, 'utf8'), text.replace(from, to));
+  }
+});

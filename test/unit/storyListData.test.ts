@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { nextData, storyListData } from '../../src/presentation/storyListData.ts';
+
+const text = `{"userStories":[
+{"id":"A","title":"First","passes":true,"priority":2,"epic":"Core"},
+{"id":"B","title":"Second","passes":false,"dependsOn":["A"]},
+{"id":"C","title":"Third","passes":false,"dependsOn":["A","B","gone"]}]}`;
+
+test('a story file as data', () => {
+  const data = storyListData(parseStoryFile('/w/prd.json', text));
+  assert.deepEqual(data, {
+    source: '/w/prd.json',
+    format: 'prd',
+    stories: [
+      {
+        id: 'A',
+        title: 'First',
+        done: true,
+        state: 'done',
+        priority: 2,
+        blockedBy: [],
+        epic: 'Core',
+      },
+      {
+        id: 'B',
+        title: 'Second',
+        done: false,
+        state: 'ready',
+        priority: null,
+        blockedBy: [],
+        epic: null,
+      },
+      {
+        id: 'C',
+        title: 'Third',
+        done: false,
+        state: 'waiting',
+        priority: null,
+        blockedBy: ['B', 'gone'],
+        epic: null,
+      },
+    ],
+    problems: [
+      {
+        message:
+          'C waits for gone, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
+        line: 4,
+      },
+    ],
+  });
+});
+
+test('a run may know more of a story than its file', () => {
+  const data = storyListData(parseStoryFile('prd.json', text), ({ id }) =>
+    id === 'B' ? 'running' : undefined,
+  );
+  assert.deepEqual(
+    data.stories.map(({ state }) => state),
+    ['done', 'running', 'waiting'],
+  );
+});
+
+test('what a file has put aside is neither ready nor next', () => {
+  const file = parseStoryFile('i.jsonl', '{"id":"a","title":"t","status":"tombstone"}');
+  assert.equal(storyListData(file).stories[0]?.state, 'parked');
+  assert.deepEqual(nextData(file), { id: null, reason: 'allDone' });
+});
+
+test('a file that cannot be used has no stories, and says why', () => {
+  const file = parseStoryFile('/w/PLAN.md', '# Nothing\n');
+  const data = storyListData(file);
+  assert.deepEqual([data.source, data.format, data.stories], ['/w/PLAN.md', 'plan', []]);
+  assert.equal(data.problems[0]?.line, 1);
+  assert.deepEqual(nextData(file), { id: null, reason: 'invalid' });
+});
+
+test('the next story, or why there is none', () => {
+  const next = (content: string, skip?: ReadonlySet<string>) =>
+    nextData(parseStoryFile('prd.json', content), skip);
+  assert.deepEqual(next(text), { id: 'B' });
+  assert.deepEqual(next(text, new Set(['B'])), { id: null, reason: 'skipped' });
+  assert.deepEqual(next('[]'), { id: null, reason: 'empty' });
+  assert.deepEqual(next('[{"id":1,"title":"t","passes":true}]'), { id: null, reason: 'allDone' });
+  assert.deepEqual(next('[{"id":1,"title":"t","dependsOn":["x"]}]'), {
+    id: null,
+    reason: 'waiting',
+  });
+});
