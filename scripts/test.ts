@@ -10,6 +10,11 @@ interface Counts {
 }
 
 const root = path.resolve(import.meta.dirname, '..');
+/** A test that has not ended after this long hangs: it fails by name, and the others still run. */
+const TEST_NEVER_MS = 15 * 60_000;
+/** A suite that has not ended after this long hangs outside of its tests: it fails, and the next one runs. */
+const SUITE_NEVER_MS = 40 * 60_000;
+
 const results = path.join(root, 'test-results');
 const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
 
@@ -81,6 +86,7 @@ async function nodeTests(folder: string): Promise<Counts> {
   const code = await run(process.execPath, [
     '--disable-warning=ExperimentalWarning',
     '--test',
+    `--test-timeout=${TEST_NEVER_MS}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     '--test-reporter=./scripts/lib/countReporter.ts',
@@ -145,6 +151,10 @@ function run(command: string, args: readonly string[]): Promise<number> {
       stdio: ['ignore', 'inherit', 'inherit'],
       shell: isScript,
     });
+    const watchdog = setTimeout(() => {
+      console.log(`[test] ended after ${SUITE_NEVER_MS / 60_000} minutes: it hangs`);
+      child.kill('SIGTERM');
+    }, SUITE_NEVER_MS);
     // A signal to this process alone must not leave a suite behind.
     const pass = (signal: NodeJS.Signals) => {
       interrupted = true;
@@ -153,6 +163,7 @@ function run(command: string, args: readonly string[]): Promise<number> {
     process.on('SIGINT', pass).on('SIGTERM', pass);
     child.on('error', reject);
     child.on('close', code => {
+      clearTimeout(watchdog);
       process.off('SIGINT', pass).off('SIGTERM', pass);
       resolve(code ?? 1);
     });

@@ -91,6 +91,10 @@ export class RunWatcher implements Disposable {
     // Before the journal is read: a loop found dead afterwards may have written its end in between.
     const owner = await livingLockOwner(this.files);
     const runId = owner?.runId ?? (await newestRunId(this.files));
+    if (this.disposed) {
+      // A watcher opened from here on would be closed by nobody, and keep the process alive.
+      return;
+    }
     if (runId !== this.watched.runId) {
       this.reader =
         runId === undefined ? undefined : new JournalReader(this.files.journalFile(runId));

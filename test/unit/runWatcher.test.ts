@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
+
+const room = path.resolve(import.meta.dirname, '../../src/orchestrator/run');
+/** Far more than a process needs to start and end; only one that hangs is ended by it. */
+const NEVER_MS = 60_000;
+
+test('disposed in the middle of a look, a watcher leaves nothing that keeps a process alive', async t => {
+  const folder = await tempDir('ralph-fresh-watcher-');
+  t.after(() => folder.remove());
+  await mkdir(new RunFiles(folder.path).runDir('20261122-101010-abcd'), { recursive: true });
+  const module = (name: string) => JSON.stringify(pathToFileURL(path.join(room, name)).href);
+  const program = `
+    import { RunFiles } from ${module('runFiles.ts')};
+    import { RunWatcher } from ${module('runWatcher.ts')};
+    const watcher = new RunWatcher(new RunFiles(${JSON.stringify(folder.path)}));
+    await watcher.start();
+    const looking = watcher.look();
+    // The look has begun and waits for the file system.
+    await Promise.resolve();
+    watcher.dispose();
+    await looking;
+    console.log('disposed');`;
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program],
+    { env: cleanEnv({ home: folder.path }), timeout: NEVER_MS },
+  );
+  assert.equal(stdout, 'disposed\n');
+});
