@@ -6,13 +6,14 @@ import { ContextKeyValue } from './views/contextKey.ts';
 import { ContextKey } from './views/contributions.ts';
 import { CommitDiff } from './views/diff/commitDiff.ts';
 import { GitFileSystem } from './views/diff/gitFileSystem.ts';
+import { ActiveRun } from './views/folders/activeRun.ts';
+import { ActiveStories } from './views/folders/activeStories.ts';
+import { Folders } from './views/folders/folders.ts';
 import { RunNotifications } from './views/notifications/runNotifications.ts';
 import { ProgressPage } from './views/progress/progressPage.ts';
 import { RunCommands } from './views/run/runCommands.ts';
-import { RunModel } from './views/run/runModel.ts';
 import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
-import { StoryModel } from './views/stories/storyModel.ts';
 import { RunTask } from './views/terminal/runTask.ts';
 
 /** Builds the objects and hands them to each other; each registers what it contributes. */
@@ -44,8 +45,9 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
     maxIterations: own(new ConfigValue('maxIterations', 20)),
   };
   const program = path.join(context.extensionPath, 'dist', 'cli.js');
-  const runs = own(new RunModel(onError));
-  const stories = own(new StoryModel(onError));
+  const folders = own(new Folders(context.workspaceState, onError));
+  const runs = own(new ActiveRun(folders));
+  const stories = own(new ActiveStories(folders));
   const runCommands = own(new RunCommands(runs, settings, program, log));
   const storiesView = own(new StoriesView(stories, runs, log));
   own(new RunTask(runs, () => runCommands.start(), log));

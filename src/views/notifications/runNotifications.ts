@@ -6,8 +6,8 @@ import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
 import { plainSentence } from '../plainSentence.ts';
-import type { RunModel } from '../run/runModel.ts';
 
 /** Ends that are neither good nor a fault. */
 const WARNINGS: ReadonlySet<RunOutcome> = new Set(['maxIterations', 'budget', 'stuck']);
@@ -18,7 +18,7 @@ export class RunNotifications implements Disposable {
   /** The run that was seen running. */
   private seenRunning: string | undefined;
 
-  constructor(model: RunModel) {
+  constructor(model: ActiveRun) {
     this.store.add(model.onDidChange(run => void this.update(run)));
   }
 

@@ -15,7 +15,7 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import type { RunModel } from '../run/runModel.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
 import { type FromPage, parseFromPage, type ToPage } from './protocol.ts';
 import { progressSnapshot } from './snapshot.ts';
 
@@ -25,13 +25,13 @@ const SEND_EVERY_MS = 100;
 /** The editor tab "Ralph Progress": one at most, restored after a reload, drawn from whole snapshots. */
 export class ProgressPage implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly model: RunModel;
+  private readonly model: ActiveRun;
   private readonly extensionUri: Uri;
   private readonly log: LogOutputChannel;
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(model: RunModel, extensionUri: Uri, log: LogOutputChannel) {
+  constructor(model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
     this.model = model;
     this.extensionUri = extensionUri;
     this.log = log;

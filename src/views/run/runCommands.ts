@@ -13,8 +13,8 @@ import type { ConfigValue } from '../configValue.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
 import { requireTrust } from '../workspaceFolder.ts';
-import type { RunModel } from './runModel.ts';
 
 export interface RunSettings {
   readonly agent: ConfigValue<'agent'>;
@@ -26,7 +26,7 @@ export interface RunSettings {
 /** Starts and stops runs. The loop is a process of its own; this only launches it and leaves requests. */
 export class RunCommands implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly model: RunModel;
+  private readonly model: ActiveRun;
   private readonly settings: RunSettings;
   private readonly log: LogOutputChannel;
   /** `dist/cli.js` of this extension. */
@@ -34,7 +34,7 @@ export class RunCommands implements Disposable {
   /** A start that is under way, so that two clicks are one start. */
   private starting: Promise<void> | undefined;
 
-  constructor(model: RunModel, settings: RunSettings, program: string, log: LogOutputChannel) {
+  constructor(model: ActiveRun, settings: RunSettings, program: string, log: LogOutputChannel) {
     this.model = model;
     this.settings = settings;
     this.program = program;

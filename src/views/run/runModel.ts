@@ -1,12 +1,11 @@
-import { EventEmitter, workspace } from 'vscode';
+import { EventEmitter } from 'vscode';
 import { type Disposable, Emitter } from '../../orchestrator/emitter.ts';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { RunHistory } from '../../orchestrator/run/history.ts';
-import { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/run/runState.ts';
+import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import { RunWatcher, type WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { ralphFolder } from '../workspaceFolder.ts';
 
 /** Events kept for views that open later; beyond it the agents' older words and tool calls go. */
 const MAX_EVENTS = 20_000;
@@ -19,7 +18,7 @@ function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
   );
 }
 
-/** The workspace's newest run, followed while anybody looks; all views see the same one. */
+/** A folder's newest run; all views see the same one. */
 export class RunModel implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
@@ -28,26 +27,24 @@ export class RunModel implements Disposable {
   readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly onError: (error: Error) => void;
 
-  private watcher: RunWatcher | undefined;
-  private history: RunHistory | undefined;
+  readonly files: RunFiles;
+  private readonly watcher: RunWatcher;
+  private readonly history: RunHistory;
   /** Runs before the watched one, oldest first. */
   private earlier: readonly RunState[] = [];
   private earlierThan: string | undefined;
   private recent: { readonly runId: string; readonly events: RunEvent[] } | undefined;
 
-  constructor(onError: (error: Error) => void) {
+  constructor(files: RunFiles, onError: (error: Error) => void) {
+    this.files = files;
     this.onError = onError;
-    this.store.add(workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+    this.watcher = new RunWatcher(files);
+    this.history = new RunHistory(files);
     this.follow();
   }
 
-  get files(): RunFiles | undefined {
-    const folder = ralphFolder();
-    return folder === undefined ? undefined : new RunFiles(folder);
-  }
-
   get current(): WatchedRun {
-    return this.watcher?.current ?? { state: INITIAL_RUN_STATE, alive: false };
+    return this.watcher.current;
   }
 
   /** States of all runs, oldest first, the newest last. */
@@ -62,29 +59,16 @@ export class RunModel implements Disposable {
 
   /** Looks at the files now; resolves when what is there has been told. */
   async refresh(): Promise<void> {
-    await this.watcher?.look();
+    await this.watcher.look();
   }
 
   dispose(): void {
-    this.watcher?.dispose();
+    this.watcher.dispose();
     this.store.dispose();
   }
 
   private follow(): void {
-    this.watcher?.dispose();
-    this.watcher = undefined;
-    this.history = undefined;
-    this.earlier = [];
-    this.earlierThan = undefined;
-    this.recent = undefined;
-    const { files } = this;
-    if (!files) {
-      this.changeEmitter.fire(this.current);
-      return;
-    }
-    const watcher = new RunWatcher(files);
-    this.watcher = watcher;
-    this.history = new RunHistory(files);
+    const { watcher } = this;
     watcher.onError(this.onError);
     watcher.onDidReadEvents(({ runId, events }) => {
       if (this.recent?.runId === runId) {
@@ -107,14 +91,13 @@ export class RunModel implements Disposable {
   }
 
   private async readEarlier(runId: string | undefined): Promise<void> {
-    const { history } = this;
-    if (history === undefined || runId === undefined || this.earlierThan === runId) {
+    if (runId === undefined || this.earlierThan === runId) {
       return;
     }
     this.earlierThan = runId;
     try {
-      const earlier = await history.read(runId);
-      if (this.history === history && this.earlierThan === runId && earlier.length > 0) {
+      const earlier = await this.history.read(runId);
+      if (this.earlierThan === runId && earlier.length > 0) {
         this.earlier = earlier;
         this.changeEmitter.fire(this.current);
       }

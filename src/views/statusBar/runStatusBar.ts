@@ -15,16 +15,16 @@ import { shorten } from '../../orchestrator/text.ts';
 import { clock, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import type { RunModel } from '../run/runModel.ts';
-import type { StoryModel } from '../stories/storyModel.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { ActiveStories } from '../folders/activeStories.ts';
 
 /** One item that tells how the run stands; hidden where there has been none. */
 export class RunStatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
-  private readonly stories: StoryModel;
+  private readonly stories: ActiveStories;
 
-  constructor(model: RunModel, stories: StoryModel) {
+  constructor(model: ActiveRun, stories: ActiveStories) {
     this.stories = stories;
     this.item = this.store.add(
       window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10),

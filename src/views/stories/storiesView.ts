@@ -20,10 +20,10 @@ import { ContextKeyValue } from '../contextKey.ts';
 import { Command, ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { ActiveStories } from '../folders/activeStories.ts';
 import { plainSentence } from '../plainSentence.ts';
-import type { RunModel } from '../run/runModel.ts';
 import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
-import type { StoryModel } from './storyModel.ts';
 import { commitsByStory, storyStates } from './storyState.ts';
 
 /** The Stories view: the story file's stories with their ticks, and under each its commits. */
@@ -36,12 +36,12 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   private readonly storyFileKey = new ContextKeyValue<'none' | 'broken' | 'ready'>(
     ContextKey.storyFile,
   );
-  private readonly stories: StoryModel;
-  private readonly runs: RunModel;
+  private readonly stories: ActiveStories;
+  private readonly runs: ActiveRun;
   private readonly view: TreeView<StoryTreeNode>;
   private nodes: readonly StoryTreeNode[] | undefined;
 
-  constructor(stories: StoryModel, runs: RunModel, log: LogOutputChannel) {
+  constructor(stories: ActiveStories, runs: ActiveRun, log: LogOutputChannel) {
     this.stories = stories;
     this.runs = runs;
     this.view = this.store.add(

@@ -9,28 +9,28 @@ import {
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { ralphFolder } from '../workspaceFolder.ts';
 
 const SOON_MS = 250;
 /** Every place that a story file may have, as one pattern. */
 const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
 
-/** The workspace's story file, read when it changes. Nothing is read before somebody asks. */
+/** A folder's story file, read when it changes. Nothing is read before somebody asks. */
 export class StoryModel implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
+  private readonly folder: string;
   private readonly onError: (error: Error) => void;
   private file: StoryFile | undefined;
   private reading: Promise<void> | undefined;
   private readAgain = false;
   private watcher: Disposable | undefined;
-  private watchedFolder: string | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(onError: (error: Error) => void) {
+  /** @param folder absolute path */
+  constructor(folder: string, onError: (error: Error) => void) {
+    this.folder = folder;
     this.onError = onError;
-    this.store.add(workspace.onDidChangeWorkspaceFolders(() => void this.refresh()));
   }
 
   /** As last read; `undefined` where there is none, or before the first {@link refresh}. */
@@ -70,7 +70,7 @@ export class StoryModel implements Disposable {
       this.readAgain = false;
       try {
         const before = this.file;
-        const after = await read();
+        const after = await read(this.folder);
         // The same bytes keep the same objects, so that nobody takes them for a change.
         if (before?.path !== after?.path || before?.hash !== after?.hash) {
           this.file = after;
@@ -83,29 +83,22 @@ export class StoryModel implements Disposable {
   }
 
   private watch(): void {
-    const folder = ralphFolder();
-    if (folder === this.watchedFolder) {
+    if (this.watcher !== undefined) {
       return;
     }
-    this.watchedFolder = folder;
-    this.watcher?.dispose();
-    this.watcher = undefined;
-    if (folder !== undefined) {
-      const watcher = workspace.createFileSystemWatcher(
-        new RelativePattern(Uri.file(folder), STORY_FILES),
-      );
-      const refresh = () => void this.refresh();
-      watcher.onDidChange(refresh);
-      watcher.onDidCreate(refresh);
-      watcher.onDidDelete(refresh);
-      this.watcher = watcher;
-    }
+    const watcher = workspace.createFileSystemWatcher(
+      new RelativePattern(Uri.file(this.folder), STORY_FILES),
+    );
+    const refresh = () => void this.refresh();
+    watcher.onDidChange(refresh);
+    watcher.onDidCreate(refresh);
+    watcher.onDidDelete(refresh);
+    this.watcher = watcher;
   }
 }
 
-async function read(): Promise<StoryFile | undefined> {
-  const folder = ralphFolder();
-  const file = folder === undefined ? undefined : await findStoryFile(folder);
+async function read(folder: string): Promise<StoryFile | undefined> {
+  const file = await findStoryFile(folder);
   if (file === undefined) {
     return undefined;
   }

@@ -16,7 +16,7 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, TASK_TYPE } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
-import type { RunModel } from '../run/runModel.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
 import { RunTerminal } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
@@ -25,14 +25,14 @@ const NAME = 'Fresh Run';
 /** The background task "Ralph: Fresh Run": shows the run and can end it, but does not contain it. */
 export class RunTask implements TaskProvider, Disposable {
   private readonly store = new DisposableStore();
-  private readonly model: RunModel;
+  private readonly model: ActiveRun;
   private readonly start: () => Promise<void>;
   /** The newest terminal, by a task or not. */
   private newest: RunTerminal | undefined;
   /** The one without a task. */
   private attached: Terminal | undefined;
 
-  constructor(model: RunModel, start: () => Promise<void>, log: LogOutputChannel) {
+  constructor(model: ActiveRun, start: () => Promise<void>, log: LogOutputChannel) {
     this.model = model;
     this.start = start;
     this.store.add(tasks.registerTaskProvider(TASK_TYPE, this));

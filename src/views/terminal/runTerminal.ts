@@ -4,7 +4,7 @@ import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { withoutControls } from '../../orchestrator/text.ts';
 import { type Style, Transcript } from '../../presentation/transcript.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import type { RunModel } from '../run/runModel.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
 
 const CTRL_C = '\x03';
 const RESET = '\x1b[0m';
@@ -29,7 +29,7 @@ export class RunTerminal implements Pseudoterminal {
   readonly onDidWrite = this.writeEmitter.event;
   private readonly closeEmitter = this.store.add(new EventEmitter<number>());
   readonly onDidClose = this.closeEmitter.event;
-  private readonly model: RunModel;
+  private readonly model: ActiveRun;
   private readonly start: (() => Promise<void>) | undefined;
   private readonly staysOpen: boolean;
   /** It is made or open, and the run it shows has not ended. */
@@ -43,7 +43,7 @@ export class RunTerminal implements Pseudoterminal {
    * @param start starts a run when none is going on; only for a task that a person runs from the Tasks menu
    * @param staysOpen does not tell VS Code of the end, which then may close the terminal
    */
-  constructor(model: RunModel, start: (() => Promise<void>) | undefined, staysOpen: boolean) {
+  constructor(model: ActiveRun, start: (() => Promise<void>) | undefined, staysOpen: boolean) {
     this.model = model;
     this.start = start;
     this.staysOpen = staysOpen;

@@ -1,0 +1,77 @@
+import { EventEmitter } from 'vscode';
+import { type Disposable, Emitter } from '../../orchestrator/emitter.ts';
+import type { RunEvent } from '../../orchestrator/run/events.ts';
+import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from './folder.ts';
+import type { Folders } from './folders.ts';
+
+const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
+
+/** The newest run of the active folder, as one thing to follow: `onDidChange` also tells of another folder. */
+export class ActiveRun implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly eventsEmitter = this.store.add(new Emitter<readonly RunEvent[]>());
+  readonly onDidReadEvents = this.eventsEmitter.event;
+  private readonly folders: Folders;
+
+  constructor(folders: Folders) {
+    this.folders = folders;
+    this.store.add(
+      folders.inEach(folder => {
+        const change = folder.runs.onDidChange(run => {
+          if (folder === folders.active) {
+            this.changeEmitter.fire(run);
+          }
+        });
+        const events = folder.runs.onDidReadEvents(read => {
+          if (folder === folders.active) {
+            this.eventsEmitter.fire(read);
+          }
+        });
+        return {
+          dispose: () => {
+            change.dispose();
+            events.dispose();
+          },
+        };
+      }),
+    );
+    this.store.add(folders.onDidChangeActive(() => this.changeEmitter.fire(this.current)));
+  }
+
+  get folder(): Folder | undefined {
+    return this.folders.active;
+  }
+
+  get files(): RunFiles | undefined {
+    return this.folder?.files;
+  }
+
+  get current(): WatchedRun {
+    return this.folder?.runs.current ?? NO_RUN;
+  }
+
+  /** States of all runs of the folder, oldest first, the newest last. */
+  get states(): readonly RunState[] {
+    return this.folder?.runs.states ?? [INITIAL_RUN_STATE];
+  }
+
+  /** All events so far of the newest run. */
+  get events(): readonly RunEvent[] {
+    return this.folder?.runs.events ?? [];
+  }
+
+  /** Looks at the files now; resolves when what is there has been told. */
+  async refresh(): Promise<void> {
+    await this.folder?.runs.refresh();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

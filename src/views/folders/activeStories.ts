@@ -1,0 +1,46 @@
+import { EventEmitter } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folders } from './folders.ts';
+
+/** The story file of the active folder, as one thing to follow: `onDidChange` also tells of another folder. */
+export class ActiveStories implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly folders: Folders;
+
+  constructor(folders: Folders) {
+    this.folders = folders;
+    this.store.add(
+      folders.inEach(folder =>
+        folder.stories.onDidChange(() => {
+          if (folder === folders.active) {
+            this.changeEmitter.fire();
+          }
+        }),
+      ),
+    );
+    this.store.add(folders.onDidChangeActive(() => this.changeEmitter.fire()));
+  }
+
+  /** As last read; `undefined` where there is none, or before the first {@link refresh}. */
+  get current(): StoryFile | undefined {
+    return this.folders.active?.stories.current;
+  }
+
+  /** Reads the file anew, and follows it from now on. */
+  async refresh(): Promise<void> {
+    await this.folders.active?.stories.refresh();
+  }
+
+  /** As {@link refresh}, but many calls in a short time are one. */
+  refreshSoon(): void {
+    this.folders.active?.stories.refreshSoon();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { Uri } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import { RunModel } from '../run/runModel.ts';
+import { StoryModel } from '../stories/storyModel.ts';
+
+/** One folder of the window, with its stories and its runs: there is one loop in a folder at most. */
+export class Folder implements Disposable {
+  /** Absolute. */
+  readonly path: string;
+  /** What the window calls it. */
+  readonly name: string;
+  readonly files: RunFiles;
+  readonly runs: RunModel;
+  readonly stories: StoryModel;
+
+  constructor(folderPath: string, name: string, onError: (error: Error) => void) {
+    this.path = folderPath;
+    this.name = name;
+    this.files = new RunFiles(folderPath);
+    this.runs = new RunModel(this.files, onError);
+    this.stories = new StoryModel(folderPath, onError);
+  }
+
+  get uri(): Uri {
+    return Uri.file(this.path);
+  }
+
+  /** Whether a file or folder, by its absolute path, is in this folder. */
+  contains(file: string): boolean {
+    const relative = path.relative(this.path, file);
+    return relative === '' || !(relative.startsWith('..') || path.isAbsolute(relative));
+  }
+
+  dispose(): void {
+    this.runs.dispose();
+    this.stories.dispose();
+  }
+}

@@ -1,0 +1,137 @@
+import { EventEmitter, type Memento, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { Folder } from './folder.ts';
+
+/** Where the window remembers which folder was worked in. */
+const ACTIVE_KEY = 'activeFolder';
+
+/**
+ * The window's folders on this machine, and the active one: what the palette, the status bar, the progress
+ * page and the terminal are about. It is the one that a person did something in last; when the window opens,
+ * one with a run that goes on.
+ */
+export class Folders implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+  /** Folders were added or removed. */
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly activeEmitter = this.store.add(new EventEmitter<Folder | undefined>());
+  /** Another folder is the active one. */
+  readonly onDidChangeActive = this.activeEmitter.event;
+  private readonly state: Memento;
+  private readonly onError: (error: Error) => void;
+  private folders: readonly Folder[] = [];
+  private activeFolder: Folder | undefined;
+  /** A person chose it here; then a run that goes on elsewhere does not take its place. */
+  private isChosen = false;
+
+  constructor(state: Memento, onError: (error: Error) => void) {
+    this.state = state;
+    this.onError = onError;
+    this.store.add(workspace.onDidChangeWorkspaceFolders(() => this.update()));
+    this.update();
+  }
+
+  get all(): readonly Folder[] {
+    return this.folders;
+  }
+
+  get active(): Folder | undefined {
+    return this.activeFolder;
+  }
+
+  /** The folder that a file is in, the innermost where folders are nested. @param file absolute path */
+  of(file: string): Folder | undefined {
+    return this.folders
+      .filter(folder => folder.contains(file))
+      .sort((a, b) => b.path.length - a.path.length)[0];
+  }
+
+  /** A person works in this folder now. */
+  activate(folder: Folder): void {
+    this.isChosen = true;
+    void this.state.update(ACTIVE_KEY, folder.path);
+    this.setActive(folder);
+  }
+
+  /** Listens in every folder there is and will be. @returns ends it */
+  inEach(listen: (folder: Folder) => Disposable): Disposable {
+    const listeners = new Map<Folder, Disposable>();
+    const update = () => {
+      for (const [folder, listener] of listeners) {
+        if (!this.folders.includes(folder)) {
+          listener.dispose();
+          listeners.delete(folder);
+        }
+      }
+      for (const folder of this.folders) {
+        if (!listeners.has(folder)) {
+          listeners.set(folder, listen(folder));
+        }
+      }
+    };
+    const onChange = this.onDidChange(update);
+    update();
+    return {
+      dispose: () => {
+        onChange.dispose();
+        for (const listener of listeners.values()) {
+          listener.dispose();
+        }
+        listeners.clear();
+      },
+    };
+  }
+
+  dispose(): void {
+    for (const folder of this.folders) {
+      folder.dispose();
+    }
+    this.folders = [];
+    this.store.dispose();
+  }
+
+  private update(): void {
+    const before = this.folders;
+    this.folders = (workspace.workspaceFolders ?? [])
+      .filter(({ uri }) => uri.scheme === 'file')
+      .map(
+        ({ uri, name }) =>
+          before.find(folder => folder.path === uri.fsPath && folder.name === name) ??
+          this.create(uri.fsPath, name),
+      );
+    const remembered = this.state.get<unknown>(ACTIVE_KEY);
+    this.setActive(
+      this.folders.find(folder => folder === this.activeFolder) ??
+        this.folders.find(folder => folder.path === remembered) ??
+        this.folders[0],
+    );
+    this.changeEmitter.fire();
+    for (const folder of before) {
+      if (!this.folders.includes(folder)) {
+        folder.dispose();
+      }
+    }
+  }
+
+  private create(folderPath: string, name: string): Folder {
+    const folder = new Folder(folderPath, name, this.onError);
+    const listener = folder.runs.onDidChange(({ alive }) => {
+      if (alive && !this.isChosen && !this.activeFolder?.runs.current.alive) {
+        this.setActive(folder);
+      }
+      if (!this.folders.includes(folder)) {
+        listener.dispose();
+      }
+    });
+    return folder;
+  }
+
+  private setActive(folder: Folder | undefined): void {
+    if (folder !== this.activeFolder) {
+      this.activeFolder = folder;
+      this.activeEmitter.fire(folder);
+    }
+  }
+}

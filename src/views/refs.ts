@@ -1,0 +1,55 @@
+import * as z from 'zod';
+
+/** Names a story to a command. `folder`: absolute path of the workspace folder. */
+export interface StoryRef {
+  readonly folder: string;
+  readonly storyId: string;
+  /** Where it stands among the file's stories, from 0; tells apart two with the same id. */
+  readonly position?: number | undefined;
+}
+
+/** Names an iteration of a run to a command. */
+export interface IterationRef {
+  readonly folder: string;
+  readonly runId: string;
+  /** From 1, in its run. */
+  readonly iteration: number;
+}
+
+/** Names a commit to a command. */
+export interface CommitRef {
+  readonly folder: string;
+  /** Whole or abbreviated. */
+  readonly hash: string;
+}
+
+const storySchema = z.looseObject({
+  folder: z.string(),
+  storyId: z.string(),
+  position: z.number().int().nonnegative().optional(),
+});
+const iterationSchema = z.looseObject({
+  folder: z.string(),
+  runId: z.string(),
+  iteration: z.number().int().positive(),
+});
+const commitSchema = z.looseObject({ folder: z.string(), hash: z.string() });
+
+/**
+ * What a command was called on: a ref, or a line of a view, which carries its own as `ref`. Commands get
+ * whatever a menu, a link or another extension passes.
+ * @returns `undefined` when it is none, as from the palette
+ */
+function parse<T>(schema: z.ZodType<T>, argument: unknown): T | undefined {
+  const { data } = schema
+    .or(z.looseObject({ ref: schema }).transform(({ ref }) => ref))
+    .safeParse(argument);
+  return data;
+}
+
+export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
+  parse(storySchema, argument);
+export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
+  parse(iterationSchema, argument);
+export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
+  parse(commitSchema, argument);
