@@ -1,6 +1,6 @@
 // Bundles the product into dist/: the extension, the command line, the demo agent, the SDK
 // agent's runner, the webview.
-// --minify for release, --watch for development.
+// --minify for release, --watch for development, --outdir <folder> to build beside a dist that is in use.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
@@ -8,6 +8,8 @@ import { type BuildOptions, build, context, type Plugin } from 'esbuild';
 const root = path.resolve(import.meta.dirname, '..');
 const minify = process.argv.includes('--minify');
 const watch = process.argv.includes('--watch');
+const outdirAt = process.argv.indexOf('--outdir');
+const outdir = path.resolve(root, (outdirAt > 0 && process.argv[outdirAt + 1]) || 'dist');
 
 const shared: BuildOptions = {
   absWorkingDir: root,
@@ -48,9 +50,43 @@ const lazyYaml: Plugin = {
     onResolve({ filter: /^yaml$/ }, () => ({ path: 'yaml', namespace: 'lazy-yaml' }));
     onResolve({ filter: /^\.\/yaml\.cjs$/ }, ({ path: file }) => ({ path: file, external: true }));
     onLoad({ filter: /.*/, namespace: 'lazy-yaml' }, () => ({
-      contents: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parseDocument', 'visit']
+      contents: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'visit']
         .map(name => `export const ${name} = (...args) => require('./yaml.cjs').${name}(...args);`)
         .join('\n'),
+      resolveDir: root,
+    }));
+  },
+};
+
+/** Libraries that few calls of the program need, loaded by the first use; what they export as it is imported. */
+const LAZY_LIBRARIES: Readonly<Record<string, string>> = {
+  'simple-git': "export const simpleGit = (...args) => require('simple-git').simpleGit(...args);",
+  'write-file-atomic': "export default (...args) => require('write-file-atomic')(...args);",
+};
+const lazyLibraries: Plugin = {
+  name: 'lazy-libraries',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^(simple-git|write-file-atomic)$/ }, ({ kind, path: name }) =>
+      kind === 'import-statement' ? { path: name, namespace: 'lazy-libraries' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'lazy-libraries' }, ({ path: name }) => ({
+      contents: LAZY_LIBRARIES[name] ?? '',
+      resolveDir: root,
+    }));
+  },
+};
+
+/** The program is a file of its own beside cli.js, which sets things up before the program is compiled. */
+const ownProgram: Plugin = {
+  name: 'own-program',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /\/program\.ts$/ }, () => ({ path: 'program', namespace: 'own-program' }));
+    onResolve({ filter: /^\.\/program\.cjs$/ }, ({ path: file }) => ({
+      path: file,
+      external: true,
+    }));
+    onLoad({ filter: /.*/, namespace: 'own-program' }, () => ({
+      contents: "export const main = () => require('./program.cjs').main();",
       resolveDir: root,
     }));
   },
@@ -60,38 +96,64 @@ const bundles: BuildOptions[] = [
   {
     ...shared,
     entryPoints: ['node_modules/yaml/browser/index.js'],
-    outfile: 'dist/yaml.cjs',
+    outfile: path.join(outdir, 'yaml.cjs'),
     platform: 'node',
     target: 'node22',
     format: 'cjs',
   },
   {
-    ...shared,
+    ...node,
     plugins: [lazyYaml],
-    entryPoints: ['src/extension.ts'],
-    outfile: 'dist/extension.cjs',
-    platform: 'node',
+    entryPoints: { extension: 'src/extension.ts' },
+    // What a window needs only when somebody asks for it is loaded then, from files of their own.
+    splitting: true,
+    chunkNames: 'extension-[name]-[hash]',
+    outdir,
     target: 'node22',
-    format: 'cjs',
     external: ['vscode'],
     // VS Code's extension host reports every look at this global as an error; zod takes one at start.
     define: { navigator: 'undefined' },
   },
-  { ...node, entryPoints: ['src/cli.ts'], outfile: 'dist/cli.js' },
+  {
+    ...node,
+    plugins: [ownProgram],
+    entryPoints: ['src/cli.ts'],
+    outfile: path.join(outdir, 'cli.js'),
+  },
+  {
+    ...shared,
+    // Short to read, and the names stay without being set again at every start.
+    keepNames: false,
+    minify: false,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    plugins: [lazyYaml, lazyLibraries],
+    entryPoints: ['src/cli/program.ts'],
+    outfile: path.join(outdir, 'program.cjs'),
+    platform: 'node',
+    target: 'node20',
+    // Of Node's modules only what is used is loaded then; imported, each brings all that it exports.
+    format: 'cjs',
+    define: {
+      'import.meta.dirname': '__dirname',
+      'import.meta.filename': '__filename',
+      navigator: 'undefined',
+    },
+  },
   {
     ...node,
     entryPoints: ['src/orchestrator/agents/demo/program.ts'],
-    outfile: 'dist/demo-agent.js',
+    outfile: path.join(outdir, 'demo-agent.js'),
   },
   {
     ...node,
     entryPoints: ['src/orchestrator/agents/sdkRunner.ts'],
-    outfile: 'dist/sdkRunner.js',
+    outfile: path.join(outdir, 'sdkRunner.js'),
   },
   {
     ...shared,
     entryPoints: ['src/webview/main.ts'],
-    outfile: 'dist/webview/main.js',
+    outfile: path.join(outdir, 'webview/main.js'),
     platform: 'browser',
     // The page loads it by a plain script element.
     format: 'iife',
@@ -99,8 +161,8 @@ const bundles: BuildOptions[] = [
   },
 ];
 
-rmSync(path.join(root, 'dist'), { recursive: true, force: true });
-cpSync(path.join(root, 'src/orchestrator/agents/demo/work'), path.join(root, 'dist/demo-work'), {
+rmSync(outdir, { recursive: true, force: true });
+cpSync(path.join(root, 'src/orchestrator/agents/demo/work'), path.join(outdir, 'demo-work'), {
   recursive: true,
 });
 if (watch) {
@@ -111,7 +173,7 @@ if (watch) {
 } else {
   const results = await Promise.all(bundles.map(options => build({ ...options, metafile: true })));
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
-  writeFileSync(path.join(root, 'dist', 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
+  writeFileSync(path.join(outdir, 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
 }
 
 /** Name, version and licence text of every package of which something is in a bundle. */

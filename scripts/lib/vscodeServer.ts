@@ -60,7 +60,7 @@ export interface VsCodeServerOptions {
 export interface VsCodeServer {
   readonly port: number;
   readonly dataDir: string;
-  /** Address of a workbench with that folder; it carries the secret without which the server answers nobody. */
+  /** Address of a workbench with that folder or `.code-workspace` file; it carries the secret without which the server answers nobody. */
   url(folder: string, payload?: ReadonlyArray<readonly [string, string]>): string;
   /** The end of what the server printed. */
   logTail(): string;
@@ -167,7 +167,8 @@ function workbenchUrl(
   // Not an IP address: webviews need a secure context, and of the plain ones only `localhost` is one.
   const url = new URL(`http://localhost:${port}/`);
   url.searchParams.set('tkn', token);
-  url.searchParams.set('folder', decodeURIComponent(pathToFileURL(folder).pathname));
+  const kind = folder.endsWith('.code-workspace') ? 'workspace' : 'folder';
+  url.searchParams.set(kind, decodeURIComponent(pathToFileURL(folder).pathname));
   url.searchParams.set('payload', JSON.stringify(payload));
   return url.href;
 }

@@ -168,14 +168,18 @@ async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise
   if (storyId !== undefined) {
     await findStory(files, storyId, file);
   }
-  await requireRun(files, 'give a hint to');
   const delivered = await deliverRequest(files, {
     type: 'hint',
     text,
     ...(storyId === undefined ? {} : { storyId }),
   });
+  if (delivered.kind === 'kept') {
+    const next = storyId === undefined ? 'The next agent' : `The next agent of ${named(storyId)}`;
+    print(`${next} will be told, whichever run it works in. No run is going on now.`);
+    return;
+  }
   const whom = storyId === undefined ? 'All agents that follow' : `The agents of ${named(storyId)}`;
-  print(`${whom} will be told. ${later(delivered)}`.trimEnd());
+  print(`${whom} will be told.`);
 }
 
 async function answer(text: string, { cwd }: Flags): Promise<void> {

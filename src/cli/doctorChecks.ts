@@ -6,7 +6,8 @@ import { commandPreset } from '../orchestrator/agents/commandPresets.ts';
 import { findProgram } from '../orchestrator/agents/findProgram.ts';
 import { findSdk } from '../orchestrator/agents/findSdk.ts';
 import { proposeVerifyCommands } from '../orchestrator/gate/verifyProposals.ts';
-import { GitRepository, openGit } from '../orchestrator/git/git.ts';
+import { GitRepository } from '../orchestrator/git/git.ts';
+import { openGit } from '../orchestrator/git/openGit.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { activeOtherMode } from '../orchestrator/modes.ts';
 import { requirePlainState } from '../orchestrator/run/plainFile.ts';
@@ -17,7 +18,7 @@ import {
   type GivenSettings,
   type Settings,
 } from '../orchestrator/settings/settingTable.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { shorten } from '../orchestrator/text.ts';
 import type { Finding } from '../presentation/doctorReport.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
@@ -45,6 +46,8 @@ export interface Patient {
   readonly storyFile?: string;
   /** What the command line says. */
   readonly flags: GivenSettings;
+  /** Ids of the checks that are wanted; all when absent. */
+  readonly only?: readonly string[];
 }
 
 /** With the settings that a run would have. */
@@ -57,9 +60,10 @@ interface KnownPatient extends Patient {
  * tells of the environment only which variables are set.
  */
 export async function examine(patient: Patient): Promise<Finding[]> {
+  const { only } = patient;
   const { settings, finding } = await readSettings(patient);
   const found = await Promise.all(
-    CHECKS.map(([id, check]) =>
+    CHECKS.filter(([id]) => only?.includes(id) ?? true).map(([id, check]) =>
       check({ ...patient, settings }).catch((error: unknown) => [
         wrong(id, shorten(`${id} could not be looked at: ${error}`, MAX_WORDS), null),
       ]),
@@ -106,6 +110,9 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['disk', disk],
 ];
 
+/** What {@link Patient.only} may name. */
+export const CHECK_IDS: readonly string[] = CHECKS.map(([id]) => id);
+
 /** @param version as of `process.versions` */
 export function node(version: string): Finding {
   return Number.parseInt(version, 10) >= OLDEST_NODE
@@ -147,17 +154,21 @@ async function git({ files }: Patient): Promise<readonly Finding[]> {
 
 async function claude({ env, settings }: KnownPatient): Promise<readonly Finding[]> {
   const found = await claudeVersion(settings, env);
+  const { file } = found;
+  const { agent } = settings;
   if ('version' in found) {
-    return [good('claude', `Claude Code ${found.version}, ${found.file}`)];
+    return [
+      { ...good('claude', `Claude Code ${found.version}, ${file}`), facts: { agent, ...found } },
+    ];
   }
-  const mend = found.file === undefined ? null : 'Install it again, or name another one.';
+  const mend = file === undefined ? null : 'Install it again, or name another one.';
   return [
-    settings.agent === 'claude'
-      ? wrong('claude', found.problem, mend)
-      : good(
-          'claude',
-          `No Claude Code that can be used; the agent "${settings.agent}" needs none.`,
-        ),
+    agent === 'claude'
+      ? { ...wrong('claude', found.problem, mend), facts: { agent, ...(file && { file }) } }
+      : {
+          ...good('claude', `No Claude Code that can be used; the agent "${agent}" needs none.`),
+          facts: { agent },
+        },
   ];
 }
 
@@ -166,7 +177,7 @@ async function sdk({ env, files, settings }: KnownPatient): Promise<readonly Fin
   const { agent, sdkPath } = settings;
   try {
     const file = await findSdk({ sdkPath, cwd: files.workspace, env: clean, home: homeOf(clean) });
-    return [good('sdk', `Claude Agent SDK, ${file}`)];
+    return [{ ...good('sdk', `Claude Agent SDK, ${file}`), facts: { file } }];
   } catch (error) {
     if (!(error instanceof HumanError)) {
       throw error;
@@ -222,26 +233,33 @@ export function payer(env: Patient['env'], apiKey: Settings['apiKey']): Finding 
   const isSet = (name: string) => (env[name] ?? '') !== '';
   const provider = PROVIDERS.find(isSet);
   if (provider !== undefined) {
-    return warn(
-      'payer',
-      `A cloud account pays: ${provider} is set.`,
-      'Unset it when you did not mean that.',
-    );
+    return {
+      ...warn(
+        'payer',
+        `A cloud account pays: ${provider} is set.`,
+        'Unset it when you did not mean that.',
+      ),
+      facts: { payer: 'cloud', variable: provider },
+    };
   }
   const key = API_KEYS.find(isSet);
+  const login = 'The account that is logged in with Claude Code pays';
   if (key === undefined) {
-    return good('payer', 'The account that is logged in with Claude Code pays; no API key is set.');
+    return { ...good('payer', `${login}; no API key is set.`), facts: { payer: 'login' } };
   }
   return apiKey === 'remove'
-    ? good(
-        'payer',
-        `The account that is logged in with Claude Code pays; ${key} is kept from the agents.`,
-      )
-    : warn(
-        'payer',
-        `The API account pays, for each token: ${key} is set.`,
-        'To use the subscription that is logged in, unset it or run with --api-key remove.',
-      );
+    ? {
+        ...good('payer', `${login}; ${key} is kept from the agents.`),
+        facts: { payer: 'login', variable: key },
+      }
+    : {
+        ...warn(
+          'payer',
+          `The API account pays, for each token: ${key} is set.`,
+          'To use the subscription that is logged in, unset it or run with --api-key remove.',
+        ),
+        facts: { payer: 'apiKey', variable: key },
+      };
 }
 
 async function stories({ files, storyFile: named }: Patient): Promise<readonly Finding[]> {
@@ -256,8 +274,11 @@ async function stories({ files, storyFile: named }: Patient): Promise<readonly F
     ];
   }
   try {
-    const list = await readStoryFile(file);
-    const problems = list.problems.map(({ line, message }) => `Line ${line}: ${message}`);
+    const { file: list, problems: found } = await readStoryProblems(file);
+    // Hints are no reason to worry; "ralph-fresh stories" has them.
+    const problems = found
+      .filter(({ severity }) => severity !== 'info')
+      .map(({ line, message }) => `Line ${line}: ${message}`);
     if (list.kind === 'invalid') {
       return [wrong('stories', `${file}: ${problems[0] ?? ''}`, null)];
     }

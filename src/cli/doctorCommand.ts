@@ -2,11 +2,12 @@ import type { Command } from 'commander';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { doctorData, doctorText } from '../presentation/doctorReport.ts';
 import { cwdOption } from './arguments.ts';
-import { examine } from './doctorChecks.ts';
+import { CHECK_IDS, examine } from './doctorChecks.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { print, printJson } from './print.ts';
 import { addSettingFlags, settingsOf } from './settingFlags.ts';
 import { fileOption } from './storyFiles.ts';
+import { UsageError } from './usageError.ts';
 
 /** `ralph-fresh doctor`: whether a run can work here, and what to mend. */
 export function addDoctorCommand(program: Command): void {
@@ -15,13 +16,26 @@ export function addDoctorCommand(program: Command): void {
     .description('look whether a run with these flags can work here, and tell what to mend')
     .addOption(cwdOption())
     .addOption(fileOption())
+    .option('--only <names>', 'look at these alone, such as claude,payer')
     .option('--json', 'as data: ok, checks (docs/json-output.md)');
-  addSettingFlags(command).action(async (flags: { cwd: string; file?: string; json?: true }) => {
+  interface Flags {
+    readonly cwd: string;
+    readonly file?: string;
+    readonly only?: string;
+    readonly json?: true;
+  }
+  addSettingFlags(command).action(async (flags: Flags) => {
+    const only = flags.only?.split(',');
+    const unknown = only?.find(name => !CHECK_IDS.includes(name));
+    if (unknown !== undefined) {
+      throw new UsageError(`There is no check "${unknown}". There are: ${CHECK_IDS.join(', ')}.`);
+    }
     const data = doctorData(
       await examine({
         files: new RunFiles(flags.cwd),
         env: process.env,
         ...(flags.file === undefined ? {} : { storyFile: flags.file }),
+        ...(only === undefined ? {} : { only }),
         flags: settingsOf(command),
       }),
     );

@@ -19,6 +19,7 @@ const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>>
  */
 export function eventPrinter(
   isShown: (event: RunEvent) => boolean = () => true,
+  stream: NodeJS.WriteStream = process.stdout,
 ): (event: RunEvent) => void {
   const transcript = new Transcript(english);
   return event => {
@@ -28,11 +29,8 @@ export function eventPrinter(
     }
     for (const { style, text } of lines) {
       const format = ANSI[style];
-      print(
-        format === undefined || text === ''
-          ? text
-          : styleText(format, text, { stream: process.stdout }),
-      );
+      const line = format === undefined || text === '' ? text : styleText(format, text, { stream });
+      stream.write(`${line}\n`);
     }
   };
 }
@@ -53,6 +51,10 @@ const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
  * @param indent 0 for all in one line
  */
 export function printJson(data: unknown, indent = 2): void {
-  const json = JSON.stringify(data, null, indent);
+  printJsonText(JSON.stringify(data, null, indent));
+}
+
+/** Prints the text of a JSON file, readable in a terminal too. */
+export function printJsonText(json: string): void {
   print(json.replace(UNSAFE, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }

@@ -1,17 +1,13 @@
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
+import { alone } from '../orchestrator/alone.ts';
 import { runGit } from '../orchestrator/git/git.ts';
 import { restorePoints, rollBack } from '../orchestrator/git/restorePoints.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { AlreadyRunningError } from '../orchestrator/loop.ts';
-import { closeRunFoundDead } from '../orchestrator/recovery.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { acquireRunLock } from '../orchestrator/run/runLock.ts';
-import { ignoreStateDir } from '../orchestrator/run/stateIgnore.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { count, cwdOption } from './arguments.ts';
-import { livingLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { noIteration, requireRunId, runOption } from './runs.ts';
@@ -101,24 +97,4 @@ async function beginOf(files: RunFiles, runId: string, iteration: number): Promi
     );
   }
   return commit;
-}
-
-/** Works while no loop can start. @throws {AlreadyRunningError} when one lives */
-async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
-  const loop = await livingLoop(files);
-  if (loop) {
-    throw new AlreadyRunningError(loop);
-  }
-  // The agent of a loop that was killed may still be working on these files.
-  await closeRunFoundDead(files);
-  await ignoreStateDir(files);
-  const attempt = await acquireRunLock(files);
-  if (attempt.kind === 'held') {
-    throw new AlreadyRunningError(attempt.by);
-  }
-  try {
-    return await work();
-  } finally {
-    await attempt.lock.release();
-  }
 }

@@ -35,7 +35,9 @@ import {
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { findStoryFile, STORY_FILE_PLACES } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
+import { ON_LAST_WINDOW, type OnLastWindow } from '../orchestrator/windows.ts';
 import { cwdOption } from './arguments.ts';
+import { askBranch, canAskBranch } from './branchQuestion.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
@@ -48,6 +50,8 @@ interface RunFlags {
   readonly file?: string;
   readonly prd?: true;
   readonly tasks?: readonly string[];
+  readonly story?: readonly string[];
+  readonly onLastWindow?: OnLastWindow;
   readonly resume?: string | true;
   readonly new?: true;
   readonly dryRun?: true;
@@ -62,7 +66,7 @@ export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSetti
 /** Given to the detached loop in another form, or not meant for it. */
 const NOT_PASSED_ON = ['cwd', 'detach', 'quiet', 'runId'];
 /** Where stories that are made for a run are written, unless a file is named. */
-const OWN_STORY_FILE = path.join('.omc', 'prd.json');
+export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
 /** Longest task that is made of the titles of `--tasks`, in UTF-16 units. */
 const MAX_JOINED_TASKS = 1_000;
 
@@ -75,6 +79,11 @@ export function addRunCommand(program: Command): void {
     .option('--file <path>', 'story file; else prd.json in .omc/ and the other usual places')
     .addOption(new Option('--prd', 'plan the task into stories first').conflicts('tasks'))
     .addOption(new Option('--tasks <list>', 'one story for each: "a|b|c"').argParser(taskList))
+    .addOption(
+      new Option('--story <id>', 'work on this story alone; may be given several times')
+        .argParser(storyIds)
+        .conflicts(['prd', 'tasks']),
+    )
     .addOption(
       new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
         'new',
@@ -89,6 +98,7 @@ export function addRunCommand(program: Command): void {
     .option('--detach', 'start in the background and return; it outlives this terminal')
     .option('--quiet', 'print nothing but errors')
     .addOption(new Option('--run-id <id>').hideHelp())
+    .addOption(new Option('--on-last-window <action>').choices(ON_LAST_WINDOW).hideHelp())
     .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
   addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {
     process.exitCode = await startRun({ task, flags, command });
@@ -154,11 +164,14 @@ export async function startRun(request: StartRequest): Promise<number> {
     config: configOf(settings),
     ...workOf(files, request, { ...places, ...(named && { prepare: named }) }, chosen),
     ...(prepare && { prepare }),
+    ...(flags.story && { onlyStories: flags.story }),
+    ...(flags.onLastWindow && { onLastWindow: flags.onLastWindow, ...windowGrace(process.env) }),
     apiKey: settings.apiKey,
     settings: rememberedSettings(remembered),
     env: process.env,
     version: packageJson.version,
     stop,
+    ...(canAskBranch(flags) ? { askBranch } : {}),
     ...(flags.quiet ? {} : { onEvent: printEvent }),
   };
   if (flags.dryRun) {
@@ -181,6 +194,7 @@ async function choose(
       ...(flags.resume === undefined ? {} : { resume: flags.resume }),
       isNew: flags.new === true,
       ...(task === undefined ? {} : { task }),
+      ...(flags.story && { onlyStories: flags.story }),
       ...(maxIterations === undefined ? {} : { maxIterations }),
     });
   } catch (error) {
@@ -347,6 +361,11 @@ function requireWork(
   { planDir, storyFile }: Places,
   prepare: Preparation | undefined,
 ): void {
+  if (flags.story !== undefined && storyFile === undefined) {
+    throw new HumanError(
+      `--story needs a story file, and none was found in ${files.workspace}. Name it with --file.`,
+    );
+  }
   if (prepare?.kind === 'plan' && !task?.trim()) {
     throw new UsageError(
       '--prd plans a task, and none was given: ralph-fresh run --prd "your task".',
@@ -374,6 +393,21 @@ function taskList(text: string, before: readonly string[] = []): readonly string
     throw new InvalidArgumentError('Name at least one task: --tasks "first task|second task".');
   }
   return [...before, ...tasks];
+}
+
+/** A flag's value, with those that were given before; each once. */
+function storyIds(text: string, before: readonly string[] = []): readonly string[] {
+  const id = text.trim();
+  if (id === '') {
+    throw new InvalidArgumentError('Name a story by its id: --story US-003.');
+  }
+  return before.includes(id) ? before : [...before, id];
+}
+
+/** Tests cannot wait a minute for a window that does not come back. */
+function windowGrace(env: NodeJS.ProcessEnv): Pick<RunOptions, 'windowGraceMs'> {
+  const seconds = Number(env['RALPH_FRESH_WINDOW_GRACE_SECONDS']);
+  return seconds > 0 && seconds < 60 ? { windowGraceMs: seconds * 1_000 } : {};
 }
 
 function isGiven(command: Command, key: string): boolean {

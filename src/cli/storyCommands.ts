@@ -8,6 +8,7 @@ import { phaseOf } from '../orchestrator/run/runPhase.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
 import { recordTick } from '../orchestrator/run/ticks.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
+import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { setStoryDone } from '../orchestrator/stories/edit.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
@@ -61,8 +62,13 @@ export function addStoryCommands(program: Command): void {
 async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> {
   const files = new RunFiles(cwd);
   let list: StoryFile;
+  let problems: StoryListData['problems'];
   try {
-    list = await readStoryFile(await requireStoryFile(files, named));
+    const read = await readStoryProblems(await requireStoryFile(files, named));
+    list = read.file;
+    problems = read.problems.map(({ code, line, message, severity }) => ({
+      ...{ message, line, code, severity },
+    }));
   } catch (error) {
     if (json && error instanceof HumanError) {
       printJson(noList(error.message, named));
@@ -72,10 +78,11 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
   }
   if (json) {
     const states = await runStates(files);
-    printJson(storyListData(list, stateOf(states)));
+    printJson(storyListData(list, stateOf(states), problems));
     return list.kind === 'stories' ? 0 : EXIT_FAILURE;
   }
-  print(storyListText(storyListData(requireReadable(list), stateOf(await runStates(files)))));
+  const data = storyListData(requireReadable(list), stateOf(await runStates(files)), problems);
+  print(storyListText(data));
   return 0;
 }
 

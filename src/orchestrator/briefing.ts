@@ -41,6 +41,7 @@ export async function refreshHandoff(
   iteration: number,
   story?: Story,
 ): Promise<void> {
+  const workTree = context.takeWorkTree();
   const recoveryAttempt = context.state.lastError?.recoveryAttempt;
   context.handoff = await refreshHandoffFromFiles(
     context.handoff,
@@ -48,6 +49,8 @@ export async function refreshHandoff(
       ...(context.snapshot.stories && { stories: context.snapshot.stories }),
       progressFile: context.progressFile,
       git: context.git,
+      ...(workTree && { workTree }),
+      ...(context.snapshot.head === undefined ? {} : { head: context.snapshot.head }),
       state: context.state,
       iteration,
       ...(story && { storyId: story.id }),

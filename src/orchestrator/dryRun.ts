@@ -6,7 +6,7 @@ import { GitRepository } from './git/git.ts';
 import { type Decision, decide } from './policy.ts';
 import type { RunEvent, RunEventBody } from './run/events.ts';
 import type { Journal } from './run/journal.ts';
-import { applyEvent, type RunState } from './run/runState.ts';
+import { applyEvent, INITIAL_RUN_STATE, type RunState } from './run/runState.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { readyToStart } from './start.ts';
 
@@ -41,11 +41,13 @@ class UnwrittenJournal implements Journal {
  */
 export async function dryRun(options: RunOptions, earlier?: RunState): Promise<string> {
   const { agent, config, files, prepare } = options;
+  const onlyStories = earlier?.onlyStories ?? options.onlyStories;
   const git = new GitRepository(files.workspace);
   const { snapshot, template } = await readyToStart(options, git);
   const facts = [
     `Workspace: ${files.workspace}`,
     `Story file: ${options.storyFile ?? 'none'}`,
+    ...(onlyStories === undefined ? [] : [`Stories: only ${onlyStories.join(', ')}`]),
     `Agent: ${[agent.id, config.model].filter(Boolean).join(', ')}`,
     `Iterations: at most ${config.maxIterations}`,
     `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
@@ -58,7 +60,8 @@ export async function dryRun(options: RunOptions, earlier?: RunState): Promise<s
   if (prepare !== undefined) {
     return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : `${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
   }
-  const state = earlier && wentOn(options, earlier);
+  const state =
+    (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
   const context = new RunContext({
     run: options,
     git,

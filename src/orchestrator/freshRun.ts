@@ -17,7 +17,9 @@ import { runIds } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import type { Preparation, RunContext } from './runContext.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { tellPendingHints } from './tellHints.ts';
 import { waitForSignal } from './waiting.ts';
+import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
 /** Older runs can no longer be rolled back to by their numbers. */
 const RUNS_WITH_RESTORE_POINTS = 20;
@@ -26,10 +28,12 @@ const RUNS_WITH_RESTORE_POINTS = 20;
 export class FreshRun {
   private readonly context: RunContext;
   private readonly inboxFrom: number;
+  private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
+  private windows: WindowWatch | undefined;
 
   /** @param inboxFrom bytes of requests that were there before this loop had the lock */
   constructor(context: RunContext, inboxFrom: number) {
@@ -40,8 +44,12 @@ export class FreshRun {
 
   async start(): Promise<void> {
     const { context } = this;
-    const { config, planDir, prepare, runId, storyFile } = context.options;
+    const { config, onlyStories, planDir, prepare, runId, storyFile } = context.options;
     const { head } = context.snapshot;
+    if (prepare === undefined) {
+      // For the first handoff; beside all that comes before it.
+      context.lookAhead();
+    }
     context.append({
       type: 'run.started',
       runId,
@@ -53,10 +61,13 @@ export class FreshRun {
       ...(prepare === undefined ? {} : { prepare: asRecorded(prepare) }),
       ...(storyFile === undefined ? {} : { storyFile: context.relative(storyFile) }),
       ...(planDir === undefined ? {} : { planDir: context.relative(planDir) }),
+      ...(onlyStories === undefined ? {} : { onlyStories: [...onlyStories] }),
       ...(head === undefined ? {} : { startCommit: head }),
     });
     await this.open();
-    await this.forgetOldRestorePoints();
+    this.tidying = this.forgetOldRestorePoints();
+    // Awaited at the end; until then a failure must not count as unhandled.
+    this.tidying.catch(() => undefined);
   }
 
   /** Goes on with a run that had ended; the iteration that was cut off then is judged first. */
@@ -87,7 +98,9 @@ export class FreshRun {
 
   async iterate({ iteration, story }: Extract<Decision, { kind: 'iterate' }>): Promise<void> {
     const { context } = this;
+    const forgetHints = await tellPendingHints(context, story?.id);
     this.verdict = await runIteration(context, iteration, story);
+    await forgetHints();
     await appendError(context, iteration);
   }
 
@@ -111,6 +124,7 @@ export class FreshRun {
       ...(detail === undefined ? {} : { detail: detail.slice(0, 2_000) }),
     });
     context.journal.sync();
+    context.takeWorkTree();
     await waitForSignal(wake, stop.requestedSignal);
     context.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
   }
@@ -124,6 +138,7 @@ export class FreshRun {
     const [snapshot, otherMode] = await Promise.all([
       readSnapshot(context.options.storyFile, context.git, before),
       activeOtherMode(context.options.files),
+      context.finishing,
     ]);
     context.snapshot = snapshot;
     this.otherMode = otherMode?.mode;
@@ -136,9 +151,10 @@ export class FreshRun {
   async end({ outcome, detail }: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
     const { context } = this;
     // Once more, so that a tick in the last moment is not lost.
-    await context.look();
+    await Promise.all([context.look(), this.tidying]);
     this.requests?.dispose();
     this.stopListener?.dispose();
+    this.windows?.dispose();
     try {
       await refreshHandoff(context, Math.max(1, context.state.iteration));
       context.handoff = {
@@ -172,7 +188,7 @@ export class FreshRun {
   /** What a run says of itself each time it begins to work. */
   private async facts() {
     const { context } = this;
-    const { agent, apiKey, config, env, settings, version } = context.options;
+    const { agent, apiKey, config, env, onLastWindow, settings, version } = context.options;
     const branch = await context.git.branch();
     const { model, budgetUsd } = config;
     const payer = payerOf(env, apiKey);
@@ -185,6 +201,7 @@ export class FreshRun {
       ...(agent.id === 'claude' || agent.id === 'sdk' ? { payer } : {}),
       ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
       ...(settings === undefined ? {} : { settings: { ...settings } }),
+      ...(onLastWindow === undefined ? {} : { onLastWindow }),
       stories: context.count(),
       ...(branch === '' ? {} : { branch }),
     };
@@ -223,7 +240,11 @@ export class FreshRun {
 
   private listen(): void {
     const { context } = this;
-    const { files, runId, stop } = context.options;
+    const { files, onLastWindow, runId, stop, windowGraceMs = WINDOW_GRACE_MS } = context.options;
+    if (onLastWindow === 'stopAfterIteration') {
+      this.windows = new WindowWatch(windowGraceMs);
+      this.windows.onDidClose(() => stop.request('afterIteration', 'window'));
+    }
     const requests = new RequestWatcher(files, runId, this.inboxFrom);
     this.requests = requests;
     requests.onRequest(request => this.take(request));
@@ -293,6 +314,15 @@ export class FreshRun {
         break;
       case 'reset':
         this.wakeIfAbout(request.storyId);
+        break;
+      case 'hello': {
+        const { pid, startId, window: id } = request;
+        const process = pid === undefined ? undefined : { pid, ...(startId && { startId }) };
+        this.windows?.hello({ id, process });
+        break;
+      }
+      case 'goodbye':
+        this.windows?.goodbye(request.window);
         break;
       case 'pause':
       case 'hint':

@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { readProgressLog } from './context/progressLog.ts';
-import type { GitRepository } from './git/git.ts';
-import { writePlainFile } from './run/plainFile.ts';
+import type { GitRepository, WorkTreeStatus } from './git/git.ts';
+import { once } from './once.ts';
+import { writeDerivedFile } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { storyRecord } from './run/runState.ts';
@@ -16,52 +17,54 @@ export const HANDOFF_MAX_BYTES = 5 * 1024;
 const RECENT_COMMITS = 5;
 const RECENT_LEARNINGS = 5;
 
-const handoffSchema = z.looseObject({
-  version: z.literal('1.0'),
-  created_at: z.string(),
-  iteration: z.number(),
-  max_iterations: z.number(),
-  original_prompt: z.string(),
-  completion_promise: z.string(),
-  completed: z.boolean(),
-  completion_message: z.string().optional(),
-  prd: z
-    .looseObject({
-      project: z.string(),
-      branchName: z.string(),
-      description: z.string(),
-      storiesTotal: z.number(),
-      storiesCompleted: z.number(),
-      nextStoryId: z.string().nullable(),
-      incompleteIds: z.array(z.string()),
-    })
-    .optional(),
-  progress: z.looseObject({
-    patterns: z.array(z.string()),
-    recentLearnings: z.array(z.string()),
-    lastCompletedStory: z.string().optional(),
+const handoffSchema = once(() =>
+  z.looseObject({
+    version: z.literal('1.0'),
+    created_at: z.string(),
+    iteration: z.number(),
+    max_iterations: z.number(),
+    original_prompt: z.string(),
+    completion_promise: z.string(),
+    completed: z.boolean(),
+    completion_message: z.string().optional(),
+    prd: z
+      .looseObject({
+        project: z.string(),
+        branchName: z.string(),
+        description: z.string(),
+        storiesTotal: z.number(),
+        storiesCompleted: z.number(),
+        nextStoryId: z.string().nullable(),
+        incompleteIds: z.array(z.string()),
+      })
+      .optional(),
+    progress: z.looseObject({
+      patterns: z.array(z.string()),
+      recentLearnings: z.array(z.string()),
+      lastCompletedStory: z.string().optional(),
+    }),
+    git: z.looseObject({
+      recentCommits: z.array(z.looseObject({ hash: z.string(), message: z.string() })),
+      branch: z.string(),
+      hasUncommittedChanges: z.boolean(),
+    }),
+    stuckDetection: z.looseObject({
+      lastPrdStatus: z.array(z.string()),
+      iterationsOnSameStory: z.number(),
+      lastActionAttempted: z.string().optional(),
+    }),
+    lastError: z
+      .looseObject({
+        iteration: z.number(),
+        message: z.string(),
+        recoveryAttempt: z.string().optional(),
+      })
+      .optional(),
   }),
-  git: z.looseObject({
-    recentCommits: z.array(z.looseObject({ hash: z.string(), message: z.string() })),
-    branch: z.string(),
-    hasUncommittedChanges: z.boolean(),
-  }),
-  stuckDetection: z.looseObject({
-    lastPrdStatus: z.array(z.string()),
-    iterationsOnSameStory: z.number(),
-    lastActionAttempted: z.string().optional(),
-  }),
-  lastError: z
-    .looseObject({
-      iteration: z.number(),
-      message: z.string(),
-      recoveryAttempt: z.string().optional(),
-    })
-    .optional(),
-});
+);
 
 /** Everything a fresh agent is told of the run so far (Ralph-Fresh whitepaper, 7.1). */
-export type RalphFreshHandoff = z.infer<typeof handoffSchema>;
+export type RalphFreshHandoff = z.infer<ReturnType<typeof handoffSchema>>;
 
 /** A new handoff, before anything was read from files. */
 export function initHandoff(options: {
@@ -86,7 +89,7 @@ export function initHandoff(options: {
 /** @returns `undefined` when there is none, or none that can be read */
 export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | undefined> {
   try {
-    return handoffSchema.parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
+    return handoffSchema().parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError || isAbsent(error)) {
       return undefined;
@@ -98,7 +101,7 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
 /** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
 export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  await writePlainFile(files.handoffFile, text);
+  await writeDerivedFile(files.handoffFile, text);
   return Buffer.byteLength(text);
 }
 
@@ -113,6 +116,10 @@ export interface HandoffSources {
   /** Beside the story file; may not exist yet. */
   readonly progressFile: string;
   readonly git: GitRepository;
+  /** Its state as it was asked for a moment ago; asked for anew when it is not about `head`. */
+  readonly workTree?: Promise<WorkTreeStatus>;
+  /** HEAD now. */
+  readonly head?: string;
   readonly state: RunState;
   /** Iteration that is about to start. */
   readonly iteration: number;
@@ -137,7 +144,7 @@ export async function refreshHandoffFromFiles(
       onWarning('progressUnreadable', messageOf(error));
       return undefined;
     }),
-    readGit(sources.git).catch((error: unknown) => {
+    readGit(sources).catch((error: unknown) => {
       onWarning('gitUnreadable', messageOf(error));
       return undefined;
     }),
@@ -278,8 +285,11 @@ async function readProgress(
   };
 }
 
-async function readGit(git: GitRepository): Promise<RalphFreshHandoff['git']> {
-  const { branch, hasUncommittedChanges, head } = await git.status();
+async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git']> {
+  const { git } = sources;
+  const known = await sources.workTree?.catch(() => undefined);
+  const { branch, hasUncommittedChanges, head } =
+    known !== undefined && known.head === sources.head ? known : await git.status();
   const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS, at: head });
   return {
     recentCommits: commits.map(({ hash, subject }) => ({

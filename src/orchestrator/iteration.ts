@@ -8,14 +8,15 @@ import { setRestorePoint } from './git/restorePoints.ts';
 import { guardStories } from './guard/guarding.ts';
 import { writeHandoff } from './handoff.ts';
 import { judge, signalOf, storyChanges } from './judge.ts';
+import { LimitWait } from './limitWait.ts';
 import type { Verdict } from './policy.ts';
 import { writeReceipt } from './receipt.ts';
-import { readPlainFile, writePlainFile } from './run/plainFile.ts';
+import { readPlainFile, writeDerivedFile, writePlainFile } from './run/plainFile.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { Story, StoryList } from './stories/story.ts';
-import { parseStoryFile } from './stories/storyFile.ts';
+import { parseStoryFile, storyFileHash } from './stories/storyFile.ts';
 
 /** The story file as the iteration found it, kept in its folder until it is judged. */
 const STORIES_BEFORE = 'stories-before';
@@ -42,14 +43,10 @@ export async function runIteration(
   iteration: number,
   story: Story | undefined,
 ): Promise<Verdict | undefined> {
-  const { config, files } = context.options;
-  const [beginning, { handoff, prompt, sections }] = await Promise.all([
+  const { config } = context.options;
+  let [beginning, { handoffBytes, prompt, sections }] = await Promise.all([
     begin(context, iteration, story),
-    brief(context, iteration, story),
-  ]);
-  const [handoffBytes] = await Promise.all([
-    writeHandoff(files, handoff),
-    writePlainFile(files.promptFile, prompt),
+    handOver(context, iteration, story),
   ]);
   const { head } = beginning.snapshot;
   // A skip of this story counts from here on; one of the last iteration's story does not.
@@ -67,12 +64,22 @@ export async function runIteration(
     stuckFor: storyRecord(context.state, story?.id ?? WHOLE_TASK).stuckFor,
   });
   context.journal.sync();
-  await context.writeStateFile(true);
-  // Goes on beside the start of the agent, since where it points to is known. Awaited below; until then a failure
-  // must not count as unhandled.
-  const restorePoint = keepRestorePoint(context, iteration, head);
-  restorePoint.catch(() => undefined);
-
+  // Beside the agent, which need not wait for them: what they tell is in the journal already. Awaited below; until then
+  // a failure must not count as unhandled.
+  let marks: Promise<unknown> | undefined;
+  const setMarks = () => {
+    marks ??= Promise.all([
+      context.writeStateFile(true),
+      keepRestorePoint(context, iteration, head),
+    ]);
+    marks.catch(() => undefined);
+    return marks;
+  };
+  const listener = context.journal.onDidAppend(({ type }) => {
+    if (type === 'agent.started') {
+      void setMarks();
+    }
+  });
   const result = await context.caller.call({
     purpose: 'story',
     iteration,
@@ -82,9 +89,31 @@ export async function runIteration(
     streamName: 'stream',
     skip: context.skipSignal,
     ...(story && { isDone: () => isDoneNow(context, story) }),
+    onWait: async () => {
+      const wait = await LimitWait.begin(context, beginning.snapshot, story?.id);
+      return async () => {
+        const after = await wait.end();
+        if (after.isNewStart) {
+          beginning = await begin(context, iteration, after.story ?? story);
+        }
+        return after.isToDo ? (await handOver(context, iteration, after.story)).prompt : undefined;
+      };
+    },
   });
-  await restorePoint;
+  listener.dispose();
+  await setMarks();
   return settle(context, beginning, result);
+}
+
+/** Writes the handoff, and the prompt where people look for it. */
+async function handOver(context: RunContext, iteration: number, story: Story | undefined) {
+  const { files } = context.options;
+  const { handoff, prompt, sections } = await brief(context, iteration, story);
+  const [handoffBytes] = await Promise.all([
+    writeHandoff(files, handoff),
+    writeDerivedFile(files.promptFile, prompt),
+  ]);
+  return { handoffBytes, prompt, sections };
 }
 
 /**
@@ -145,8 +174,7 @@ async function begin(
   }
   const bytes = await readFile(storyFile).catch(() => undefined);
   // Changed in this moment by somebody else: then it cannot be told later who changed what.
-  const read = bytes && parseStoryFile(storyFile, bytes);
-  if (bytes === undefined || read?.hash !== snapshot.stories?.hash) {
+  if (bytes === undefined || storyFileHash(bytes) !== snapshot.stories?.hash) {
     if (context.options.config.guard !== 'off') {
       context.warn('guardWithoutCopy', context.relative(storyFile), iteration);
     }
@@ -179,6 +207,8 @@ async function settle(
   const look = async () => {
     context.snapshot = await readSnapshot(storyFile, context.git, before);
   };
+  // Beside all that follows; what is restored or checked makes it worthless.
+  context.lookAhead();
   await context.look();
   await guardStories(context, { iteration, story, before, bytes: beginning.bytes });
   await look();
@@ -214,6 +244,10 @@ async function settle(
     isWholeTask:
       context.mode !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
   });
+  const isGuarded = context.state.guard?.iteration === iteration;
+  if (isGuarded || judged.kind !== 'passed' || config.verify.length > 0 || config.reviewer) {
+    context.takeWorkTree();
+  }
   if (judged.kind === 'cutOff') {
     return judged.verdict;
   }
@@ -232,6 +266,7 @@ async function settle(
     stopped: result === undefined || isStopped(context, result),
     skipped: context.skipSignal.aborted,
     refused: judged.kind === 'refused',
+    notWanted: result?.notWanted === true,
   });
   if (judgement.signal) {
     const { kind, message, accepted } = judgement.signal;
@@ -252,6 +287,7 @@ async function settle(
     outcome: judgement.outcome,
     durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
     ...(spent?.usage === undefined && !spent?.costUsd ? {} : { costUsd: spent?.costUsd ?? 0 }),
+    ...(spent?.costEstimated && { costEstimated: true }),
     ...(turns === undefined ? {} : { turns: Math.max(0, Math.round(turns)) }),
     ...(spent?.usage && { usage: { ...spent.usage } }),
     commits,
@@ -260,8 +296,12 @@ async function settle(
   });
   context.journal.sync();
   warnIfStuck(context, story);
-  await writeReceipt(files.iterationDir(runId, iteration), ended, context.state);
-  await removeKept(context, iteration);
+  context.finishing = Promise.all([
+    writeReceipt(files.iterationDir(runId, iteration), ended, context.state),
+    removeKept(context, iteration),
+  ]);
+  // Awaited before anything is decided; until then a failure must not count as unhandled.
+  context.finishing.catch(() => undefined);
   return judgement.verdict;
 }
 

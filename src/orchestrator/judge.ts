@@ -22,6 +22,8 @@ export interface Evidence {
   readonly skipped: boolean;
   /** The gate or the reviewer said no to what the iteration claims. */
   readonly refused: boolean;
+  /** While it waited, its story came to need no agent any more: done, removed, or skipped by a person. */
+  readonly notWanted?: boolean;
 }
 
 /** What the loop makes of it. */
@@ -95,11 +97,14 @@ export function storyChanges({
 }
 
 function outcomeOf(
-  { refused, result, skipped, stopped }: Evidence,
+  { notWanted, refused, result, skipped, stopped }: Evidence,
   storyDone: boolean,
   progress: boolean,
   signal: Signal | undefined,
 ): IterationOutcome {
+  if (notWanted && !refused) {
+    return 'skipped';
+  }
   if (storyDone) {
     return 'storyDone';
   }

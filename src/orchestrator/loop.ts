@@ -1,3 +1,4 @@
+import { AlreadyRunningError } from './alone.ts';
 import { FreshRun } from './freshRun.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
@@ -8,23 +9,11 @@ import { closeDeadRun } from './recovery.ts';
 import { inboxSize } from './run/inbox.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isRunId, runIds } from './run/runFiles.ts';
-import { acquireRunLock, type LockOwner } from './run/runLock.ts';
+import { acquireRunLock } from './run/runLock.ts';
 import { foldRun, type RunState } from './run/runState.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { goToBranch, readyToStart } from './start.ts';
-
-/** Another loop works in this workspace. */
-export class AlreadyRunningError extends HumanError {
-  readonly owner: LockOwner;
-
-  constructor(owner: LockOwner) {
-    super(
-      `A run is already going on in this folder (process ${owner.pid}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".`,
-    );
-    this.owner = owner;
-  }
-}
 
 /**
  * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason
@@ -56,13 +45,11 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
     const earlier = options.resume ? foldRun(await readJournal(journalFile)) : undefined;
     const before = earlier && (await storiesBeforeCutOff(options, earlier));
     const { snapshot, template } = await readyToStart(options, git, before);
-    if (options.prepare === undefined) {
-      await goToBranch(options, snapshot);
-    }
+    const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
     const journal = await JournalWriter.open(journalFile);
     try {
       const context = new RunContext({
-        ...{ run: options, git, journal, snapshot, template },
+        ...{ run, git, journal, snapshot, template },
         ...(earlier && { state: earlier }),
       });
       return await runToEnd(context, inboxFrom);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from './humanError.ts';
@@ -68,6 +69,10 @@ const stateSchema = z.looseObject({
 });
 
 async function readState(file: string): Promise<z.infer<typeof stateSchema> | undefined> {
+  // There is none as a rule, and this is asked for ten files between any two iterations.
+  if (!existsSync(file)) {
+    return undefined;
+  }
   try {
     const text = (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8');
     return text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;

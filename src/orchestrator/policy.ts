@@ -52,7 +52,8 @@ function asProven(story: Story, state: RunState): Story {
 export function decide(situation: Situation): Decision {
   const { config, state, verdict } = situation;
   const stories = situation.stories?.map(story => asProven(story, state));
-  const next = stories && nextStory(stories, { skip: leftAlone(situation) });
+  const only = state.onlyStories && new Set(state.onlyStories);
+  const next = stories && nextStory(stories, { skip: leftAlone(situation), ...(only && { only }) });
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
   if (state.current !== undefined) {
     // Cut off before its claim could be checked: what the files say is not proven yet.
@@ -82,7 +83,7 @@ export function decide(situation: Situation): Decision {
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined
       ? undefined
-      : { kind: 'end', outcome: 'noReadyStory', detail: openStories(stories) }) ??
+      : { kind: 'end', outcome: 'noReadyStory', detail: openStories(stories, state) }) ??
     (config.budgetUsd !== undefined && state.costUsd >= config.budgetUsd - LESS_THAN_A_CENT
       ? { kind: 'end', outcome: 'budget' }
       : undefined) ??
@@ -169,9 +170,27 @@ export function leftAlone({
   return ids;
 }
 
-function openStories(stories: readonly Story[] | undefined): string {
-  return (stories ?? [])
-    .filter(story => !story.done)
-    .map(story => story.id)
-    .join(', ');
+/**
+ * Whether a story may still get an agent in this run: it is there, not proven done, and not left alone. What
+ * comes before it, and who is next, is asked only between two iterations.
+ */
+export function isStillToDo(
+  storyId: string,
+  situation: Pick<Situation, 'state' | 'stories'> & {
+    readonly config: Pick<RunConfig, 'failThreshold'>;
+  },
+): boolean {
+  const named = (situation.stories ?? []).filter(({ id }) => id === storyId);
+  return (
+    named.some(story => !asProven(story, situation.state).done) &&
+    !leftAlone(situation).has(storyId)
+  );
+}
+
+function openStories(stories: readonly Story[] | undefined, { onlyStories }: RunState): string {
+  const open = (stories ?? []).filter(story => !story.done).map(({ id }) => id);
+  // A chosen one may have gone from the file.
+  return (
+    onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open
+  ).join(', ');
 }

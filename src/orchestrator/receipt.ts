@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { RunEvent } from './run/events.ts';
-import { writePlainFile } from './run/plainFile.ts';
+import { writeDerivedFile } from './run/plainFile.ts';
 import type { RunState } from './run/runState.ts';
 
 /**
@@ -23,5 +23,5 @@ export async function writeReceipt(dir: string, ended: RunEvent, state: RunState
       .filter(commit => commit.iteration === ended.iteration)
       .map(({ hash, subject }) => ({ hash, subject })),
   };
-  await writePlainFile(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
+  await writeDerivedFile(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
 }

@@ -1,7 +1,7 @@
 import type { IterationOutcome, RunEvent } from './run/events.ts';
 import { foldRun } from './run/runState.ts';
 
-/** What something took. Tokens as the agents reported them; costs in US dollars; times in ms. */
+/** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */
 export interface Spent {
   readonly durationMs: number;
   readonly turns: number;
@@ -10,6 +10,8 @@ export interface Spent {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly costUsd: number;
+  /** Cost and tokens are estimated, in whole or in part: a call ended without a result. */
+  readonly costEstimated: boolean;
   readonly commits: number;
 }
 
@@ -90,6 +92,7 @@ const NO_CALLS: Calls = {
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   costUsd: 0,
+  costEstimated: false,
 };
 
 /** What the journal has told of an iteration so far. */
@@ -151,12 +154,13 @@ function draftOf(drafts: Map<number, Draft>, iteration: number): Draft {
 
 function addCall(
   calls: Calls,
-  { costUsd, durationMs, turns, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
+  { costEstimated, costUsd, durationMs, turns, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
 ): Calls {
   return {
     durationMs: calls.durationMs + durationMs,
     turns: calls.turns + (turns ?? 0),
     costUsd: calls.costUsd + (costUsd ?? 0),
+    costEstimated: calls.costEstimated || costEstimated === true,
     inputTokens: calls.inputTokens + (usage?.input ?? 0),
     outputTokens: calls.outputTokens + (usage?.output ?? 0),
     cacheReadTokens: calls.cacheReadTokens + (usage?.cacheRead ?? 0),
@@ -178,6 +182,7 @@ function spentOf({ calls, commitList, ended }: Draft): Spent {
     cacheReadTokens: usage?.cacheRead ?? calls.cacheReadTokens,
     cacheWriteTokens: usage?.cacheWrite ?? calls.cacheWriteTokens,
     costUsd: dollars(ended?.costUsd ?? calls.costUsd),
+    costEstimated: calls.costEstimated || ended?.costEstimated === true,
     commits: ended?.commits ?? commitList.length,
   };
 }
@@ -225,6 +230,7 @@ function sumOf(parts: readonly Spent[]): Spent {
     cacheReadTokens: sum(part => part.cacheReadTokens),
     cacheWriteTokens: sum(part => part.cacheWriteTokens),
     costUsd: dollars(sum(part => part.costUsd)),
+    costEstimated: parts.some(part => part.costEstimated),
     commits: sum(part => part.commits),
   };
 }

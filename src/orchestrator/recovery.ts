@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { endLeftovers } from './agents/processTree.ts';
+import { callCutOff, costOfCutOff } from './calls/cutOffCall.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
@@ -24,15 +25,34 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   if (!(await isOpen(files, runId))) {
     return;
   }
-  const state = foldRun(await readJournal(file));
+  const events = await readJournal(file);
+  const state = foldRun(events);
   if (await isItsLoopRunning(state)) {
     throw new HumanError(
       `The loop of run ${runId} (process ${state.pid}) still works here, though its lock file was removed. End it with "ralph-fresh stop".`,
     );
   }
-  await endLeftovers(await groupToEnd(state.current ?? state.planner), runId);
+  const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId);
   const journal = await JournalWriter.open(file);
   try {
+    const call = callCutOff(events);
+    if (call !== undefined) {
+      // It was paid for like any other.
+      const { iteration, purpose } = call.started;
+      const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
+        journal.append({ type: 'warning', code: 'costNotRead', detail: String(error) });
+        return {};
+      });
+      journal.append({
+        type: 'agent.ended',
+        iteration,
+        ...(purpose === undefined ? {} : { purpose }),
+        reason: 'cancelled',
+        durationMs: call.durationMs,
+        leftovers,
+        ...cost,
+      });
+    }
     if (state.current?.startCommit !== undefined) {
       // What the cut-off iteration has committed is its work; it only had no chance to be recorded.
       await recordCommits(journal, new GitRepository(files.workspace), {

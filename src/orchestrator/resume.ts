@@ -28,6 +28,8 @@ export interface RunChoice {
   /** Whether the command line names the story file or the plan, and nobody had to look for it. */
   readonly namesPlace?: boolean;
   readonly prepare?: Preparation;
+  /** Ids of the stories that are named; absent: all. */
+  readonly onlyStories?: readonly string[];
   /** When the command line names one; else the earlier run's counts. */
   readonly maxIterations?: number;
 }
@@ -148,6 +150,12 @@ async function otherWork(
     const place = state.planDir ?? state.storyFile;
     return place === undefined ? 'works on a task' : `works on ${shorten(place, 200)}`;
   }
+  const isStoriesCompared = choice.resume === undefined || choice.onlyStories !== undefined;
+  if (isStoriesCompared && !isSameSet(choice.onlyStories, state.onlyStories)) {
+    return state.onlyStories === undefined
+      ? 'works on all stories'
+      : `works on ${shorten(state.onlyStories.join(', '), 200)} alone`;
+  }
   const storyFile =
     state.storyFile === undefined ? undefined : path.resolve(workspace, state.storyFile);
   if (choice.prepare !== undefined) {
@@ -158,6 +166,11 @@ async function otherWork(
   return storyFile !== undefined && (await isAnotherList(storyFile, state))
     ? `worked on other stories than ${shorten(state.storyFile ?? '', 200)} holds now`
     : undefined;
+}
+
+function isSameSet(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  const asText = (ids: readonly string[] | undefined) => JSON.stringify([...new Set(ids)].sort());
+  return (a === undefined) === (b === undefined) && asText(a) === asText(b);
 }
 
 /** Whether the stories of a run are, or were to be, made from the same as now. */

@@ -1,17 +1,18 @@
 import path from 'node:path';
 import type { Agent } from './agents/agent.ts';
 import { AgentCaller } from './calls/agentCaller.ts';
-import type { GitRepository } from './git/git.ts';
+import type { GitRepository, WorkTreeStatus } from './git/git.ts';
 import { initHandoff, type RalphFreshHandoff } from './handoff.ts';
 import type { PromptTemplate } from './prompt/promptTemplate.ts';
 import type { RunEvent, RunEventBody, RunMode, StoryCount } from './run/events.ts';
 import type { Journal } from './run/journal.ts';
-import { requirePlainState, writePlainFile } from './run/plainFile.ts';
+import { requirePlainState, writeDerivedFile } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import { applyEvent, INITIAL_RUN_STATE, type RunState } from './run/runState.ts';
 import type { RunConfig } from './settings/config.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { StopSwitch } from './stopSwitch.ts';
+import type { OnLastWindow } from './windows.ts';
 
 /** How the stories of a run come to be, before its first iteration. */
 export type Preparation =
@@ -19,6 +20,19 @@ export type Preparation =
   | { readonly kind: 'plan' }
   /** One for each of these. */
   | { readonly kind: 'tasks'; readonly tasks: readonly string[] };
+
+/** What to do where another branch is wanted and the work tree has uncommitted changes. */
+export type BranchAnswer = 'stay' | 'takeAlong' | 'cancel';
+
+/** @returns the person's answer; never rejects for what the person does */
+export type AskBranch = (question: {
+  /** The branch that the story file names. */
+  readonly wanted: string;
+  /** The one that the work tree is on; '' when HEAD is detached. */
+  readonly current: string;
+  /** Aborted: nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}) => Promise<BranchAnswer>;
 
 export interface RunOptions {
   readonly files: RunFiles;
@@ -34,6 +48,12 @@ export interface RunOptions {
   /** Absolute path of a folder with plan.md, progress.md and errors.log: the pure loop. */
   readonly planDir?: string;
   readonly prepare?: Preparation;
+  /** Ids of the stories to work on; absent: on all. */
+  readonly onlyStories?: readonly string[];
+  /** What to do when the last window that shows the run is closed; absent: go on. */
+  readonly onLastWindow?: OnLastWindow;
+  /** So long it may be away for a reload, in ms. */
+  readonly windowGraceMs?: number;
   /** What the person asked for; defaults to the story file's description. */
   readonly task?: string;
   /** Whether an API key of the environment pays, or is kept from the agents. */
@@ -45,6 +65,8 @@ export interface RunOptions {
   /** This program's version, for the journal. */
   readonly version: string;
   readonly stop: StopSwitch;
+  /** Asks the person at the terminal; without it, uncommitted changes refuse the run. */
+  readonly askBranch?: AskBranch;
   /** Told of every event, after it is in the journal. */
   readonly onEvent?: (event: RunEvent) => void;
 }
@@ -69,6 +91,9 @@ export class RunContext {
       }
     | undefined;
   handoff: RalphFreshHandoff;
+  /** What is left to do of the last iteration's files; the next one may begin meanwhile. */
+  finishing: Promise<unknown> | undefined;
+  private workTree: Promise<WorkTreeStatus> | undefined;
   private current: RunState;
   private wakeController = new AbortController();
   private skipController = new AbortController();
@@ -168,6 +193,20 @@ export class RunContext {
     await this.lookAtRequests();
   }
 
+  /** Asks git for the state of the work tree, for the next handoff: nobody works until then. */
+  lookAhead(): void {
+    this.workTree = this.git.status();
+    // Whoever takes it hears of a failure.
+    this.workTree.catch(() => undefined);
+  }
+
+  /** What {@link lookAhead} asked for, once; `undefined` when it did not, or somebody has worked since. */
+  takeWorkTree(): Promise<WorkTreeStatus> | undefined {
+    const { workTree } = this;
+    this.workTree = undefined;
+    return workTree;
+  }
+
   noteHandled(storyId: string, done: boolean): void {
     this.handled.set(storyId, done);
   }
@@ -234,7 +273,7 @@ export class RunContext {
       workspace: files.workspace,
       ...(active ? {} : { outcome: this.state.outcome }),
     };
-    await writePlainFile(files.stateFile, `${JSON.stringify(state, null, 2)}\n`);
+    await writeDerivedFile(files.stateFile, `${JSON.stringify(state, null, 2)}\n`);
   }
 }
 

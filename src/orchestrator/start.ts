@@ -7,7 +7,8 @@ import { isPlannedFor } from './planner/planner.ts';
 import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
 import { progressFileOf, type RunOptions, taskOf } from './runContext.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
-import type { StoryList } from './stories/story.ts';
+import { doneIds, openDependencies } from './stories/select.ts';
+import type { Story, StoryList } from './stories/story.ts';
 import { shorten } from './text.ts';
 
 /** What a run starts from. */
@@ -83,6 +84,30 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
       `${storyFile} holds no stories yet. Add at least one (docs/story-files.md has an example).`,
     );
   }
+  if (options.onlyStories !== undefined && options.resume !== true) {
+    requireChosen(options.onlyStories, snapshot.stories?.stories ?? []);
+  }
+}
+
+/** @throws {HumanError} when a chosen story is not in the file, or waits for one that is not chosen */
+function requireChosen(chosen: readonly string[], stories: readonly Story[]): void {
+  const ids = new Set(stories.map(({ id }) => id));
+  const unknown = chosen.filter(id => !ids.has(id));
+  if (unknown.length > 0) {
+    throw new HumanError(
+      `There is no story ${shorten(unknown.join(', '), 200)} in the story file. "ralph-fresh stories" lists them.`,
+    );
+  }
+  // A chosen one that is open is done before those that wait for it.
+  const counted = new Set([...doneIds(stories), ...chosen]);
+  for (const story of stories.filter(({ id, done }) => !done && chosen.includes(id))) {
+    const missing = openDependencies(story, counted);
+    if (missing.length > 0) {
+      throw new HumanError(
+        `${shorten(story.id, 80)} waits for ${shorten(missing.join(', '), 200)}. Run that first, or name it too: ${shorten(missing.map(id => `--story ${id}`).join(' '), 200)}.`,
+      );
+    }
+  }
 }
 
 /** Before anybody pays for a plan, whose branch could not be checked out then. */
@@ -113,23 +138,40 @@ function writtenFilesOf(options: RunOptions): string[] {
 }
 
 /**
- * Checks out the branch that the story file names, when the configuration says so.
+ * Checks out the branch that the story file names, when the configuration says so. Uncommitted changes are asked
+ * about where somebody is there to answer.
+ * @returns the options to go on with: a person who chose to stay has chosen so for the whole run
  * @throws {HumanError} when uncommitted changes are in the way
  */
-export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promise<void> {
-  const { config, files } = options;
-  const branchName = snapshot.stories?.branchName ?? '';
-  if (config.branch === 'stay' || branchName === '') {
-    return;
+export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promise<RunOptions> {
+  const { askBranch, config, files, stop } = options;
+  const wanted = snapshot.stories?.branchName ?? '';
+  if (config.branch === 'stay' || wanted === '') {
+    return options;
   }
   const { branch, kind } = await checkOutBranch(
     files.workspace,
-    branchName,
+    wanted,
     options.prepare === undefined ? [] : writtenFilesOf(options),
   );
-  if (kind === 'dirty') {
-    throw new HumanError(
-      `The story file asks for the branch ${branchName}, but there are uncommitted changes on ${branch || 'a detached HEAD'}. Commit or stash them, or work here with --branch stay.`,
-    );
+  if (kind !== 'dirty') {
+    return options;
+  }
+  const answer = await askBranch?.({ wanted, current: branch, signal: stop.requestedSignal });
+  switch (answer) {
+    case 'stay':
+      return {
+        ...options,
+        config: { ...config, branch: 'stay' },
+        settings: { ...options.settings, branch: 'stay' },
+      };
+    case 'takeAlong':
+      await checkOutBranch(files.workspace, wanted, 'all');
+      return options;
+    case 'cancel':
+    case undefined:
+      throw new HumanError(
+        `The story file asks for the branch ${wanted}, but there are uncommitted changes on ${branch || 'a detached HEAD'}. Commit or stash them, or work here with --branch stay.`,
+      );
   }
 }

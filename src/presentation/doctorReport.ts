@@ -10,6 +10,8 @@ export interface Finding {
   readonly message: string;
   /** What to do; `null` where there is nothing to mend. */
   readonly mend: string | null;
+  /** What was found as data, where other programs use it: paths, versions, names of variables. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 /** The data of `doctor --json`; a contract, described in docs/json-output.md. */

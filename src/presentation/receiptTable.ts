@@ -55,12 +55,12 @@ export function iterationText(receipt: RunReceipt): string {
   if (iteration === undefined) {
     return '';
   }
-  const { commitList, costUsd, durationMs, inputTokens, outputTokens, story, title } = iteration;
+  const { commitList, durationMs, inputTokens, outputTokens, story, title } = iteration;
   return withoutControls(
     [
       `Iteration ${iteration.iteration}: ${iteration.outcome ?? 'not ended'}`,
       ...(story === null ? [] : [shorten(`${story}: ${title ?? ''}`, MAX_SUBJECT)]),
-      `${minutes(durationMs)} min · ${iteration.turns} turns · $${costUsd.toFixed(2)}`,
+      `${minutes(durationMs)} min · ${iteration.turns} turns · ${cost(iteration)}`,
       `Tokens: ${count(inputTokens)} in, ${count(outputTokens)} out, ${count(iteration.cacheReadTokens)} read from the cache, ${count(iteration.cacheWriteTokens)} written to it`,
       ...(commitList.length === 0 ? ['No commit.'] : ['Commits:']),
       ...commitList.map(
@@ -80,9 +80,13 @@ function spentCells(spent: Spent): string[] {
     // All that the model read, whether it came from the cache or not.
     count(spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens),
     count(spent.outputTokens),
-    `$${spent.costUsd.toFixed(2)}`,
+    cost(spent),
     String(spent.commits),
   ];
+}
+
+function cost({ costEstimated, costUsd }: Spent): string {
+  return `${costEstimated ? '≈ ' : ''}$${costUsd.toFixed(2)}`;
 }
 
 function times(iterations: number): string {

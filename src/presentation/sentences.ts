@@ -21,12 +21,13 @@ export interface RunEnd {
   /** In US dollars, as `costUsd`. */
   readonly budgetUsd?: number | undefined;
   readonly costUsd?: number | undefined;
+  readonly costEstimated?: boolean | undefined;
 }
 
 /** The end of a run, by its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
-  const { iteration: iterations, stories, detail, budgetUsd, costUsd } = state;
-  return { outcome, iterations, stories, detail, budgetUsd, costUsd };
+  const { iteration: iterations, stories, detail, budgetUsd, costUsd, costEstimated } = state;
+  return { outcome, iterations, stories, detail, budgetUsd, costUsd, costEstimated };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -70,7 +71,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
             'Needs you: {0} Answer with ralph-fresh answer "…" or settle it, then run again.',
             sentence(detail),
           )
-        : t('Needs you: {0} Run again when that is settled.', sentence(detail));
+        : t('Needs you: {0} Answer it, and the run goes on.', sentence(detail));
     case 'noReadyStory':
       return t(
         'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
@@ -101,10 +102,10 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
   }
 }
 
-function usedUp({ budgetUsd, costUsd }: RunEnd, t: Translate): string {
+function usedUp({ budgetUsd, costEstimated, costUsd }: RunEnd, t: Translate): string {
   return budgetUsd === undefined || costUsd === undefined
     ? t('The budget is used up.')
-    : t('The budget of {0} is used up ({1}).', dollars(budgetUsd), dollars(costUsd));
+    : t('The budget of {0} is used up ({1}).', dollars(budgetUsd), dollars(costUsd, costEstimated));
 }
 
 function raise(flag: string, setting: string, t: Translate, door: Door): string {
@@ -175,9 +176,13 @@ export function iterationCount(count: number, t: Translate): string {
   return count === 1 ? t('1 iteration') : t('{0} iterations', count);
 }
 
-/** US dollars. Nothing that costs is shown as free. */
-export function dollars(usd: number): string {
-  return usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
+/**
+ * US dollars. Nothing that costs is shown as free.
+ * @param isEstimate nobody has told the whole of it
+ */
+export function dollars(usd: number, isEstimate = false): string {
+  const amount = usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
+  return isEstimate ? `≈ ${amount}` : amount;
 }
 
 /** The time of a moment by the clock here, with its date when that is another day. */
@@ -188,6 +193,16 @@ export function clock(at: number, now: number): string {
   return then.toDateString() === new Date(now).toDateString()
     ? time
     : `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`;
+}
+
+/** Minutes and seconds; tenths below ten seconds. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1_000;
+  if (seconds < 10) {
+    return `${seconds.toFixed(1)} s`;
+  }
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** A time to come, in the two units that matter. */

@@ -41,6 +41,7 @@ export async function statusData(
     iteration: state.iteration,
     maxIterations: state.maxIterations,
     story: state.current?.storyId ?? null,
+    onlyStories: state.onlyStories ?? null,
     stories: count,
     cost: costData(state),
     agent: state.agent ?? null,
@@ -56,9 +57,10 @@ export async function statusData(
   };
 }
 
-function costData({ budgetUsd, costUsd, usage }: RunState): object {
+function costData({ budgetUsd, costEstimated, costUsd, usage }: RunState): object {
   return {
     usd: costUsd,
+    estimated: costEstimated === true,
     budgetUsd: budgetUsd ?? null,
     inputTokens: usage.input,
     outputTokens: usage.output,
@@ -131,9 +133,10 @@ function statusLines({ runId, state, alive }: WatchedRun, now: number): string[]
   ];
 }
 
-function costFacts({ budgetUsd, costUsd }: RunState): string {
+function costFacts({ budgetUsd, costEstimated, costUsd }: RunState): string {
+  const cost = dollars(costUsd, costEstimated);
   if (budgetUsd !== undefined) {
-    return ` · ${dollars(costUsd)} of ${dollars(budgetUsd)}`;
+    return ` · ${cost} of ${dollars(budgetUsd)}`;
   }
-  return costUsd > 0 ? ` · ${dollars(costUsd)}` : '';
+  return costUsd > 0 ? ` · ${cost}` : '';
 }

@@ -8,7 +8,17 @@ export interface StoryListData {
   readonly format: StoryFormatName;
   /** Empty when the file cannot be used; `problems` says why. */
   readonly stories: readonly StoryData[];
-  readonly problems: readonly { readonly message: string; readonly line: number }[];
+  readonly problems: readonly ProblemData[];
+}
+
+/** Something that is wrong with the file. */
+export interface ProblemData {
+  readonly message: string;
+  readonly line: number;
+  /** Stable, as in the editor's list of problems. */
+  readonly code?: string;
+  /** `info` is a hint: the loop does what the file says. */
+  readonly severity?: 'error' | 'warning' | 'info';
 }
 
 export interface StoryData {
@@ -38,10 +48,12 @@ export type NextData =
 /**
  * A story file as data for other programs.
  * @param stateOf what a run knows of a story's state; `undefined` leaves what the file says
+ * @param problems those that the file has, when more is known of them than the reader tells
  */
 export function storyListData(
   file: StoryFile,
   stateOf?: (story: Story) => string | undefined,
+  problems?: readonly ProblemData[],
 ): StoryListData {
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
@@ -60,7 +72,7 @@ export function storyListData(
         epic: story.epic ?? null,
       };
     }),
-    problems: file.problems.map(({ message, line }) => ({ message, line })),
+    problems: problems ?? file.problems.map(({ message, line }) => ({ message, line })),
   };
 }
 

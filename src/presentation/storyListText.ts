@@ -9,6 +9,8 @@ const MAX_ID = 40;
 const MAX_TITLE = 100;
 /** So many stories that another waits for are named. */
 const MAX_NAMED = 5;
+/** So many hints on how the file is written are shown. */
+const MAX_HINTS = 5;
 
 /** Stories as lines for a terminal, with the problems of their file below. */
 export function storyListText({ source, stories, problems }: StoryListData): string {
@@ -22,8 +24,22 @@ export function storyListText({ source, stories, problems }: StoryListData): str
   return [
     `${done}/${stories.length} stories complete · ${source}`,
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
-    ...problems.map(({ line, message }) => `Line ${line}: ${message}`),
+    ...problemLines(problems),
   ].join('\n');
+}
+
+/** All problems, but of the hints only some: a file may have one for each story. */
+function problemLines(problems: StoryListData['problems']): string[] {
+  const hints = problems.filter(({ severity }) => severity === 'info');
+  const shown = [
+    ...problems.filter(({ severity }) => severity !== 'info'),
+    ...hints.slice(0, MAX_HINTS),
+  ];
+  const rest = hints.length - MAX_HINTS;
+  return [
+    ...shown.map(({ line, message }) => `Line ${line}: ${message}`),
+    ...(rest > 0 ? [`…and ${rest} more hints; --json gives all.`] : []),
+  ];
 }
 
 /** The next story in a line, or why there is none. */

@@ -2,9 +2,11 @@ import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunEvent, StoryCount } from '../orchestrator/run/events.ts';
 import { applyEvent, INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { outcomeWord } from './iterationWords.ts';
 import {
   type Door,
   dollars,
+  duration,
   iterationCount,
   outcomeSentence,
   runEnd,
@@ -12,14 +14,10 @@ import {
   type Translate,
   waitingSentence,
 } from './sentences.ts';
+import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
+import type { Style, TranscriptLine } from './transcriptLine.ts';
 
-/** Roles of text in a transcript; each door decides how they look. */
-export type Style = 'plain' | 'heading' | 'dim' | 'tool' | 'success' | 'warning' | 'error';
-
-export interface TranscriptLine {
-  readonly style: Style;
-  readonly text: string;
-}
+export type { Style, TranscriptLine } from './transcriptLine.ts';
 
 const PREFIX = '[Ralph Fresh]';
 
@@ -35,6 +33,8 @@ export interface Telling {
   /** The fold of all events before this one; without it, sentences that need it say less. */
   readonly state?: RunState;
   readonly door?: Door;
+  /** Of a tool's result: the call that it belongs to, where that is known. */
+  readonly call?: ToolCall | undefined;
 }
 
 /**
@@ -44,9 +44,9 @@ export interface Telling {
 export function describeEvent(
   event: RunEvent,
   t: Translate,
-  { state = INITIAL_RUN_STATE, door = 'terminal' }: Telling = {},
+  { state = INITIAL_RUN_STATE, door = 'terminal', call }: Telling = {},
 ): readonly TranscriptLine[] {
-  return lines(event, t, state, door).map(({ style, text }) => ({
+  return lines(event, t, state, door, call).map(({ style, text }) => ({
     style,
     text: withoutControls(text),
   }));
@@ -57,6 +57,7 @@ export class Transcript {
   private readonly t: Translate;
   private readonly door: Door;
   private state = INITIAL_RUN_STATE;
+  private readonly calls = new ToolCalls();
 
   constructor(t: Translate, door: Door = 'terminal') {
     this.t = t;
@@ -68,8 +69,9 @@ export class Transcript {
       // Another run's numbers begin anew.
       this.state = INITIAL_RUN_STATE;
     }
-    const described = describeEvent(event, this.t, { state: this.state, door: this.door });
-    this.state = applyEvent(this.state, event);
+    const { door, state } = this;
+    const described = describeEvent(event, this.t, { state, door, call: this.calls.take(event) });
+    this.state = applyEvent(state, event);
     return described;
   }
 }
@@ -79,6 +81,7 @@ function lines(
   t: Translate,
   state: RunState,
   door: Door,
+  call: ToolCall | undefined,
 ): readonly TranscriptLine[] {
   switch (event.type) {
     case 'run.started':
@@ -144,15 +147,22 @@ function lines(
     }
     case 'agent.text':
       return [
-        ...event.text.split('\n').map(text => line('plain', text === '' ? '' : `  ${text}`)),
+        ...event.text
+          .trim()
+          .split('\n')
+          .map((text, at) =>
+            line('plain', at === 0 ? `● ${text}` : text === '' ? '' : `  ${text}`),
+          ),
         ...(event.cut === undefined
           ? []
           : [line('dim', `  ${t('… {0} more characters', event.cut)}`)]),
       ];
     case 'agent.tool':
-      return [line('tool', `  ● ${event.name}${event.gist === '' ? '' : ` ${event.gist}`}`)];
+      return [line('tool', `● ${event.name}${event.gist === '' ? '' : `(${event.gist})`}`)];
     case 'agent.toolFailed':
-      return [line('error', `    ${t('failed: {0}', firstLine(event.gist))}`)];
+      return resultLines('error', event, t, { call, door, state });
+    case 'agent.toolResult':
+      return resultLines('dim', event, t, { call, door, state });
     case 'agent.retry':
       return [
         line(
@@ -244,7 +254,7 @@ function lines(
         ),
       ];
     case 'check.started':
-      return [line('tool', `  ● ${shorten(event.command, MAX_LINE)}`)];
+      return [line('tool', `● ${t('Check')}(${shorten(event.command, MAX_LINE)})`)];
     case 'check.ended':
       return checkEnded(event, t);
     case 'gate.ended':
@@ -280,7 +290,7 @@ function lines(
         own(
           'warning',
           event.mode === 'afterIteration'
-            ? t('Will stop after this iteration')
+            ? willStop(event.by, t, door)
             : event.by === 'signal'
               ? t('Received SIGINT, saving state and exiting...')
               : t('Stop requested, saving state and exiting...'),
@@ -345,6 +355,19 @@ function limitWaiting(
     own('warning', waitingSentence({ kind: 'limit', until, known, message }, t, { now, door })),
     ...(message === '' ? [] : [line('dim', `  ${shorten(message, MAX_LINE)}`)]),
   ];
+}
+
+function willStop(
+  by: Extract<RunEvent, { type: 'stop.requested' }>['by'],
+  t: Translate,
+  door: Door,
+): string {
+  if (by === 'window') {
+    return t('The last window was closed. Will stop after this iteration');
+  }
+  return door === 'window'
+    ? t('Stops after this iteration. Ctrl-C again stops now.')
+    : t('Will stop after this iteration');
 }
 
 function storySkipped(
@@ -446,14 +469,14 @@ function checkEnded(
 ): readonly TranscriptLine[] {
   const { ok, timedOut, exitCode, durationMs, outputTail } = event;
   if (ok) {
-    return [line('success', `    ${t('passed')} · ${duration(durationMs)}`)];
+    return [line('success', `  └  ${t('passed')} · ${duration(durationMs)}`)];
   }
   const why = timedOut
     ? t('not done within the time limit')
     : exitCode === undefined
       ? t('ended before it was done')
       : t('failed (exit code {0})', exitCode);
-  return [line('error', `    ${why} · ${duration(durationMs)}`), ...outputLines(outputTail, t)];
+  return [line('error', `  └  ${why} · ${duration(durationMs)}`), ...outputLines(outputTail, t)];
 }
 
 /** The end of an output is where its failure is told. */
@@ -462,9 +485,9 @@ function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
   const shown = all.slice(-MAX_CHECK_LINES);
   const more = all.length - shown.length;
   return [
-    ...(more > 0 ? [line('dim', `    ${t('… {0} lines before', more)}`)] : []),
+    ...(more > 0 ? [line('dim', `     ${t('… {0} lines before', more)}`)] : []),
     ...shown.flatMap(text =>
-      text === '' ? [] : [line('dim', `    ${cut(text.replaceAll('\t', '  '))}`)],
+      text === '' ? [] : [line('dim', `     ${cut(text.replaceAll('\t', '  '))}`)],
     ),
   ];
 }
@@ -512,6 +535,8 @@ function warningWords(
       return t('git gave no answer: {0}', words);
     case 'inboxUnreadable':
       return t('Requests to this run cannot be read: {0}', words);
+    case 'hintsNotTold':
+      return t('Hints that wait were not told: {0}', words);
     case 'handoffNotWritten':
       return t('The last handoff was not written: {0}', words);
     case 'noChecks':
@@ -639,50 +664,12 @@ function iterationFacts(
     ...(event.turns === undefined
       ? []
       : [event.turns === 1 ? t('1 turn') : t('{0} turns', event.turns)]),
-    ...(event.costUsd === undefined ? [] : [dollars(event.costUsd)]),
+    ...(event.costUsd === undefined ? [] : [dollars(event.costUsd, event.costEstimated)]),
   ].join(' · ');
-}
-
-function outcomeWord(
-  outcome: Extract<RunEvent, { type: 'iteration.ended' }>['outcome'],
-  t: Translate,
-): string {
-  switch (outcome) {
-    case 'storyDone':
-      return t('story done');
-    case 'rejected':
-      return t('claim refused');
-    case 'progress':
-      return t('progress');
-    case 'noProgress':
-      return t('no progress');
-    case 'failed':
-      return t('failed');
-    case 'blocked':
-      return t('blocked');
-    case 'needsHuman':
-      return t('needs you');
-    case 'skipped':
-      return t('skipped');
-    case 'stopped':
-      return t('stopped');
-    default:
-      return assertNever(outcome);
-  }
 }
 
 function statusLine({ done, total }: StoryCount, t: Translate): readonly TranscriptLine[] {
   return total === 0 ? [] : [own('plain', t('PRD Status: {0}/{1} stories complete', done, total))];
-}
-
-/** Minutes and seconds; tenths below ten seconds. */
-function duration(ms: number): string {
-  const seconds = Math.max(0, ms) / 1_000;
-  if (seconds < 10) {
-    return `${seconds.toFixed(1)} s`;
-  }
-  const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 function own(style: Style, text: string): TranscriptLine {

@@ -6,6 +6,8 @@
  * reason of its end) is the business of `agentProcess.ts`, the same for all agents.
  */
 
+import type { RequestUsage } from './modelPrices.ts';
+
 /** What one iteration asks of an agent. */
 export interface AgentRequest {
   /** Absolute path of the workspace, the process's working directory. */
@@ -116,6 +118,10 @@ export type AgentEvent =
       readonly id: string;
       readonly isError: boolean;
       readonly gist: string;
+      /** Its first lines, when there is more than the gist tells. */
+      readonly head?: string;
+      /** Lines of the whole; absent when it is one or none. */
+      readonly lines?: number;
     }
   | {
       readonly type: 'retry';
@@ -126,6 +132,19 @@ export type AgentEvent =
       readonly error: string;
     }
   | { readonly type: 'denied'; readonly tool: string; readonly message: string }
+  /**
+   * What one message of the model took, as far as the agent knows yet. Several may tell of one message: the
+   * last `usage` counts, and the `outputChars` of all of them.
+   */
+  | {
+      readonly type: 'usage';
+      /** Absent when the message has no name; then this is all that tells of it. */
+      readonly messageId?: string;
+      readonly model?: string;
+      readonly usage: RequestUsage;
+      /** Length of what is told of the message here, in UTF-16 units. */
+      readonly outputChars: number;
+    }
   /** Sign of life without content of its own. */
   | { readonly type: 'activity' }
   /** A line that is not this agent's protocol; kept in the raw stream, shown as it is. */

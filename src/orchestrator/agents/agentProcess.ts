@@ -6,6 +6,7 @@ import type { ProcessEndReason } from '../run/events.ts';
 import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
+import type { ProcessLimits } from './processLimits.ts';
 import { endLeftovers, RUN_MARKER } from './processTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
@@ -19,24 +20,6 @@ const HELD_OUTPUT_MAX_MS = 20_000;
 const MAX_GRACES = 6;
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-export interface ProcessLimits {
-  /** The whole process may take this long, in ms. */
-  readonly hardMs: number;
-  /** It may be silent this long, in ms. */
-  readonly idleMs: number;
-  /** It may be silent this long after its result, in ms, and may write for six times as long. */
-  readonly resultGraceMs: number;
-  /** From SIGTERM to SIGKILL, in ms. */
-  readonly killGraceMs: number;
-}
-
-export const DEFAULT_LIMITS: ProcessLimits = {
-  hardMs: 45 * 60_000,
-  idleMs: 10 * 60_000,
-  resultGraceMs: 10_000,
-  killGraceMs: 5_000,
-};
 
 export interface AgentProcessOptions {
   readonly cwd: string;
@@ -218,7 +201,8 @@ export async function runAgentProcess(
   };
 
   try {
-    options.onStarted(await identify(pid));
+    const identity = await identify(pid);
+    options.onStarted(identity);
     const reading = Promise.all([readStdout(), readStderr()]);
     reading.catch(() => subprocess.kill('SIGKILL'));
     await exited;
@@ -229,7 +213,7 @@ export async function runAgentProcess(
       signal.addEventListener('abort', letGo, { signal: listeners.signal });
     }
     // What the agent left running holds its output open, so it must go before the end can be read.
-    const leftovers = await endLeftovers(pid, options.runId);
+    const leftovers = await endLeftovers(pid, options.runId, identity.startId);
     // A process that got away (its own session, its environment emptied) may hold the output open for ever.
     heldTimer = setTimeout(letGo, HELD_OUTPUT_MS);
     heldMaxTimer = setTimeout(

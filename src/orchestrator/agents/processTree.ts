@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -10,6 +10,19 @@ export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
 const POLL_MS = 25;
 const TERM_GRACE_MS = 2_000;
+/** The line that the kernel makes for one process is shorter. */
+const MAX_STAT_BYTES = 1_024;
+/** The start, in ticks since boot, among the fields behind the name. */
+const STARTED_AT = 19;
+
+/** What is looked for. */
+interface Tree {
+  /** Leader of the process group. */
+  readonly pid: number | undefined;
+  readonly runId: string;
+  /** Ticks since boot; 0 for any time. */
+  readonly since: number;
+}
 
 /**
  * Ends whatever an agent left running after it ended itself, or after the loop that owned it was killed:
@@ -18,9 +31,14 @@ const TERM_GRACE_MS = 2_000;
  * so there the tree of `pid` is ended and that is all (agents are ended through it beforehand).
  *
  * @param pid leader of the agent's process group
+ * @param startId of that process, where it is known; what is older cannot come from it and is left out (Linux)
  * @returns how many processes were still running
  */
-export async function endLeftovers(pid: number | undefined, runId: string): Promise<number> {
+export async function endLeftovers(
+  pid: number | undefined,
+  runId: string,
+  startId?: string,
+): Promise<number> {
   if (process.platform === 'win32') {
     if (pid === undefined) {
       return 0;
@@ -31,20 +49,21 @@ export async function endLeftovers(pid: number | undefined, runId: string): Prom
     }).catch(() => undefined);
     return ended === undefined ? 0 : 1;
   }
-  const before = await leftovers(pid, runId);
+  const tree = { pid, runId, since: ticksOf(startId) };
+  const before = await leftovers(tree);
   if (before.length === 0) {
     return 0;
   }
   signalAll(before, 'SIGTERM');
   for (let waited = 0; waited < TERM_GRACE_MS; waited += POLL_MS) {
     await delay(POLL_MS);
-    if ((await leftovers(pid, runId)).length === 0) {
+    if ((await leftovers(tree)).length === 0) {
       return before.length;
     }
   }
   // A process can start another one between the look and the blow, so look again until none is left.
   for (let round = 0; round < 40; round++) {
-    const rest = await leftovers(pid, runId);
+    const rest = await leftovers(tree);
     if (rest.length === 0) {
       break;
     }
@@ -55,23 +74,24 @@ export async function endLeftovers(pid: number | undefined, runId: string): Prom
 }
 
 /** Pids of the group of `pid` and of all that carry the run's marker, without this process and zombies. */
-async function leftovers(pid: number | undefined, runId: string): Promise<number[]> {
-  const found =
-    process.platform === 'linux' ? linuxProcesses(pid, runId) : await posixProcesses(pid, runId);
+async function leftovers(tree: Tree): Promise<number[]> {
+  const found = process.platform === 'linux' ? linuxProcesses(tree) : await posixProcesses(tree);
   return found.filter(candidate => candidate !== process.pid);
 }
 
-function linuxProcesses(group: number | undefined, runId: string): number[] {
+function linuxProcesses({ pid: group, runId, since }: Tree): number[] {
   const marker = `${RUN_MARKER}=${runId}`;
+  const buffer = Buffer.allocUnsafe(MAX_STAT_BYTES);
   return readdirSync('/proc').flatMap(name => {
     const pid = Number(name);
     if (!Number.isInteger(pid)) {
       return [];
     }
     try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (state === 'Z' || state === 'X') {
+      const stat = readStat(pid, buffer);
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const [state, , processGroup] = fields;
+      if (state === 'Z' || state === 'X' || Number(fields[STARTED_AT]) < since) {
         return [];
       }
       const marked = () =>
@@ -84,7 +104,23 @@ function linuxProcesses(group: number | undefined, runId: string): number[] {
   });
 }
 
-async function posixProcesses(group: number | undefined, runId: string): Promise<number[]> {
+/** There are hundreds of them, and `readFileSync` asks for the size of each first. */
+function readStat(pid: number, buffer: Buffer): string {
+  const fd = openSync(`/proc/${pid}/stat`, 'r');
+  try {
+    return buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The start of a process as `identify` tells it on Linux; the beginning of time when it is not known. */
+function ticksOf(startId: string | undefined): number {
+  const ticks = Number(startId?.split(':').at(-1) ?? Number.NaN);
+  return Number.isFinite(ticks) ? ticks : 0;
+}
+
+async function posixProcesses({ pid: group, runId }: Tree): Promise<number[]> {
   const { stdout } = await run('ps', ['-axEww', '-o', 'pid=,pgid=,stat=,command='], {
     maxBuffer: 64 * 1024 * 1024,
   });

@@ -1,16 +1,13 @@
 import { shorten, withoutControls } from '../text.ts';
-import type {
-  AgentDecoder,
-  AgentError,
-  AgentErrorKind,
-  AgentEvent,
-  ResultEvent,
-  TokenUsage,
-} from './agent.ts';
+import type { AgentDecoder, AgentError, AgentErrorKind, AgentEvent, ResultEvent } from './agent.ts';
+import { blocksOf, count, type Fields, isRecord, text } from './jsonFields.ts';
+import { decodeUsage, type Message, usageOf } from './streamJsonUsage.ts';
 import { readLimit, resetFromEpoch } from './usageLimit.ts';
 
 /** Longest gist in UTF-16 units: one line of a tree view or of a narrow terminal. */
 const MAX_GIST = 120;
+/** Lines of a result that are told. */
+const HEAD_LINES = 3;
 /** Enough of a text to find its first line in; keeps huge tool results out of the regular expressions. */
 const GIST_WINDOW = 4096;
 /** Most texts begin with their first line, and then this much is enough. */
@@ -19,11 +16,6 @@ const SMALL_GIST_WINDOW = 4 * MAX_GIST;
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 /** One refused log-in can be a token being renewed; after a second one the CLI only goes on trying. */
 const MAX_REFUSED_LOGINS = 2;
-
-// Every release of the CLI adds events and fields. A field of an unexpected type therefore counts as absent,
-// and only what is read here is taken out of an event. This is by hand, and not by a schema, since a schema
-// took more time than JSON.parse itself.
-type Fields<Name extends string> = { readonly [field in Name]?: unknown };
 
 type SystemEvent = Fields<
   | 'subtype'
@@ -60,10 +52,6 @@ type RawResult = Fields<
 type LimitInfo = Fields<
   'status' | 'resetsAt' | 'rateLimitType' | 'isUsingOverage' | 'overageStatus'
 >;
-type Block = Fields<
-  'type' | 'text' | 'id' | 'name' | 'input' | 'tool_use_id' | 'is_error' | 'content'
->;
-
 /** Kinds of lines in which something is read. */
 const readTypes: ReadonlySet<string> = new Set([
   'system',
@@ -195,8 +183,12 @@ export class StreamJsonDecoder implements AgentDecoder {
     // A helper's failure is the helper's; the agent may well go on.
     if (text(event.parent_tool_use_id) === undefined) this.lastError = text(event.error);
     if (this.lastError === undefined) this.refusedLogins = 0;
-    const { content } = messageOf(event.message);
-    if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+    const message = messageOf(event.message);
+    const { content } = message;
+    const usage = decodeUsage(message);
+    if (typeof content === 'string') {
+      return content === '' ? usage : [{ type: 'text', text: content }, ...usage];
+    }
     const events: AgentEvent[] = [];
     for (const block of blocksOf(content)) {
       const said = block.type === 'text' ? text(block.text) : undefined;
@@ -211,6 +203,7 @@ export class StreamJsonDecoder implements AgentDecoder {
         });
       }
     }
+    events.push(...usage);
     return events;
   }
 
@@ -305,18 +298,6 @@ function parseJson(line: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined;
-}
-
 function decodeInit(system: SystemEvent): AgentEvent {
   const sessionId = text(system.session_id);
   const model = text(system.model);
@@ -331,12 +312,8 @@ function decodeInit(system: SystemEvent): AgentEvent {
   };
 }
 
-function messageOf(message: unknown): Fields<'content'> {
+function messageOf(message: unknown): Message {
   return isRecord(message) ? message : {};
-}
-
-function blocksOf(content: unknown): Block[] {
-  return Array.isArray(content) ? content.filter(isRecord) : [];
 }
 
 function decodeUser(event: Fields<'message'>): AgentEvent[] {
@@ -348,6 +325,7 @@ function decodeUser(event: Fields<'message'>): AgentEvent[] {
       id: text(block.tool_use_id) ?? '',
       isError: block.is_error === true,
       gist: gistOf(resultText(block.content)),
+      ...headOf(block.content),
     });
   }
   return events;
@@ -363,6 +341,43 @@ function resultText(content: unknown): string {
     if (said) return resultText(said);
   }
   return '';
+}
+
+/** The first lines of a result that has several. */
+function headOf(content: unknown): { head: string; lines: number } | undefined {
+  const whole = typeof content === 'string' ? content : firstText(content);
+  const lines = lineCount(whole);
+  if (lines < 2) return undefined;
+  const shown = withoutControls(resultText(whole)).replace(/\p{Bidi_Control}/gu, '');
+  const head = shown.trim().split('\n', HEAD_LINES);
+  return { head: head.map(line => cutLine(line)).join('\n'), lines };
+}
+
+function firstText(content: unknown): string {
+  for (const block of blocksOf(content)) {
+    const said = block.type === 'text' ? text(block.text) : undefined;
+    if (said) return said;
+  }
+  return '';
+}
+
+/** Indentation says something in an output, so that `shorten` is not for it. */
+function cutLine(line: string): string {
+  return line.length > MAX_GIST ? `${line.slice(0, MAX_GIST - 1)}…` : line.trimEnd();
+}
+
+/** Line breaks at the beginning and the end are none of the content. */
+function lineCount(value: string): number {
+  let end = value.length;
+  while (end > 0 && value.charCodeAt(end - 1) <= 0x20) end -= 1;
+  let from = 0;
+  while (from < end && value.charCodeAt(from) <= 0x20) from += 1;
+  if (from === end) return 0;
+  let lines = 1;
+  for (let at = value.indexOf('\n', from); at >= 0 && at < end; at = value.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
 }
 
 /** An event with nothing to show still proves that the agent is alive. */
@@ -389,19 +404,6 @@ function firstLine(value: string): string {
     if (line.trim() !== '') return line.replace(/\p{Bidi_Control}/gu, '');
   }
   return '';
-}
-
-function usageOf(value: unknown): TokenUsage | undefined {
-  if (!isRecord(value)) return undefined;
-  const usage: Fields<
-    'input_tokens' | 'output_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens'
-  > = value;
-  return {
-    input: count(usage.input_tokens) ?? 0,
-    output: count(usage.output_tokens) ?? 0,
-    cacheRead: count(usage.cache_read_input_tokens) ?? 0,
-    cacheWrite: count(usage.cache_creation_input_tokens) ?? 0,
-  };
 }
 
 function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {

@@ -1,9 +1,14 @@
+import path from 'node:path';
 import type { Agent, AgentErrorKind, AgentEvent, AgentRequest } from '../agents/agent.ts';
-import { type AgentEnd, type ProcessLimits, runAgentProcess } from '../agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../agents/agentProcess.ts';
+import { CostEstimate } from '../agents/costEstimate.ts';
+import type { ProcessLimits } from '../agents/processLimits.ts';
 import { HumanError } from '../humanError.ts';
-import { amount, whole } from '../numbers.ts';
+import { whole } from '../numbers.ts';
+import type { RunEventBody } from '../run/events.ts';
 import type { Journal } from '../run/journal.ts';
 import { shorten, shortenBlock } from '../text.ts';
+import { callCost } from './callCost.ts';
 
 /** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
@@ -11,6 +16,16 @@ const MAX_TEXT = 4_000;
 const MAX_FACT = 300;
 /** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
 const MAX_OUTPUT_LINES = 50;
+/** Tool calls at a time whose names are remembered. */
+const MAX_OPEN_CALLS = 1_000;
+/** Their results say no more than that they succeeded. */
+const WRITING_TOOLS: ReadonlySet<string> = new Set([
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+  'TodoWrite',
+  'Write',
+]);
 
 export interface AgentCallRequest {
   /** What the call is for; stories are the rule. */
@@ -40,6 +55,8 @@ export interface AgentCallResult {
     /** When a usage limit ends, in ms since the epoch, if the agent told. */
     readonly resetsAt?: number;
   };
+  /** After a wait there was nothing left to do for the call, so it was not made again. */
+  readonly notWanted?: true;
 }
 
 /**
@@ -49,6 +66,8 @@ export interface AgentCallResult {
 export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallResult> {
   const { agent, iteration, journal, runId } = call;
   const purpose = call.purpose === 'story' ? {} : { purpose: call.purpose };
+  const estimate = new CostEstimate();
+  const writeEvent = journalWriterFor(journal);
   let end: AgentEnd;
   try {
     const command = await agent.command(call.request);
@@ -60,8 +79,17 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
       killSignal: call.killSignal,
       rawFile: call.rawFile,
       onStarted: identity =>
-        void journal.append({ type: 'agent.started', iteration, ...purpose, ...identity }),
-      onEvent: journalWriterFor(journal),
+        void journal.append({
+          type: 'agent.started',
+          iteration,
+          ...purpose,
+          ...identity,
+          stream: path.basename(call.rawFile),
+        }),
+      onEvent: event => {
+        estimate.take(event);
+        writeEvent(event);
+      },
     });
   } catch (error) {
     if (!(error instanceof HumanError)) {
@@ -70,7 +98,6 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: error.message };
   }
   const error = errorOf(end);
-  const { costUsd, turns, usage } = end.result ?? {};
   journal.append({
     type: 'agent.ended',
     iteration,
@@ -81,18 +108,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     durationMs: Math.round(end.durationMs),
     leftovers: end.leftovers,
     ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
-    ...(costUsd === undefined ? {} : { costUsd: amount(costUsd) }),
-    ...(turns === undefined ? {} : { turns: whole(turns) }),
-    ...(usage === undefined
-      ? {}
-      : {
-          usage: {
-            input: whole(usage.input),
-            output: whole(usage.output),
-            cacheRead: whole(usage.cacheRead),
-            cacheWrite: whole(usage.cacheWrite),
-          },
-        }),
+    ...callCost(end.result, estimate),
   });
   return { end, ...(error === undefined ? {} : { error }) };
 }
@@ -134,6 +150,8 @@ function lastWords(end: AgentEnd): string {
 /** Turns an agent's events into the journal's; bounded, whatever the agent prints. */
 function journalWriterFor(journal: Journal): (event: AgentEvent) => void {
   let outputLines = 0;
+  /** Tool calls whose results have not come yet. */
+  const names = new Map<string, string>();
   return event => {
     switch (event.type) {
       case 'init': {
@@ -154,11 +172,15 @@ function journalWriterFor(journal: Journal): (event: AgentEvent) => void {
           name: fact(event.name),
           gist: fact(event.gist),
         });
+        if (names.size < MAX_OPEN_CALLS) {
+          names.set(event.id, event.name);
+        }
         break;
       case 'toolResult':
-        if (event.isError) {
-          journal.append({ type: 'agent.toolFailed', id: fact(event.id), gist: fact(event.gist) });
+        for (const body of toolResult(event, names.get(event.id))) {
+          journal.append(body);
         }
+        names.delete(event.id);
         break;
       case 'retry': {
         journal.append({
@@ -185,11 +207,29 @@ function journalWriterFor(journal: Journal): (event: AgentEvent) => void {
         }
         break;
       case 'activity':
+      case 'usage':
       case 'result':
         // A result's facts go into iteration.ended, with what the files say beside them.
         break;
     }
   };
+}
+
+/** What a tool gave back, as far as a person would look at it. */
+function toolResult(
+  { gist, head, id, isError, lines = 1 }: Extract<AgentEvent, { type: 'toolResult' }>,
+  name: string | undefined,
+): RunEventBody[] {
+  const more = head === undefined ? {} : { head, lines };
+  if (isError) {
+    return [{ type: 'agent.toolFailed', id: fact(id), gist: fact(gist), ...more }];
+  }
+  if (gist === '' || (name !== undefined && WRITING_TOOLS.has(name))) {
+    return [];
+  }
+  return name === 'Read'
+    ? [{ type: 'agent.toolResult', id: fact(id), lines }]
+    : [{ type: 'agent.toolResult', id: fact(id), head: head ?? fact(gist), lines }];
 }
 
 function fact(text: string): string {

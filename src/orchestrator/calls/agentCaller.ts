@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Agent, type AgentRequest, isTransient } from '../agents/agent.ts';
 import { LESS_THAN_A_CENT } from '../policy.ts';
 import type { Journal } from '../run/journal.ts';
-import { writePlainFile } from '../run/plainFile.ts';
+import { writeDerivedFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { StopSwitch } from '../stopSwitch.ts';
@@ -56,6 +56,11 @@ export interface PatientCall {
   readonly isDone?: () => Promise<boolean>;
   /** Aborted: end this call, the run goes on. */
   readonly skip?: AbortSignal;
+  /**
+   * Called when a usage limit must be waited for; what it gives is called after the wait, for the prompt as it
+   * is by then. `undefined`: there is nothing left to do for this call.
+   */
+  readonly onWait?: () => Promise<() => Promise<string | undefined>>;
 }
 
 /**
@@ -77,14 +82,15 @@ export class AgentCaller {
     const { config, stop } = this.options;
     const promptFile = path.join(call.dir, call.promptName);
     await mkdir(call.dir, { recursive: true });
-    await writePlainFile(promptFile, call.prompt);
+    await writeDerivedFile(promptFile, call.prompt);
+    let { prompt } = call;
     let retries = 0;
     for (let calls = 1; ; calls++) {
       const maxBudgetUsd = this.budget(call.extra?.maxBudgetUsd);
       if (maxBudgetUsd !== undefined && maxBudgetUsd < LESS_THAN_A_CENT) {
         return NOTHING_LEFT;
       }
-      const result = await this.callOnce(call, promptFile, calls, maxBudgetUsd);
+      const result = await this.callOnce({ ...call, prompt }, promptFile, calls, maxBudgetUsd);
       const { error } = result;
       if (error === undefined || stop.endSignal.aborted || call.skip?.aborted) {
         return result;
@@ -100,8 +106,21 @@ export class AgentCaller {
         return result;
       }
       if (error.kind === 'usageLimit' && config.onLimit === 'wait') {
+        const afterWait = await call.onWait?.();
         if ((await this.waitForLimit(call, error)) === 'stop') {
           return result;
+        }
+        const newPrompt = await afterWait?.();
+        if (stop.requested || call.skip?.aborted) {
+          // Asked for in the last moment, and heard only by the look at the files.
+          return result;
+        }
+        if (afterWait !== undefined) {
+          if (newPrompt === undefined) {
+            return NOT_WANTED;
+          }
+          prompt = newPrompt;
+          await writeDerivedFile(promptFile, prompt);
         }
         continue;
       }
@@ -264,6 +283,12 @@ export class AgentCaller {
 const NOTHING_LEFT: AgentCallResult = {
   end: { reason: 'exited', durationMs: 0, leftovers: 0, stderr: '' },
   error: { kind: 'budget', message: 'The budget is used up.' },
+};
+
+/** The call was not made again: after a wait nothing was left for it to do. */
+const NOT_WANTED: AgentCallResult = {
+  end: { reason: 'cancelled', durationMs: 0, leftovers: 0, stderr: '' },
+  notWanted: true,
 };
 
 /** What is left of the budgets, in US dollars; `undefined` without one. */

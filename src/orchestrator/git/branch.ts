@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { HumanError } from '../humanError.ts';
 import { shorten } from '../text.ts';
-import { asHumanError, changedTrackedFiles, isMissingProgram, openGit } from './git.ts';
+import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
+import { openGit } from './openGit.ts';
 
 export interface BranchCheckOut {
   /**
@@ -24,13 +25,14 @@ const HEADS = 'refs/heads/';
  * person's hooks run, as for any switch.
  *
  * @param dir absolute path of a folder in the work tree
- * @param carried absolute paths of files whose changes a new branch takes along
+ * @param carried absolute paths of files whose changes a new branch takes along; `all`: those of every file,
+ * to any branch, where git can do that without losing one
  * @throws {HumanError} for a name that is none, and when git refuses, in its own words; nothing changed then
  */
 export async function checkOutBranch(
   dir: string,
   branchName: string,
-  carried: readonly string[] = [],
+  carried: readonly string[] | 'all' = [],
 ): Promise<BranchCheckOut> {
   const git = openGit(dir);
   await requireBranchName(git, branchName);
@@ -40,7 +42,7 @@ export async function checkOutBranch(
       return { kind: 'unchanged', branch: current };
     }
     const exists = (await git.raw('rev-parse', '--verify', '--quiet', HEADS + branchName)) !== '';
-    if ((await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
+    if (carried !== 'all' && (await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
       return { kind: 'dirty', branch: current };
     }
     await switchTo(git, branchName, exists);
@@ -57,7 +59,7 @@ export async function checkOutBranch(
  */
 export async function changedFilesBut(dir: string, except: readonly string[]): Promise<string[]> {
   const git = openGit(dir);
-  const changed = await changedTrackedFiles(git);
+  const changed = await changedTrackedFiles(dir);
   if (changed.length === 0 || except.length === 0) {
     return changed;
   }

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type SimpleGit, simpleGit } from 'simple-git';
 import { HumanError } from '../humanError.ts';
 import { shorten } from '../text.ts';
+import { type Head, readCommits, readHead } from './gitFiles.ts';
 
 const exec = promisify(execFile);
 /** So many commits are read together with HEAD, since what is asked next is mostly about them. */
@@ -52,7 +52,6 @@ export interface WorkTreeStatus {
  * external diff or text conversion that the repository's configuration names.
  */
 export class GitRepository {
-  private readonly git: SimpleGit;
   private readonly dir: string;
   /** HEAD as it was read last, and the commits before it. A commit never changes, so they stay right. */
   private newest: readonly LinkedCommit[] = [];
@@ -60,7 +59,6 @@ export class GitRepository {
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
     this.dir = dir;
-    this.git = openGit(dir);
   }
 
   /**
@@ -84,6 +82,10 @@ export class GitRepository {
    * @throws {HumanError} when the repository cannot be read
    */
   async head(): Promise<string | undefined> {
+    const head = readHead(this.dir);
+    if (head !== undefined && this.readNewest(head)) {
+      return head.hash;
+    }
     try {
       this.newest = await this.log(`--max-count=${NEWEST}`, 'HEAD');
     } catch {
@@ -103,8 +105,27 @@ export class GitRepository {
     }
   }
 
+  /** Brings the newest commits up to date without a process. @returns whether that was possible */
+  private readNewest(head: Head): boolean {
+    const known = this.newest[0]?.commit.hash;
+    const read = readCommits(head, known, NEWEST);
+    if (read === undefined) {
+      return false;
+    }
+    const found = read.map(({ parents, ...commit }) => ({ commit, parents }));
+    const last = found.at(-1);
+    // Else the commits that were known are on another branch by now.
+    const goesOn = last === undefined || last.parents[0] === known;
+    this.newest = [...found, ...(goesOn ? this.newest : [])].slice(0, NEWEST);
+    return true;
+  }
+
   /** @returns the branch's name; '' when HEAD is detached */
   async branch(): Promise<string> {
+    const head = readHead(this.dir);
+    if (head !== undefined) {
+      return head.branch;
+    }
     try {
       return (await this.run('symbolic-ref', '--short', '--quiet', 'HEAD')).trim();
     } catch {
@@ -134,20 +155,27 @@ export class GitRepository {
   /** The answer by what was read with HEAD; `undefined` when that does not tell. */
   private knownCommits({ at, limit, since }: CommitQuestion): Commit[] | undefined {
     const { newest } = this;
-    if (at === undefined || at !== newest[0]?.commit.hash) {
+    const head = newest[0]?.commit.hash;
+    if (at === undefined || head === undefined) {
       return undefined;
+    }
+    if (at !== head) {
+      // HEAD comes from that commit, so nothing that it can reach is missing.
+      return since === head && this.newSince(at) ? [] : undefined;
     }
     const upTo = (count: number) => newest.slice(0, count).map(({ commit }) => commit);
     if (since === undefined) {
       return limit !== undefined && limit <= NEWEST ? upTo(limit) : undefined;
     }
-    if (limit !== undefined) {
-      return undefined;
-    }
-    // In a line of commits, one parent each, all that come before that commit are new since it.
+    return limit === undefined ? this.newSince(since) : undefined;
+  }
+
+  /** In a line of commits, one parent each, all that come before that commit are new since it. */
+  private newSince(since: string): Commit[] | undefined {
+    const { newest } = this;
     for (const [i, { commit, parents }] of newest.entries()) {
       if (commit.hash === since) {
-        return upTo(i);
+        return newest.slice(0, i).map(({ commit: found }) => found);
       }
       if (parents.length !== 1 || parents[0] !== newest[i + 1]?.commit.hash) {
         return undefined;
@@ -252,7 +280,18 @@ export class GitRepository {
    * @throws git's error when the commit has no such file
    */
   async fileAt(hash: string, path: string): Promise<Buffer> {
-    return this.git.showBuffer(['--no-textconv', '--end-of-options', `${hash}:${path}`]);
+    const { stdout } = await exec(
+      'git',
+      ['--no-optional-locks', 'show', '--no-textconv', '--end-of-options', `${hash}:${path}`],
+      {
+        cwd: this.dir,
+        encoding: 'buffer',
+        env: gitEnv(),
+        maxBuffer: Number.POSITIVE_INFINITY,
+        windowsHide: true,
+      },
+    );
+    return stdout;
   }
 
   /** @throws {HumanError} when the repository has no such commit */
@@ -302,17 +341,10 @@ export async function runGit(dir: string, ...args: readonly string[]): Promise<s
   }
 }
 
-/**
- * git in a folder, in an environment that points it to no other repository.
- * @param more variables that are set besides
- */
-export function openGit(dir: string, more: Readonly<Record<string, string>> = {}): SimpleGit {
-  return simpleGit({ baseDir: dir, trimmed: false }).env({ ...gitEnv(), ...more });
-}
-
 /** Tracked files that differ from HEAD or the index, relative to the top folder; untracked ones do not count. */
-export async function changedTrackedFiles(git: SimpleGit): Promise<string[]> {
-  const output = await git.raw(
+export async function changedTrackedFiles(dir: string): Promise<string[]> {
+  const output = await runGit(
+    dir,
     ...['--no-optional-locks', 'status', '--porcelain', '-z'],
     // What is in the work tree of a submodule is its own affair; no switch and no merge touches it.
     ...['--untracked-files=no', '--no-renames', '--ignore-submodules=dirty'],

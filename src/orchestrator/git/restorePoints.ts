@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { execa } from 'execa';
-import type { SimpleGit } from 'simple-git';
+import { realpathSync } from 'node:fs';
 import { HumanError } from '../humanError.ts';
 import { isRunId } from '../run/runFiles.ts';
-import { shorten, withoutControls } from '../text.ts';
+import { shorten } from '../text.ts';
+import { asHumanError, GitRepository, runGit } from './git.ts';
 import {
-  asHumanError,
-  changedTrackedFiles,
-  GitRepository,
-  gitEnv,
-  openGit,
-  runGit,
-} from './git.ts';
+  changedPaths,
+  commitOnHead,
+  fastForward,
+  requireClean,
+  requireNoState,
+  requireUnlocked,
+  writeGit,
+} from './treeCommit.ts';
 
 /**
  * Below it are the restore points, `<workspace>/<run>/<n>`, so that no clean-up of git takes their commits for
@@ -24,8 +21,6 @@ import {
 const REFS = 'refs/ralph-fresh/';
 /** As git itself writes it, by SHA-1 or SHA-256; it needs no look-up. Zeros would remove the ref. */
 const FULL_HASH = /^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** So many files are named in a message. */
-const MAX_NAMED = 5;
 /** Of the hash that tells a repository's workspaces apart. */
 const WORKSPACE_DIGITS = 12;
 
@@ -130,21 +125,24 @@ export async function rollBack(
   const repository = new GitRepository(dir);
   const to = await repository.resolveCommit(options.to);
   const head = await repository.head();
-  const git = openGit(dir);
   try {
-    if (head === undefined || (await git.raw('merge-base', to, head)).trim() !== to) {
+    if (head === undefined || (await runGit(dir, 'merge-base', to, head)).trim() !== to) {
       throw new HumanError(
         `The current branch does not come from ${to.slice(0, 10)}, so there is no way back to it. Check out the branch that the run worked on.`,
       );
     }
-    const changed = await changedFiles(git, head, to);
+    const changed = await changedPaths(dir, head, to);
     if (changed.length === 0) {
       return { kind: 'nothingToDo' };
     }
-    await requireUnlocked(dir, git);
+    await requireUnlocked(dir);
     requireNoState(changed);
-    await requireClean(git);
-    const commit = await commitTree(dir, to, head, options.message);
+    await requireClean(dir);
+    const commit = await commitOnHead(dir, {
+      tree: `${to}^{tree}`,
+      head,
+      message: options.message,
+    });
     await fastForward(dir, commit);
     return { kind: 'rolledBack', commit, files: changed.length };
   } catch (error) {
@@ -178,103 +176,4 @@ async function readRefs(
   } catch (error) {
     throw asHumanError(error);
   }
-}
-
-/** Who commits, where the environment says it and not the configuration. */
-function identity(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/.test(name)
-        ? [[name, value]]
-        : [],
-    ),
-  );
-}
-
-async function changedFiles(git: SimpleGit, from: string, to: string): Promise<string[]> {
-  const output = await git.raw('diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to);
-  return output.split('\0').filter(file => file !== '');
-}
-
-async function requireUnlocked(dir: string, git: SimpleGit): Promise<void> {
-  const lock = path.resolve(
-    dir,
-    (await git.raw('rev-parse', '--git-path', 'index.lock')).replace(/\r?\n$/, ''),
-  );
-  if (existsSync(lock)) {
-    throw new HumanError(
-      `${lock} exists: another git process works in this repository, or one died and left it. When none is running, remove that file and try again.`,
-    );
-  }
-}
-
-/** A journal that goes back is a lie, and the loop may be writing it. */
-function requireNoState(changed: readonly string[]): void {
-  const state = changed.find(file => /(?:^|\/)\.omc\/state\//.test(file));
-  if (state !== undefined) {
-    throw new HumanError(
-      `${shorten(state, 200)} has been committed, and going back would change the state of the run itself. Take the state out of git first: git rm -r --cached .omc/state, then commit.`,
-    );
-  }
-}
-
-async function requireClean(git: SimpleGit): Promise<void> {
-  const files = await changedTrackedFiles(git);
-  if (files.length > 0) {
-    const named = files.slice(0, MAX_NAMED).map(file => shorten(file, 200));
-    const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
-    throw new HumanError(
-      `There are uncommitted changes in ${named.join(', ')}${more}. Commit or stash them, then try again.`,
-    );
-  }
-}
-
-async function commitTree(
-  dir: string,
-  to: string,
-  parent: string,
-  message: string,
-): Promise<string> {
-  // As an argument it could be taken for an option.
-  const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
-  try {
-    const file = path.join(folder, 'message.txt');
-    await writeFile(file, `${withoutControls(message).trim()}\n`);
-    return (await writeGit(dir, ['commit-tree', `${to}^{tree}`, '-p', parent, '-F', file])).trim();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function fastForward(dir: string, commit: string): Promise<void> {
-  await writeGit(dir, [
-    ...['merge', '--ff-only', '--no-overwrite-ignore'],
-    // What the configuration may say of merges that are none.
-    ...['--no-squash', '--no-verify-signatures', '--no-autostash', '--no-stat', '--no-progress'],
-    commit,
-  ]);
-  // A hook may have committed on top of it.
-  if ((await runGit(dir, 'merge-base', commit, 'HEAD')).trim() !== commit) {
-    throw new Error('it gave no reason.');
-  }
-}
-
-/**
- * A git process that knows who commits, also where the environment says it. Not by simple-git, which refuses
- * such variables.
- * @returns what git printed
- */
-async function writeGit(dir: string, args: readonly string[], input = ''): Promise<string> {
-  const { failed, originalMessage, shortMessage, stderr, stdout } = await execa('git', [...args], {
-    cwd: dir,
-    env: { ...gitEnv(), ...identity() },
-    extendEnv: false,
-    input,
-    reject: false,
-    windowsHide: true,
-  });
-  if (failed) {
-    throw new Error(stderr.trim() || (originalMessage ?? shortMessage));
-  }
-  return stdout;
 }

@@ -46,17 +46,59 @@ export type PlanResult =
   /** `message` is a sentence for the person. */
   | { readonly kind: 'failed'; readonly message: string };
 
+/** A plan before it is written. */
+export interface StoryDraft {
+  /** The whole text of the story file it would be. */
+  readonly text: string;
+  readonly stories: number;
+  readonly attempts: number;
+  /** In US dollars, of all tries. */
+  readonly costUsd?: number;
+}
+
+export type DraftResult =
+  | ({ readonly kind: 'drafted' } & StoryDraft)
+  | Exclude<PlanResult, { readonly kind: 'planned' }>;
+
+/** What a draft is made with; the story file is only looked at. */
+export interface DraftOptions extends Omit<PlanOptions, 'now'> {
+  /** Absolute path of a folder for drafts that were refused; the state's own by default. */
+  readonly draftDir?: string;
+}
+
 /**
- * Lets a fresh agent plan the task as stories, and puts them into the story file with a new `progress.txt`. A draft
- * that is not valid goes back with its problems, twice. Until a plan is valid nothing is touched; what it replaces is
- * kept below `.omc/archive`.
+ * Lets a fresh agent plan the task as stories, and puts them into the story file with a new `progress.txt`. Until a
+ * plan is valid nothing is touched; what it replaces is kept below `.omc/archive`.
  *
  * @throws {HumanError} when the story file cannot be written there
  */
 export async function planStories(options: PlanOptions): Promise<PlanResult> {
-  const { task, files, storyFile, call, journal, now } = options;
+  const { files, storyFile, journal, now } = options;
+  const draft = await draftStories(options);
+  if (draft.kind !== 'drafted') {
+    return draft;
+  }
+  const { attempts, costUsd, stories, text } = draft;
+  const { archived } = await placeStories({ files, storyFile, content: text, now });
+  const facts = { stories, attempts, ...(archived === undefined ? {} : { archived }) };
+  journal.append({
+    type: 'plan.written',
+    storyFile: relative(files, storyFile),
+    ...facts,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  });
+  return { kind: 'planned', ...facts };
+}
+
+/**
+ * The same without writing it: a draft that is valid. One that is not goes back with its problems, twice.
+ *
+ * @throws {HumanError} when the story file could not be written there
+ */
+export async function draftStories(options: DraftOptions): Promise<DraftResult> {
+  const { task, files, storyFile, call, journal } = options;
   await requireWritablePlace(files, storyFile);
-  const draft = await Draft.clear(files);
+  const draft = await Draft.clear(files, options.draftDir ?? path.join(files.stateDir, 'plan'));
   let problems: readonly string[] = [];
   let costUsd: number | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
@@ -85,25 +127,14 @@ export async function planStories(options: PlanOptions): Promise<PlanResult> {
     const plan =
       found.problem === undefined ? checkPlan(found.value, task) : { problems: [found.problem] };
     if (plan.problems === undefined) {
-      const { archived } = await placeStories({
-        files,
-        storyFile,
-        content: plan.text,
-        now,
-      });
       await draft.remove();
-      const facts = {
+      return {
+        kind: 'drafted',
+        text: plan.text,
         stories: plan.stories,
         attempts: attempt,
-        ...(archived === undefined ? {} : { archived }),
-      };
-      journal.append({
-        type: 'plan.written',
-        storyFile: relative(files, storyFile),
-        ...facts,
         ...(costUsd === undefined ? {} : { costUsd }),
-      });
-      return { kind: 'planned', ...facts };
+      };
     }
     journal.append({ type: 'plan.refused', attempt, problems: [...plan.problems] });
     // Without a draft of its own, the one before it is still the one to mend.
@@ -125,16 +156,15 @@ class Draft {
   private readonly files: RunFiles;
   private isWritten = false;
 
-  private constructor(files: RunFiles) {
+  private constructor(files: RunFiles, dir: string) {
     this.files = files;
-    this.file = path.join(files.stateDir, 'plan', 'prd.json');
+    this.file = path.join(dir, 'prd.json');
   }
 
   /** Makes sure that no draft of an earlier plan is taken for this one's. */
-  static async clear(files: RunFiles): Promise<Draft> {
+  static async clear(files: RunFiles, dir: string): Promise<Draft> {
     requirePlainState(files);
-    const draft = new Draft(files);
-    const dir = path.dirname(draft.file);
+    const draft = new Draft(files, dir);
     if (lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw new HumanError(
         `${dir} is a link, and drafts of plans would land elsewhere. Remove it, and look where it came from.`,

@@ -71,7 +71,7 @@ export const PROMPT_BUDGET = {
   warnings: 1_200,
   failedCheck: 1_600,
   review: 800,
-  hints: 800,
+  hints: 2_400,
   answers: 800,
   story: 8_500,
   state: 2_400,
@@ -109,6 +109,14 @@ const PART = {
   patterns: 1_200,
   learnings: 600,
 } as const;
+
+/** So many tokens of hints are in a prompt, the latest. */
+export const HINT_TOKENS = PROMPT_BUDGET.hints - 60;
+
+/** @returns what a hint of so many tokens takes in a prompt, at most */
+export function hintTokens(tokens: number): number {
+  return Math.min(Math.ceil(tokens * 1.1), PART.hint) + 8;
+}
 
 /** Longest id and path, in UTF-16 units. */
 const ID_UNITS = 80;
@@ -241,7 +249,7 @@ function review({ review: found }: PromptInput): string {
 function hints({ hints: given = [] }: PromptInput): string {
   const { shown, rest } = lastThatFit(
     given.map(hint => indented(asData(hint, PART.hint))).filter(hint => hint !== ''),
-    PROMPT_BUDGET.hints - 60,
+    HINT_TOKENS,
   );
   return shown.length === 0
     ? ''

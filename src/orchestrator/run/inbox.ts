@@ -1,9 +1,10 @@
-import { constants, lstatSync } from 'node:fs';
+import { appendFileSync, closeSync, constants, lstatSync, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { LineSplitter } from '../lineSplitter.ts';
+import { once } from '../once.ts';
 import { STOP_MODES, type StopMode } from './events.ts';
 import { openPlainFile, PLAIN, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -16,28 +17,41 @@ const CHUNK_BYTES = 1 << 16;
 const LINE_BREAK = 0x0a;
 /** Longest hint or answer, in UTF-16 units. */
 export const MAX_TEXT = 8_000;
+/** Longest name of a window, in UTF-16 units. */
+const MAX_NAME = 200;
 
 /** What a watcher may ask of the loop; one line of JSON each, appended by anybody, read by the loop. */
-const requestSchema = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
-  /** A person has ticked (or unticked) the story in its file; the loop writes it into the journal. */
-  z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
-  /** Wait after this iteration. */
-  z.looseObject({ type: z.literal('pause') }),
-  /** Go on: from a pause, from a question, or now in place of at the reset of a usage limit. */
-  z.looseObject({ type: z.literal('resume') }),
-  /** Leave a story alone; the one that is worked on when none is named. */
-  z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
-  /** Give a skipped, failed or blocked story another chance. */
-  z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
-  z.looseObject({
-    type: z.literal('hint'),
-    text: z.string().min(1).max(MAX_TEXT),
-    storyId: z.string().optional(),
-  }),
-  /** Answers the agent's open question, and goes on. */
-  z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
-]);
+const requestSchema = once(() =>
+  z.discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
+    /** A person has ticked (or unticked) the story in its file; the loop writes it into the journal. */
+    z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
+    /** Wait after this iteration. */
+    z.looseObject({ type: z.literal('pause') }),
+    /** Go on: from a pause, from a question, or now in place of at the reset of a usage limit. */
+    z.looseObject({ type: z.literal('resume') }),
+    /** Leave a story alone; the one that is worked on when none is named. */
+    z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
+    /** Give a skipped, failed or blocked story another chance. */
+    z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
+    z.looseObject({
+      type: z.literal('hint'),
+      text: z.string().min(1).max(MAX_TEXT),
+      storyId: z.string().optional(),
+    }),
+    /** Answers the agent's open question, and goes on. */
+    z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
+    /** A window shows the run. `pid` and `startId`: the process that holds it, should it crash. */
+    z.looseObject({
+      type: z.literal('hello'),
+      window: z.string().min(1).max(MAX_NAME),
+      pid: z.number().int().positive().optional(),
+      startId: z.string().max(MAX_NAME).optional(),
+    }),
+    /** It is closed, or reloaded. */
+    z.looseObject({ type: z.literal('goodbye'), window: z.string().min(1).max(MAX_NAME) }),
+  ]),
+);
 
 /** A request without what the reader does not know. */
 export type RunRequest =
@@ -48,7 +62,14 @@ export type RunRequest =
   | { readonly type: 'skip'; readonly storyId?: string | undefined }
   | { readonly type: 'reset'; readonly storyId: string }
   | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
-  | { readonly type: 'answer'; readonly text: string };
+  | { readonly type: 'answer'; readonly text: string }
+  | {
+      readonly type: 'hello';
+      readonly window: string;
+      readonly pid?: number | undefined;
+      readonly startId?: string | undefined;
+    }
+  | { readonly type: 'goodbye'; readonly window: string };
 
 /**
  * Puts a request into the run's inbox. A single small append, so that two writers do not mix.
@@ -59,22 +80,46 @@ export async function postRequest(
   runId: string,
   request: RunRequest,
 ): Promise<void> {
-  requirePlainState(files, runId);
-  const file = files.inboxFile(runId);
-  // Opening a pipe would find no reader, and a folder or device cannot be appended to.
-  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    throw notPlain(file);
-  }
+  const file = plainInbox(files, runId);
   await mkdir(path.dirname(file), { recursive: true });
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
   try {
-    const line = `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`;
+    const line = lineOf(request);
     // Behind a line that somebody left unfinished it would be a part of that line.
     await handle.appendFile((await endsInLine(handle)) ? `\n${line}` : line);
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * As {@link postRequest}, done when it returns: for a window that is being closed. The run's folder must be there.
+ * @throws {HumanError} when the inbox is no plain file
+ */
+export function postRequestNow(files: RunFiles, runId: string, request: RunRequest): void {
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+  const handle = openSync(plainInbox(files, runId), O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
+  try {
+    // The line break before it ends a line that somebody left unfinished; an empty line is no request.
+    appendFileSync(handle, `\n${lineOf(request)}`);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function lineOf(request: RunRequest): string {
+  return `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`;
+}
+
+/** Opening a pipe would find no reader, and a folder or device cannot be appended to. */
+function plainInbox(files: RunFiles, runId: string): string {
+  requirePlainState(files, runId);
+  const file = files.inboxFile(runId);
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw notPlain(file);
+  }
+  return file;
 }
 
 async function endsInLine(handle: FileHandle): Promise<boolean> {
@@ -162,7 +207,7 @@ export class InboxReader {
 
 function parseRequest(line: string): RunRequest | undefined {
   try {
-    return requestSchema.parse(JSON.parse(line));
+    return requestSchema().parse(JSON.parse(line));
   } catch {
     return undefined;
   }

@@ -75,6 +75,22 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
  * @throws the system's error when it cannot be written; nothing is left behind then
  */
 export async function writePlainFile(file: string, data: string | Buffer): Promise<void> {
+  await writeInOneStep(file, data, true);
+}
+
+/**
+ * As {@link writePlainFile}, for what is made anew of other files whenever it is needed: no reader sees half of it and
+ * a killed loop leaves the old or the new one, but it is not waited until it is on the disk.
+ */
+export async function writeDerivedFile(file: string, data: string): Promise<void> {
+  await writeInOneStep(file, data, false);
+}
+
+async function writeInOneStep(
+  file: string,
+  data: string | Buffer,
+  isSynced: boolean,
+): Promise<void> {
   requirePlainFolders(path.dirname(file));
   await mkdir(path.dirname(file), { recursive: true });
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
@@ -83,7 +99,9 @@ export async function writePlainFile(file: string, data: string | Buffer): Promi
   try {
     try {
       await handle.writeFile(data);
-      await handle.sync();
+      if (isSynced) {
+        await handle.sync();
+      }
     } finally {
       await handle.close();
     }

@@ -22,6 +22,9 @@ type Answer =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
 
+/** It stays for as long as this process can live. */
+let bootId: string | undefined;
+
 /** Pids whose start was compared, and when; by pid and start. */
 const confirmed = new Map<string, number>();
 
@@ -104,8 +107,8 @@ function askLinux(pid: number): Answer {
       return { kind: 'none' };
     }
     // Ticks count from boot, so the boot goes with them.
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return { kind: 'running', startId: `${boot}:${startTicks}` };
+    bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return { kind: 'running', startId: `${bootId}:${startTicks}` };
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ||
       (error as NodeJS.ErrnoException).code === 'ESRCH'

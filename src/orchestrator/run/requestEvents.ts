@@ -6,7 +6,7 @@ import type { RunState } from './runState.ts';
 /**
  * What a request of a person writes into the journal, the same whether a living loop takes it from its inbox or
  * a short writer records it while none lives. Pure. Nothing for `stop` and `resume`, which tell the loop what to
- * do and become events by that, and for a skip of the current story when there is none.
+ * do and become events by that, for windows that come and go, and for a skip of the current story when there is none.
  */
 export function eventsOfRequest(request: RunRequest, state: RunState): RunEventBody[] {
   switch (request.type) {
@@ -26,6 +26,8 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
       return [answered(request.text, state)];
     case 'stop':
     case 'resume':
+    case 'hello':
+    case 'goodbye':
       return [];
     default:
       return assertNever(request);

@@ -1,4 +1,5 @@
 import { existsSync, type FSWatcher, lstatSync, watch } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../emitter.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
@@ -11,8 +12,6 @@ const MAX_STATE_BYTES = 64 * 1024;
 /** Whoever removes the whole folder may begin with the state file; so long until the rest must be gone, too. */
 const SETTLE_MS = 500;
 
-const JOURNAL = 'journal.jsonl';
-
 /** Listens for what people ask of a run: its inbox, and the state file that other tools use to cancel it. */
 export class RequestWatcher implements Disposable {
   private readonly files: RunFiles;
@@ -21,6 +20,8 @@ export class RequestWatcher implements Disposable {
   private readonly watchers: FSWatcher[] = [];
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
+  /** A look that has not begun yet, and so will see all that is there now. */
+  private nextLook: Promise<void> | undefined;
   private lastErrors = new Map<string, string>();
   private isDamageTold = false;
   private isDisposed = false;
@@ -47,11 +48,13 @@ export class RequestWatcher implements Disposable {
     this.files = files;
     this.runId = runId;
     this.inbox = new InboxReader(files.inboxFile(runId), inboxFrom);
+    const ownFiles = [files.journalFile(runId), files.handoffFile, files.promptFile];
+    const ownNames = new Set(ownFiles.map(file => path.basename(file)));
     for (const dir of [files.stateDir, files.runDir(runId)]) {
       try {
         const watcher = watch(dir, (_event, name) => {
-          // The loop's own journal is no request, and is written all the time.
-          if (name !== JOURNAL) {
+          // What the loop itself writes all the time is no request.
+          if (name === null || !(ownNames.has(name) || name.endsWith('.tmp'))) {
             void this.look();
           }
         });
@@ -67,7 +70,11 @@ export class RequestWatcher implements Disposable {
 
   /** Looks now; resolves when everything that was there has been told. */
   look(): Promise<void> {
-    this.looking = this.looking.then(() => this.lookOnce());
+    this.nextLook ??= this.looking.then(() => {
+      this.nextLook = undefined;
+      return this.lookOnce();
+    });
+    this.looking = this.nextLook;
     return this.looking;
   }
 

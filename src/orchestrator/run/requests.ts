@@ -3,6 +3,7 @@ import type { RunEvent } from './events.ts';
 import { postRequest, type RunRequest } from './inbox.ts';
 import { JournalReader, JournalWriter, readJournal } from './journal.ts';
 import { livingRun } from './livingRun.ts';
+import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainFile.ts';
 import { eventsOfRequest } from './requestEvents.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
@@ -18,13 +19,15 @@ export type Recorded =
   /** Into the inbox of the loop that lives, which alone writes its journal. */
   | { readonly kind: 'posted'; readonly runId: string }
   /** Into the newest journal, by this process in the loop's place. */
-  | { readonly kind: 'written'; readonly runId: string; readonly events: readonly RunEvent[] };
+  | { readonly kind: 'written'; readonly runId: string; readonly events: readonly RunEvent[] }
+  /** A hint: it waits for the next agent that it is for, whichever run that is in. */
+  | { readonly kind: 'kept' };
 
 /** What became of a request. */
 export type Delivered =
   /** The loop has taken it: `event` is in the journal. */
   | { readonly kind: 'taken'; readonly runId: string; readonly event: RunEvent }
-  | Extract<Recorded, { kind: 'written' }>
+  | Extract<Recorded, { kind: 'written' | 'kept' }>
   /** No loop lives, and the request is only for one that does. */
   | { readonly kind: 'noLoop' };
 
@@ -38,6 +41,10 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
   const runId = (await livingRun(files))?.runId;
   if (runId !== undefined && isRunId(runId)) {
     return post(files, runId, request);
+  }
+  if (request.type === 'hint') {
+    await addPendingHint(files, request);
+    return { kind: 'kept' };
   }
   requirePlainState(files);
   await ignoreStateDir(files);
@@ -67,7 +74,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
     // What was there before is no answer.
     await journal?.readNew(() => undefined);
     const recorded = await recordRequest(files, request);
-    if (recorded.kind === 'written') {
+    if (recorded.kind !== 'posted') {
       return recorded;
     }
     const reader = recorded.runId === runId ? journal : undefined;
@@ -128,13 +135,17 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
         (event.type === 'question.answered' && event.answer === request.text) ||
         (event.type === 'hint.given' && event.text === request.text)
       );
+    case 'hello':
+    case 'goodbye':
+      // Windows only post; the journal shows nothing of it.
+      return false;
     default:
       return assertNever(request);
   }
 }
 
 function isForLivingLoop({ type }: RunRequest): boolean {
-  return type === 'stop' || type === 'pause' || type === 'resume';
+  return ['stop', 'pause', 'resume', 'hello', 'goodbye'].includes(type);
 }
 
 async function post(files: RunFiles, runId: string, request: RunRequest): Promise<Recorded> {

@@ -34,6 +34,11 @@ export class RunFiles {
     return path.join(this.stateDir, 'iteration-prompt.txt');
   }
 
+  /** Hints that wait for the next agent, of whichever run. */
+  get hintsFile(): string {
+    return path.join(this.stateDir, 'ralph-fresh-hints.jsonl');
+  }
+
   get runsDir(): string {
     return path.join(this.stateDir, 'runs');
   }

@@ -1,9 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { lock } from 'proper-lockfile';
-import writeFileAtomic from 'write-file-atomic';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
-import { readPlainFile, requirePlainState } from './plainFile.ts';
+import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 
@@ -67,7 +65,7 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
       ...(await identify(process.pid)),
       ...(runId === undefined ? {} : { runId }),
     };
-    await writeFileAtomic(files.lockFile, `${JSON.stringify(self)}\n`);
+    await writePlainFile(files.lockFile, `${JSON.stringify(self)}\n`);
     return {
       kind: 'acquired',
       lock: {
@@ -83,6 +81,8 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
 async function takeFileLock(files: RunFiles): Promise<() => Promise<void>> {
   try {
     await mkdir(files.stateDir, { recursive: true });
+    // Loaded here: whoever only looks needs no lock.
+    const { lock } = await import('proper-lockfile');
     return await lock(files.stateDir, {
       lockfilePath: `${files.lockFile}.taking`,
       stale: 5_000,

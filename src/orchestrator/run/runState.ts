@@ -5,6 +5,7 @@ import type {
   RunEvent,
   RunMode,
   RunOutcome,
+  StopMode,
   StoryCount,
 } from './events.ts';
 
@@ -89,6 +90,8 @@ export interface CurrentIteration {
   readonly step?: 'agent' | 'gate' | 'review';
   /** What the calls of this iteration have cost so far. */
   readonly costUsd: number;
+  /** Part of it is an estimate: a call ended without a result. */
+  readonly costEstimated?: true;
   readonly usage?: TokenCounts;
   /** Stories that a person ticked (true) or unticked (false) meanwhile: the last word. */
   readonly handled: ReadonlyMap<string, boolean>;
@@ -123,6 +126,12 @@ export interface RunState {
   /** What its command line set, as the journal has it: unchecked. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly stories: StoryCount;
+  /** Ids of the stories that it works on; absent: on all. */
+  readonly onlyStories?: readonly string[];
+  /** What the loop does when the last window is closed; absent: goes on. */
+  readonly onLastWindow?: 'continue' | 'stopAfterIteration';
+  /** What was asked for last, by whoever asked to stop. */
+  readonly stopMode?: StopMode;
   readonly waiting?: Waiting;
   readonly pauseRequested: boolean;
   /** Of the newest first question that nobody has answered yet. */
@@ -131,7 +140,11 @@ export interface RunState {
     readonly message: string;
     readonly storyId?: string;
   };
-  readonly hints: readonly { readonly text: string; readonly storyId?: string }[];
+  readonly hints: readonly {
+    readonly text: string;
+    readonly storyId?: string;
+    readonly id?: string;
+  }[];
   readonly answers: readonly {
     readonly question: string;
     readonly answer: string;
@@ -161,6 +174,8 @@ export interface RunState {
   /** `ANTHROPIC_API_KEY` means that the API account is billed. */
   readonly apiKeySource?: string;
   readonly costUsd: number;
+  /** Part of it is an estimate: a call ended without a result. */
+  readonly costEstimated?: true;
   readonly usage: TokenCounts;
   readonly commits: readonly RecordedCommit[];
   readonly storyRecords: ReadonlyMap<string, StoryRecord>;
@@ -257,6 +272,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         verify: event.verify ?? [],
         ...optional('settings', event.settings),
         ...optional('prepare', event.prepare),
+        ...optional('onlyStories', event.onlyStories),
+        ...optional('onLastWindow', event.onLastWindow),
         stories: count(event.stories),
       };
     case 'run.resumed':
@@ -305,13 +322,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         activity: event.gist === '' ? event.name : `${event.name} ${event.gist}`,
       }));
     case 'agent.toolFailed':
+    case 'agent.toolResult':
     case 'agent.retry':
     case 'agent.denied':
     case 'agent.output':
       return state;
     case 'agent.ended':
       return {
-        ...withCost(withCurrent(state, withoutProcess), event.costUsd, event.usage),
+        ...withCost(withCurrent(state, withoutProcess), event),
         ...(event.error && {
           lastError: {
             iteration: event.iteration,
@@ -373,9 +391,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'hint.given':
       return {
         ...state,
-        hints: [...state.hints, { text: event.text, ...optional('storyId', event.storyId) }].slice(
-          -MAX_NOTES,
-        ),
+        hints: [
+          ...state.hints,
+          {
+            text: event.text,
+            ...optional('storyId', event.storyId),
+            ...optional('id', event.id),
+          },
+        ].slice(-MAX_NOTES),
       };
     case 'question.answered': {
       const { question, answer } = event;
@@ -501,6 +524,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         stories: count(event.stories),
         // Journals of 0.1 tell the cost here alone.
         costUsd: state.costUsd - (state.current?.costUsd ?? 0) + costOf(event, state),
+        ...(event.costEstimated === true && { costEstimated: true }),
         lastIteration: {
           number: event.iteration,
           outcome: event.outcome,
@@ -519,7 +543,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'warning':
       return state;
     case 'stop.requested':
-      return state.phase === 'running' ? { ...state, phase: 'stopping' } : state;
+      return state.phase === 'running' || state.phase === 'stopping'
+        ? { ...state, phase: 'stopping', stopMode: event.mode }
+        : state;
     case 'run.ended': {
       const { current, waiting: _waiting, ...rest } = state;
       return {
@@ -592,6 +618,8 @@ function resumed(before: RunState, event: Extract<RunEvent, { type: 'run.resumed
     budgetUsd: _budget,
     payer: _payer,
     model: _model,
+    stopMode: _stopMode,
+    onLastWindow: _onLastWindow,
     cutOff,
     ...state
   } = before;
@@ -609,6 +637,7 @@ function resumed(before: RunState, event: Extract<RunEvent, { type: 'run.resumed
     ...optional('payer', event.payer),
     verify: event.verify ?? [],
     ...optional('settings', event.settings),
+    ...optional('onLastWindow', event.onLastWindow),
     ...optional('branch', event.branch),
     stories: count(event.stories),
     pauseRequested: false,
@@ -658,17 +687,19 @@ function costOf(event: { readonly costUsd?: number | undefined }, { current }: R
 
 function withCost(
   state: RunState,
-  costUsd: number | undefined,
-  usage: TokenCounts | undefined,
+  { costEstimated, costUsd, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
 ): RunState {
+  const estimated = costEstimated === true && ({ costEstimated } as const);
   const counted = withCurrent(state, current => ({
     ...current,
     costUsd: current.costUsd + (costUsd ?? 0),
+    ...estimated,
     ...(usage && { usage: sum(current.usage, usage) }),
   }));
   return {
     ...counted,
     costUsd: state.costUsd + (costUsd ?? 0),
+    ...estimated,
     usage: usage ? sum(state.usage, usage) : state.usage,
   };
 }

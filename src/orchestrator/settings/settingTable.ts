@@ -273,3 +273,26 @@ export const DEFAULT_SETTINGS = {
 
 /** The settings of a run; what is absent has no default of ours. */
 export type Settings = GivenSettings & Required<Pick<GivenSettings, keyof typeof DEFAULT_SETTINGS>>;
+
+/**
+ * Settings as flags of `ralph-fresh run`, each an argument of its own. An empty list has no flag and is left out.
+ */
+export function settingArguments(given: GivenSettings): string[] {
+  return SETTING_NAMES.flatMap(setting => {
+    const value: unknown = given[setting];
+    const flag = flagName(setting);
+    if (value === undefined) {
+      return [];
+    }
+    if (definitionOf(setting).kind.shape === 'switch') {
+      return value === true ? [flag] : hasNegation(setting) ? [`--no-${flag.slice(2)}`] : [];
+    }
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.map(one => `${flag}=${one}`);
+  });
+}
+
+/** Only what a file could have switched on needs a flag that switches it off. */
+function hasNegation(setting: SettingName): boolean {
+  return setting === 'reviewer';
+}

@@ -1,11 +1,13 @@
+import { moveEntry } from './entryMove.ts';
 import { setMembers } from './jsonEdit.ts';
 import { findJsonError } from './jsonError.ts';
-import { membersOf, skipSpace } from './jsonOutline.ts';
+import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
 import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdFormat.ts';
 import type { Story, StoryProblem } from './story.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { findStoryProblems } from './storyProblems.ts';
 import { TextLines } from './textLines.ts';
+import { requireSameGroup } from './workOrder.ts';
 
 /** The JSON lines in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
@@ -56,7 +58,19 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     // Nothing else: a date of our own could not be taken back when the tick is, and `bd` is the one to write it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+    move: (...move) => {
+      requireSameGroup(move[0], move[1]);
+      return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
+    },
   };
+}
+
+/** The objects of the lines, without the white space around them. */
+function lineSpans(text: string): Span[] {
+  return [...text.matchAll(/\S[^\n]*/g)].map(({ 0: line, index }) => ({
+    start: index,
+    end: index + line.trimEnd().length,
+  }));
 }
 
 function readLines(text: string, lines: TextLines): Issue[] | StoryProblem {

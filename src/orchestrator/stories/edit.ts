@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import { plainText } from './plainText.ts';
-import type { Story } from './story.ts';
+import type { Story, StoryFile } from './story.ts';
 import { type ParsedStoryFile, parseStoryText } from './storyFile.ts';
 import { numberId } from './storyFormat.ts';
+import { inWorkOrder, type Side } from './workOrder.ts';
 
 /** Names one story of a file. */
 export interface StorySelector {
@@ -73,6 +75,91 @@ export function editStoryDone(
   const parsed = parseStoryText(path, text);
   const story = findStory(parsed, selector, done, () => true);
   return editParsed(parsed, story, done);
+}
+
+/** What a person saw when they chose. */
+export interface MoveStoryOptions {
+  /** Hash of the list that was shown; a file that is another one by now is left alone. */
+  readonly expectedHash?: string;
+}
+
+/**
+ * Gives a story its turn directly before or after another one, in the file's own format and dialect, see
+ * `StoryText.move`. The write is atomic.
+ *
+ * @throws HumanError when the file has changed since, is not valid, cannot say this order or cannot be written.
+ * Nothing has been written then.
+ */
+export async function moveStory(
+  path: string,
+  selector: StorySelector,
+  target: StorySelector,
+  side: Side,
+  options: MoveStoryOptions = {},
+): Promise<StoryEdit> {
+  const { changed, after } = await editFile(path, before => {
+    const parsed = parseStoryText(path, before);
+    if (options.expectedHash !== undefined && options.expectedHash !== parsed.file.hash) {
+      throw new HumanError(
+        `${path} has changed meanwhile, so nothing was moved. Look at the list again, then move the story.`,
+      );
+    }
+    return Buffer.from(moveParsed(parsed, selector, target, side));
+  });
+  return { changed, hash: createHash('sha256').update(after).digest('hex') };
+}
+
+/** The edit of `moveStory` on a text. Pure: returns the new text. @param path tells the format */
+export function editStoryOrder(
+  text: string,
+  selector: StorySelector,
+  target: StorySelector,
+  side: Side,
+  path = 'prd.json',
+): string {
+  return moveParsed(parseStoryText(path, text), selector, target, side);
+}
+
+function moveParsed(
+  parsed: ParsedStoryFile,
+  selector: StorySelector,
+  targetSelector: StorySelector,
+  side: Side,
+): string {
+  const story = findStory(parsed, selector, true, () => true);
+  const target = findStory(parsed, targetSelector, true, () => true);
+  const { bom, file, move, text } = parsed;
+  if (story === target || file.kind === 'invalid') {
+    return bom + text;
+  }
+  const moved = move(story, target, side);
+  if (!isReordered(file.stories, parseStoryText(file.path, moved).file, story, target, side)) {
+    throw new HumanError(
+      `${file.path} is written in a way that keeps ${plainText(story.id)} from being moved by a small edit: move it in the file.`,
+    );
+  }
+  return bom + moved;
+}
+
+/** Whether the same stories are there, and the moved one has its turn on the right side of the other. */
+function isReordered(
+  before: readonly Story[],
+  after: StoryFile,
+  story: Story,
+  target: Story,
+  side: Side,
+): boolean {
+  if (after.kind === 'invalid') {
+    return false;
+  }
+  // A title that is the id may be a mere number, which is another one now.
+  const saying = ({ id, title, description, done, criteria }: Story) =>
+    JSON.stringify([title === id ? '' : title, description, done, criteria]);
+  const order = inWorkOrder(after.stories).map(saying);
+  const [first, second] = side === 'before' ? [story, target] : [target, story];
+  const isInOrder = order.indexOf(saying(first)) < order.lastIndexOf(saying(second));
+  const known = before.map(saying).sort();
+  return isInOrder && isDeepStrictEqual([...order].sort(), known);
 }
 
 /** `isTrusted` says whether a story at the selector's position can be taken for the one that was meant. */

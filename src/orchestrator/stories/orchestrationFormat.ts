@@ -3,12 +3,15 @@ import { applyEdits, type Edit } from 'jsonc-parser';
 import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
 import { HumanError } from '../humanError.ts';
 import { doneChanges } from './doneChanges.ts';
+import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
 import { type Entry, isDone, isEntry, readHeading, readStory } from './prdFormat.ts';
 import type { Story, StoryProblem } from './story.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { findStoryProblems } from './storyProblems.ts';
+import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
+import type { Side } from './workOrder.ts';
 import { pairOf, setPair } from './yamlEdit.ts';
 
 /** YAML with phases and their tasks, as orchestration commands for Claude Code write it. */
@@ -29,6 +32,8 @@ interface Phase {
 interface Task {
   readonly entry: Entry;
   readonly map: YAMLMap;
+  /** All tasks of its phase, as they stand in the parsed file. */
+  readonly list: unknown[];
 }
 
 function read(text: string, lines: TextLines): StoryText | StoryProblem {
@@ -54,6 +59,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     stories,
     problems,
     edits: (story, done) => editsOf(text, tasks, story, done),
+    move: (...move) => moveTask(text, tasks, move),
   };
 }
 
@@ -113,9 +119,10 @@ function readPhase(document: Document, map: unknown, phase: unknown): Phase | un
     return undefined;
   }
   const list = memberOf(document, map, 'tasks');
-  const tasks = phase['tasks'].flatMap((entry: unknown, index) => {
+  const entries: unknown[] = phase['tasks'];
+  const tasks = entries.flatMap((entry, index) => {
     const task = itemOf(document, list, index);
-    return isEntry(entry) && isMap(task) ? [{ entry, map: task }] : [];
+    return isEntry(entry) && isMap(task) ? [{ entry, map: task, list: entries }] : [];
   });
   const { id, name } = phase as { readonly id?: unknown; readonly name?: unknown };
   return {
@@ -239,4 +246,79 @@ function isOnlyChange(
   };
   const now = rest(after);
   return now?.isSet === true && isDeepStrictEqual(now.root, rest(before)?.root);
+}
+
+/** Tasks take their turns as the file lists them; one is moved within its phase. */
+function moveTask(
+  text: string,
+  tasks: readonly Task[],
+  [story, target, side]: readonly [story: Story, target: Story, side: Side],
+): string {
+  const task = tasks[story.position];
+  const other = tasks[target.position];
+  if (task === undefined || other === undefined) {
+    return text;
+  }
+  if (task.list !== other.list) {
+    throw new HumanError(
+      `${plainText(story.id)} and ${plainText(target.id)} are in different phases: move the task in the file, and look at what it waits for.`,
+    );
+  }
+  const siblings = tasks.filter(({ list }) => list === task.list);
+  const from = siblings.indexOf(task);
+  const to = indexBeside(from, siblings.indexOf(other), side);
+  const blocks = siblings.map(({ map }) => blockOf(text, map));
+  const moved = blocks.every(block => block !== undefined)
+    ? moveBlock(text, blocks, from, to)
+    : text;
+  const isMoved =
+    siblings.length === task.list.length && isOnlyMove(text, moved, story.position, from, to);
+  if (from !== to && !isMoved) {
+    throw new HumanError(
+      `${plainText(story.id)} cannot be moved by itself, because of the way this YAML is written: move its lines in the file.`,
+    );
+  }
+  return moved;
+}
+
+/** A task's text: its lines with the comments right above them, or its braces. */
+function blockOf(text: string, map: YAMLMap): Span | undefined {
+  const [start = 0, end = 0] = map.range ?? [];
+  if (map.flow === true) {
+    return { start, end };
+  }
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const [bullet] = /^[\t ]*-[\t ]+$/.exec(text.slice(lineStart, start)) ?? [];
+  if (bullet === undefined) {
+    return undefined;
+  }
+  const last = start + text.slice(start, end).trimEnd().length;
+  const [rest = ''] = /^[^\r\n]*/.exec(text.slice(last)) ?? [];
+  return { start: commentsAbove(text, lineStart), end: last + rest.trimEnd().length };
+}
+
+function commentsAbove(text: string, lineStart: number): number {
+  let start = lineStart;
+  while (start > 0) {
+    const previous = text.lastIndexOf('\n', start - 2) + 1;
+    if (!/^[\t ]*#/.test(text.slice(previous, start))) {
+      break;
+    }
+    start = previous;
+  }
+  return start;
+}
+
+/** Whether the new text says the same but for the place of one task. */
+function isOnlyMove(before: string, after: string, position: number, from: number, to: number) {
+  const [old, now] = [before, after].map(text => {
+    const parsed = parse(text);
+    return 'message' in parsed ? undefined : parsed;
+  });
+  if (old === undefined || now === undefined) {
+    return false;
+  }
+  const list = readPhases(old.document, old.root)?.flatMap(({ tasks }) => tasks)[position]?.list;
+  list?.splice(to, 0, ...list.splice(from, 1));
+  return isDeepStrictEqual(old.root, now.root);
 }

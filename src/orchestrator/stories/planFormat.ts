@@ -1,4 +1,5 @@
 import { indentOf, type MarkdownLine, readMarkdown, type UnclosedBlock } from './markdownBlocks.ts';
+import { moveItem } from './planMove.ts';
 import type { Story, StoryProblem } from './story.ts';
 import { numberId, type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
 import { findStoryProblems } from './storyProblems.ts';
@@ -72,6 +73,13 @@ function read(
             },
           ];
     },
+    move: (story, target, side) =>
+      moveItem(
+        text,
+        markdown.lines,
+        found.map(({ index }) => index),
+        [story.position, target.position, side],
+      ),
   };
 }
 

@@ -12,9 +12,16 @@ export const DONE_KEYS = ['passes', 'tested', 'completed', 'complete'] as const;
 export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
 
 /** Keys under which an object holds its stories, the most telling first. */
-const LIST_KEYS = ['userStories', 'stories', 'user_stories', 'tasks', 'features', 'items'] as const;
+export const LIST_KEYS = [
+  'userStories',
+  'stories',
+  'user_stories',
+  'tasks',
+  'features',
+  'items',
+] as const;
 
-const TITLE_KEYS = [
+export const TITLE_KEYS = [
   'title',
   'name',
   'heading',
@@ -23,7 +30,7 @@ const TITLE_KEYS = [
   'prdDescription',
   'story',
 ];
-const DESCRIPTION_KEYS = [
+export const DESCRIPTION_KEYS = [
   'description',
   'details',
   'prdDescription',
@@ -32,7 +39,7 @@ const DESCRIPTION_KEYS = [
   'spec',
   'implementation',
 ];
-const EPIC_KEYS = [
+export const EPIC_KEYS = [
   'epic',
   'phase',
   'milestone',
@@ -42,7 +49,7 @@ const EPIC_KEYS = [
   'category',
   'prdCategory',
 ];
-const CRITERIA_KEYS = [
+export const CRITERIA_KEYS = [
   'acceptanceCriteria',
   'acceptance_criteria',
   'acceptance',
@@ -62,8 +69,15 @@ const CRITERIA_KEYS = [
 const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
 /** Done keys of criteria only. */
 const OTHER_DONE_KEYS = ['done', 'checked'];
-const DONE_WORDS = new Set(['done', 'completed', 'complete', 'closed', 'verified', 'passed']);
-const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
+export const DONE_WORDS = new Set([
+  'done',
+  'completed',
+  'complete',
+  'closed',
+  'verified',
+  'passed',
+]);
+export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['critical', 0],
   ['high', 1],
   ['medium', 2],
@@ -229,7 +243,7 @@ export function isDoneWord(status: unknown): boolean {
   return typeof status === 'string' && DONE_WORDS.has(status.trim().toLowerCase());
 }
 
-function readPriority(value: unknown): number | undefined {
+export function readPriority(value: unknown): number | undefined {
   if (typeof value === 'number') {
     return Number.isFinite(value) ? value : undefined;
   }
@@ -256,13 +270,19 @@ function readDependencies(entry: Entry): readonly string[] {
 }
 
 function addDependency(ids: string[], value: unknown): void {
-  const id = isEntry(value) ? ownId(value) : asText(value);
-  if (id !== undefined && id.trim() !== '') {
+  const id = dependencyId(value);
+  if (id !== undefined) {
     ids.push(id);
   }
 }
 
-function readCriteria(entry: Entry): readonly Criterion[] {
+/** The id that one dependency names, as text or in an object. */
+export function dependencyId(value: unknown): string | undefined {
+  const id = isEntry(value) ? ownId(value) : asText(value);
+  return id === undefined || id.trim() === '' ? undefined : id;
+}
+
+export function readCriteria(entry: Entry): readonly Criterion[] {
   for (const key of CRITERIA_KEYS) {
     const value = entry[key];
     if (value === undefined) {
@@ -297,7 +317,7 @@ function readCriterion(value: unknown): Criterion | undefined {
   return told || done ? { text, done } : { text };
 }
 
-function firstText(entry: Entry, keys: readonly string[]): string | undefined {
+export function firstText(entry: Entry, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = asText(entry[key]);
     if (text !== undefined && text.trim() !== '') {

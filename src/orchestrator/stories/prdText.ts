@@ -1,4 +1,5 @@
 import { doneChanges } from './doneChanges.ts';
+import { moveEntry } from './entryMove.ts';
 import { setMembers } from './jsonEdit.ts';
 import { findJsonError } from './jsonError.ts';
 import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
@@ -14,6 +15,7 @@ import type { Story, StoryProblem } from './story.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { findStoryProblems } from './storyProblems.ts';
 import type { TextLines } from './textLines.ts';
+import { requireSameGroup } from './workOrder.ts';
 
 /** `prd.json` in any of its dialects. */
 export const prd: StoryFormat = { name: 'prd', read };
@@ -48,10 +50,15 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     problems,
     edits: (story, done) =>
       setMembers(text, startOf(story), changesOf(array, story.position, done)),
+    move: (...move) => {
+      requireSameGroup(move[0], move[1]);
+      return moveEntry({ text, stories, spansOf: found => findEntries(found, array.key) }, move);
+    },
   };
 }
 
-function findEntries(text: string, key: string | undefined): readonly Span[] {
+/** Where the entries of a list stand: the file's own, or those under `key` of its object. */
+export function findEntries(text: string, key: string | undefined): readonly Span[] {
   const start = skipSpace(text, 0);
   return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
 }

@@ -7,7 +7,7 @@ export type NextStory =
       readonly story?: undefined;
       /**
        * `empty`: the list has no story; `allDone`: every story is done or put aside; `waiting`: what is left waits for
-       * dependencies; `skipped`: stories are ready, but the caller skips all of them.
+       * dependencies, or none of the chosen ones is there; `skipped`: stories are ready, but the caller skips all of them.
        */
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped';
     };
@@ -15,6 +15,8 @@ export type NextStory =
 export interface NextStoryOptions {
   /** Keys (`storyKeys`) or ids to pass over; an id passes over every story that has it. */
   readonly skip?: ReadonlySet<string>;
+  /** Ids of the only stories that count; the others are looked at for their dependencies alone. */
+  readonly only?: ReadonlySet<string>;
 }
 
 /**
@@ -25,7 +27,12 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   if (stories.length === 0) {
     return { reason: 'empty' };
   }
-  const open = stories.filter(story => !story.done && story.parked !== true);
+  const { only } = options;
+  const chosen = only === undefined ? stories : stories.filter(({ id }) => only.has(id));
+  if (chosen.length === 0) {
+    return { reason: 'waiting' };
+  }
+  const open = chosen.filter(story => !story.done && story.parked !== true);
   if (open.length === 0) {
     return { reason: 'allDone' };
   }

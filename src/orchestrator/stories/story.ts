@@ -59,6 +59,19 @@ export interface StoryProblem {
   readonly line: number;
   /** 1-based. */
   readonly column: number;
+  /** What it is about, for those who mend it. */
+  readonly subject?: ProblemSubject;
+}
+
+/** The story that a problem belongs to. */
+export interface ProblemSubject {
+  /** 0-based in the list. */
+  readonly position: number;
+  /**
+   * Of an unknown dependency the ids that nobody has; of a circle its ids, each waiting for the next one, beginning
+   * with the story's own.
+   */
+  readonly ids: readonly string[];
 }
 
 /** What a file says about itself, besides its stories; empty where it says nothing. */

@@ -64,6 +64,21 @@ export async function findStoryFile(workspaceDir: string): Promise<string | unde
   return undefined;
 }
 
+/** All files at the known places that hold stories, the one that is used by itself first. */
+export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const place of STORY_FILE_PLACES) {
+    const path = join(workspaceDir, place);
+    if (await isFile(path)) {
+      found.push(path);
+    }
+  }
+  for (const place of OTHER_STORY_FILE_PLACES) {
+    found.push(...(await filesWithStories(workspaceDir, place)));
+  }
+  return found;
+}
+
 async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true;
@@ -83,7 +98,8 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<st
   return found;
 }
 
-async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
+/** The paths that a place stands for, whether or not there is a file. */
+export async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
   const star = place.indexOf('*');
   if (star === -1) {
     return [join(workspaceDir, place)];
@@ -104,7 +120,7 @@ async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
  * @throws HumanError only when there is no file at `path`.
  */
 export async function readStoryFile(path: string): Promise<StoryFile> {
-  let content: Uint8Array;
+  let content: Buffer;
   try {
     // Opening a named pipe would wait for a writer for ever.
     const found = await stat(path);
@@ -130,7 +146,18 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
       `${basename(path)} cannot be read (${code}): check its permissions and its size.`,
     );
   }
-  return parseStoryFile(path, content);
+  if (lastRead?.file.path !== path || !lastRead.content.equals(content)) {
+    lastRead = { content, file: parseStoryFile(path, content) };
+  }
+  return lastRead.file;
+}
+
+/** The newest reading. The loop looks at its story file several times between two changes. */
+let lastRead: { readonly content: Buffer; readonly file: StoryFile } | undefined;
+
+/** The `hash` of a story file with these bytes. */
+export function storyFileHash(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Reads the content of a story file, as text or as the bytes of the file. Pure; never throws. */
@@ -147,11 +174,13 @@ export interface ParsedStoryFile {
   readonly bom: string;
   /** Edits of `text`; none when the file is invalid. See `StoryText`. */
   readonly edits: StoryText['edits'];
+  /** `text` with a story moved; the same when the file is invalid. See `StoryText`. */
+  readonly move: StoryText['move'];
 }
 
 /** As `parseStoryFile`, for callers that go on to edit the text. */
 export function parseStoryText(path: string, content: string | Uint8Array): ParsedStoryFile {
-  const hash = createHash('sha256').update(content).digest('hex');
+  const hash = storyFileHash(content);
   const { text, bom, problem } = decodeText(content);
   const format = formatOf(path, text);
   const lines = new TextLines(text);
@@ -162,14 +191,15 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
       : { code: codeOf(format, problem), message: unusable.message, ...lines.at(unusable.offset) };
   if (!isStoryText(read)) {
     const file: StoryFile = { kind: 'invalid', format: format.name, path, problems: [read], hash };
-    return { file, text, bom, edits: () => [] };
+    return { file, text, bom, edits: () => [], move: () => text };
   }
-  const { heading, stories, problems, edits } = read;
+  const { heading, stories, problems, edits, move } = read;
   return {
     file: { kind: 'stories', format: format.name, path, ...heading, stories, problems, hash },
     text,
     bom,
     edits,
+    move,
   };
 }
 

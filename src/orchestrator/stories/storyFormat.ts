@@ -1,6 +1,7 @@
 import type { Edit } from 'jsonc-parser';
 import type { Story, StoryFileHeading, StoryFormatName, StoryProblem } from './story.ts';
 import type { TextLines } from './textLines.ts';
+import type { Side } from './workOrder.ts';
 
 /** What an adapter makes of a text. */
 export interface StoryText {
@@ -15,6 +16,13 @@ export interface StoryText {
    * @throws HumanError when no small edit can.
    */
   readonly edits: (story: Story, done: boolean) => readonly Edit[];
+  /**
+   * The text in which one of these stories has its turn directly before or after another one: with new priorities
+   * where the file has them, else with the story's own text at another place.
+   *
+   * @throws HumanError when the file cannot say so.
+   */
+  readonly move: (story: Story, target: Story, side: Side) => string;
 }
 
 /** One task source: reads its texts into the story model, and knows where in the text a tick belongs. */

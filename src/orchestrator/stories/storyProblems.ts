@@ -36,6 +36,7 @@ function* duplicateIds(
         code: 'duplicateId',
         message: `The id ${plainText(id)} is already used on line ${first?.line ?? 1}: give this story an id of its own.`,
         ...placeOf(other, 'id'),
+        subject: { position: other.position, ids: [id] },
       };
     }
   }
@@ -51,11 +52,16 @@ function* unknownDependencies(
     if (unknown.length > 0) {
       yield {
         code: 'unknownDependency',
-        message: `${plainText(story.id)} waits for ${unknown.slice(0, 5).map(plainText).join(', ')}, which this file does not have: correct the id, or remove it when that story is done elsewhere.`,
+        message: unknownDependencyMessage(story.id, unknown),
         ...placeOf(story, 'dependencies'),
+        subject: { position: story.position, ids: unknown },
       };
     }
   }
+}
+
+export function unknownDependencyMessage(id: string, unknown: readonly string[]): string {
+  return `${plainText(id)} waits for ${unknown.slice(0, 5).map(plainText).join(', ')}, which this file does not have: correct the id, or remove it when that story is done elsewhere.`;
 }
 
 /** One problem per circle. Stories of one id count as one, since a dependency cannot tell them apart. */
@@ -100,6 +106,7 @@ function* circularDependencies(
         code: 'circularDependency',
         message: `These stories wait for each other and none can start: ${shown.map(plainText).join(' → ')}. Remove one of these dependencies.`,
         ...placeOf(first, 'dependencies'),
+        subject: { position: first.position, ids: path.slice(0, -1) },
       };
     }
   }

@@ -26,6 +26,11 @@ export class TextLines {
     this.starts[this.count++] = start;
   }
 
+  /** The offset of a line and column, as {@link at} gives them. */
+  public offsetOf({ line, column }: { readonly line: number; readonly column: number }): number {
+    return (this.starts[Math.min(line, this.count) - 1] ?? 0) + column - 1;
+  }
+
   /** Line and column of an offset, both 1-based; columns count UTF-16 units, as editors do. */
   public at(offset: number): { readonly line: number; readonly column: number } {
     let low = 0;

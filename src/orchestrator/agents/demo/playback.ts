@@ -19,6 +19,10 @@ import { findTestRunner, type TestRunner } from './testRunner.ts';
 import type { Transcript } from './transcript.ts';
 
 const SAMPLE_NAME = 'ralph-fresh-sample';
+/** What the prompt of a planning agent begins with. */
+const PLANNING = '# Ralph Fresh - Planning';
+const FOREIGN =
+  'The demo agent only plays back prepared work for the Ralph Fresh sample, and this folder is another project. Choose the agent claude (setting ralphFresh.agent) to have the work done here.';
 const OWN_IDENTITY = [
   '-c',
   'user.name=Ralph Fresh demo agent',
@@ -64,7 +68,11 @@ export class Playback {
    * @throws {NeedsHuman | PlaybackFailed} when the story could not be done
    */
   async run(): Promise<string> {
+    if (this.#options.prompt.startsWith(PLANNING)) {
+      return this.#plan();
+    }
     await this.#requireSample();
+    await this.#requireStoryFile();
     const prdText = await this.#read(PRD_FILE);
     const prd = parsePrd(prdText);
     if (!prd) {
@@ -121,11 +129,27 @@ export class Playback {
     } catch {
       // Unreadable is as foreign as absent.
     }
-    if (name !== SAMPLE_NAME || (await readIfThere(this.#absolute(PRD_FILE))) === undefined) {
-      throw new NeedsHuman(
-        `The demo agent only plays back prepared work for the Ralph Fresh sample, and this folder is another project. Choose the agent claude (setting ralphFresh.agent) to have the work done here.`,
-      );
+    if (name !== SAMPLE_NAME) {
+      throw new NeedsHuman(FOREIGN);
     }
+  }
+
+  async #requireStoryFile(): Promise<void> {
+    if ((await readIfThere(this.#absolute(PRD_FILE))) === undefined) {
+      throw new NeedsHuman(FOREIGN);
+    }
+  }
+
+  /** Whatever the task is: other work than the sample's stories could not be played back. */
+  async #plan(): Promise<string> {
+    await this.#requireSample().catch((error: Error) => {
+      // Nobody answers a planner's question.
+      throw new PlaybackFailed(error.message);
+    });
+    await this.#say(
+      'I look at the project, and cut the work into stories that one agent can finish.',
+    );
+    return `The demo agent has one plan, that of the sample.\n\n\`\`\`json\n${this.#options.work.plan.trimEnd()}\n\`\`\``;
   }
 
   async #requireRepository(): Promise<void> {

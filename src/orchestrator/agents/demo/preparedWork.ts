@@ -44,11 +44,18 @@ export type Standing = 'ready' | 'present' | 'behind' | 'foreign';
 /** The work folder: for each story what is said, run, written and committed. */
 export class PreparedWork {
   readonly stories: readonly PreparedStory[];
+  /** The answer to any task that is to be planned: a plan of these stories, as JSON. */
+  readonly plan: string;
   /** Hashes of a file's versions in the order in which the commits write them; the first is the sample's own. */
   readonly #versions = new Map<string, (string | undefined)[]>();
 
-  private constructor(stories: readonly PreparedStory[], start: Readonly<Record<string, string>>) {
+  private constructor(
+    stories: readonly PreparedStory[],
+    start: Readonly<Record<string, string>>,
+    plan: string,
+  ) {
     this.stories = stories;
+    this.plan = plan;
     for (const commit of stories.flatMap(story => story.commits)) {
       for (const [file, content] of commit.files) {
         const versions = this.#versions.get(file) ?? [start[file]];
@@ -63,7 +70,8 @@ export class PreparedWork {
     const entries = await readdir(folder, { withFileTypes: true });
     const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
     const stories = await Promise.all(names.sort().map(name => loadStory(path.join(folder, name))));
-    return new PreparedWork(stories, start);
+    const plan = await readFile(path.join(folder, 'plan.json'), 'utf8');
+    return new PreparedWork(stories, start, plan);
   }
 
   standing(commit: PreparedCommit, file: string, content: string | undefined): Standing {

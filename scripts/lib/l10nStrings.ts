@@ -1,0 +1,140 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The languages that the product comes with, besides English. */
+export const LANGUAGES = ['de', 'ja'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A kind of texts: the English ones by their keys, and where the translations are. */
+export interface TextKind {
+  readonly english: Texts;
+  /** Relative to the root of the project. */
+  readonly fileOf: (language: Language) => string;
+}
+
+/**
+ * Every text of the extension that people read: those in the code, which are their own keys, and those of the manifest.
+ * @param root the project's folder
+ * @throws with file and line when a text is not a literal, and so could not be translated
+ */
+export function textKinds(root: string): readonly TextKind[] {
+  const files = globSync(['src/extension.ts', 'src/views/**/*.ts', 'src/presentation/**/*.ts'], {
+    cwd: root,
+  });
+  const found = files
+    .map(file => file.split(path.sep).join('/'))
+    .sort()
+    .flatMap(file => translatedTexts(readFileSync(path.join(root, file), 'utf8'), file));
+  return [
+    {
+      english: Object.fromEntries(found.map(text => [text, text])),
+      fileOf: language => `l10n/bundle.l10n.${language}.json`,
+    },
+    {
+      english: readTexts(root, 'package.nls.json'),
+      fileOf: language => `package.nls.${language}.json`,
+    },
+  ];
+}
+
+/** @returns nothing when there is no such file yet */
+export function readTexts(root: string, file: string): Texts {
+  try {
+    return JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Texts;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return {};
+    }
+    throw error;
+  }
+}
+
+/** What is wrong with the translations of one kind of texts into one language, a line each. */
+export function problemsOf({ english }: TextKind, translated: Texts): string[] {
+  const missing = Object.keys(english).filter(key => !(key in translated));
+  const obsolete = Object.keys(translated).filter(key => !(key in english));
+  const unequal = Object.keys(english).filter(key => {
+    const text = translated[key];
+    return (
+      text !== undefined && (text.trim() === '' || marksOf(text) !== marksOf(english[key] ?? ''))
+    );
+  });
+  return [
+    ...missing.map(key => `missing: ${JSON.stringify(key)}: ${JSON.stringify(english[key])}`),
+    ...obsolete.map(key => `not used: ${JSON.stringify(key)}`),
+    ...unequal.map(key => `other places or links than in English: ${JSON.stringify(key)}`),
+  ];
+}
+
+/** What a translation must have too: places, links, settings, buttons (a link alone on its line), code. */
+function marksOf(text: string): string {
+  const marks = [...text.matchAll(/\{\d+\}|\]\([^)]*\)|`[^`]*`|\$\([^)]*\)/g)].map(
+    ([mark]) => mark,
+  );
+  const buttons = [...text.matchAll(/^\[[^\]]*\]\([^)]*\)$/gm)].length;
+  return [...marks.sort(), buttons].join('\n');
+}
+
+/**
+ * The first arguments of all calls of `l10n.t` and `t` in a source file.
+ * @throws naming the place when one is not a single string literal
+ */
+export function translatedTexts(source: string, file: string): string[] {
+  const code = codeOnly(source);
+  return [...code.matchAll(/(?<![\w$.]|function )(?:l10n\.)?t\(\s*/g)].map(({ 0: call, index }) => {
+    const rest = source.slice(index + call.length);
+    const [, literal] =
+      /^('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.)*`)\s*[,)]/s.exec(rest) ?? [];
+    if (literal === undefined) {
+      const line = source.slice(0, index).split('\n').length;
+      throw new Error(`${file}:${line}: the first argument of t(…) must be one string literal.`);
+    }
+    return textOf(literal);
+  });
+}
+
+/** The same text, with `#` for all that is a comment, a string, a regular expression or a template's own text. */
+function codeOnly(source: string): string {
+  const part =
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[(,=:[!&|?{};\n]\s*)\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/|[`{}]/gs;
+  let code = '';
+  let from = 0;
+  /** For each open brace, whether a template goes on when it is closed. */
+  const braces: boolean[] = [];
+  for (let found = part.exec(source); found !== null; found = part.exec(source)) {
+    const [token] = found;
+    code += source.slice(from, found.index);
+    from = part.lastIndex;
+    if (token === '{') {
+      braces.push(false);
+      code += token;
+    } else if (token === '`' || (token === '}' && braces.pop() === true)) {
+      const text = /(?:[^`\\$]|\\.|\$(?!\{))*(?:\$\{|`)?/sy;
+      text.lastIndex = from;
+      const words = text.exec(source)?.[0] ?? '';
+      from += words.length;
+      part.lastIndex = from;
+      if (words.endsWith('${')) {
+        braces.push(true);
+      }
+      code += '#'.repeat(1 + words.length);
+    } else {
+      code += token === '}' ? token : '#'.repeat(token.length);
+    }
+  }
+  return code + source.slice(from);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+function textOf(literal: string): string {
+  return literal
+    .slice(1, -1)
+    .replaceAll(/\\u\{?([0-9a-fA-F]{4,6})\}?|\\(.)/gs, (_, code?: string, char = '') =>
+      code === undefined
+        ? (ESCAPES[char] ?? char)
+        : String.fromCodePoint(Number.parseInt(code, 16)),
+    );
+}

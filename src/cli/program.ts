@@ -1,0 +1,76 @@
+import { Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import { HumanError } from '../orchestrator/humanError.ts';
+import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
+import { UsageError } from './usageError.ts';
+
+/** Adds a command, or a few that are near to each other. */
+type AddCommand = (program: Command) => void;
+
+/** In the order of `--help`. Only what is called is loaded; a name that is not listed loads all of them. */
+const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
+  ['run', async () => (await import('./runCommand.ts')).addRunCommand],
+  ['go', async () => (await import('./goCommand.ts')).addGoCommand],
+  ['plan', async () => (await import('./planCommand.ts')).addPlanCommand],
+  ['split', async () => (await import('./splitCommand.ts')).addSplitCommand],
+  ['status', async () => (await import('./statusCommand.ts')).addStatusCommand],
+  ['stories next tick untick', async () => (await import('./storyCommands.ts')).addStoryCommands],
+  [
+    'pause resume skip hint answer',
+    async () => (await import('./controlCommands.ts')).addControlCommands,
+  ],
+  ['stop', async () => (await import('./stopCommand.ts')).addStopCommand],
+  ['cancel', async () => (await import('./cancelCommand.ts')).addCancelCommand],
+  ['logs', async () => (await import('./logsCommand.ts')).addLogsCommand],
+  ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
+  ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],
+  ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
+  ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
+];
+/** Longest message of commander, which repeats what it was given. */
+const MAX_MESSAGE = 1_000;
+
+/** The command line as this process was given it; sets the exit code. */
+export async function main(): Promise<void> {
+  const program = new Command('ralph-fresh')
+    .description('Finishes a list of stories with a fresh agent for each iteration.')
+    .version(packageJson.version)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(oneLine(text)) });
+  const [, , called = ''] = process.argv;
+  const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
+  for (const [, load] of own.length === 0 ? COMMANDS : own) {
+    const addCommand = await load();
+    addCommand(program);
+  }
+  // A closed pipe (`| head`) or terminal must not end the loop: its words are in the journal too.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => undefined);
+  }
+
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed its own message; help and version are no errors.
+      process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+    } else if (error instanceof HumanError) {
+      process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
+      process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
+    } else {
+      const details = withoutControls(String(error instanceof Error ? error.stack : error));
+      process.stderr.write(`ralph-fresh: unexpected error, please report it: ${details}\n`);
+      process.exitCode = EXIT_FAILURE;
+    }
+  }
+}
+
+/** One line with the mend: commander's own message, and where to look when it names none. */
+function oneLine(text: string): string {
+  const message = shorten(text.replace(/^error: /, ''), MAX_MESSAGE);
+  const hint = /^(unknown|too many|missing)/.test(message)
+    ? `${message.endsWith('.') ? '' : '.'} See "ralph-fresh --help".`
+    : '';
+  return `ralph-fresh: ${message}${hint}\n`;
+}

@@ -1,0 +1,120 @@
+import { type Command, Option } from 'commander';
+import { RunHistory } from '../orchestrator/run/history.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { shorten } from '../orchestrator/text.ts';
+import {
+  planWorkRevert,
+  type Revertible,
+  revertMessage,
+  revertWork,
+} from '../orchestrator/workRevert.ts';
+import { count, cwdOption } from './arguments.ts';
+import { forPeople } from './people.ts';
+import { print, printJson } from './print.ts';
+import { requireRunId, runOption } from './runs.ts';
+import { fileOption, storyFileOf } from './storyFiles.ts';
+import { UsageError } from './usageError.ts';
+
+interface RevertFlags {
+  readonly cwd: string;
+  readonly file?: string;
+  readonly iteration?: number;
+  readonly run?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** `ralph-fresh revert`: takes a story or an iteration back, and leaves what came after. */
+export function addRevertCommand(program: Command): void {
+  forPeople(program.command('revert'))
+    .description('take one story back, by a new commit; later work stays')
+    .argument('[story]', 'its id')
+    .addOption(
+      new Option('--iteration <n>', 'take back an iteration in place of a story').argParser(count),
+    )
+    .addOption(cwdOption())
+    .addOption(runOption())
+    .addOption(fileOption())
+    .option('--dry-run', 'only tell what would be taken back')
+    .option('--json', 'as data: commit, commits, files, reopened (docs/json-output.md)')
+    .action(revert);
+}
+
+async function revert(storyId: string | undefined, flags: RevertFlags): Promise<void> {
+  const files = new RunFiles(flags.cwd);
+  const of = await revertibleOf(files, storyId, flags);
+  const storyFile = await storyFileOf(files, flags.file);
+  const states = await new RunHistory(files).read();
+  const planned = await planWorkRevert(files, { of, states, storyFile });
+  const { commits, plan, reopens } = planned;
+  const commit =
+    flags.dryRun === true
+      ? undefined
+      : await revertWork(files, planned, revertMessage(planned, await titleOf(of, storyFile)));
+  if (flags.json) {
+    printJson({
+      commit: commit ?? null,
+      commits: commits.map(({ hash }) => hash),
+      elsewhere: plan.elsewhere,
+      files: plan.files,
+      reopened: reopens.map(({ id }) => id),
+    });
+    return;
+  }
+  const listed = commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${shorten(subject, 100)}`);
+  const ids = reopens.map(({ id }) => shorten(id, 80)).join(', ');
+  if (plan.files.length === 0 && reopens.length === 0) {
+    print('Nothing to do: nothing of it is left.');
+  } else if (flags.dryRun) {
+    print(`Would take back, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}`);
+    if (ids !== '') {
+      print(`Would be open again: ${ids}`);
+    }
+  } else {
+    if (commit !== undefined) {
+      const hash = commit.slice(0, 7);
+      print(
+        `Commit ${hash} takes back, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}\nTo have it back: git revert ${hash}`,
+      );
+    }
+    if (ids !== '') {
+      print(`Open again: ${ids}`);
+    }
+  }
+  if (plan.elsewhere.length > 0) {
+    const named = plan.elsewhere.map(hash => shorten(hash, 7)).join(', ');
+    print(`Not in the history of this branch, and left out: ${named}`);
+  }
+}
+
+async function revertibleOf(
+  files: RunFiles,
+  storyId: string | undefined,
+  { iteration, run }: RevertFlags,
+): Promise<Revertible> {
+  if ((storyId === undefined) === (iteration === undefined)) {
+    throw new UsageError('Name one story, or one iteration with --iteration N.');
+  }
+  if (iteration !== undefined) {
+    return { kind: 'iteration', runId: await requireRunId(files, run), iteration };
+  }
+  if (run !== undefined) {
+    throw new UsageError('A story is taken back as a whole, so --run goes with --iteration alone.');
+  }
+  return { kind: 'story', storyId: storyId ?? '' };
+}
+
+async function titleOf(of: Revertible, storyFile: string | undefined): Promise<string | undefined> {
+  if (of.kind !== 'story' || storyFile === undefined) {
+    return undefined;
+  }
+  const file = await readStoryFile(storyFile);
+  return file.kind === 'stories'
+    ? file.stories.find(({ id }) => id === of.storyId)?.title
+    : undefined;
+}
+
+function fileCount(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
+}

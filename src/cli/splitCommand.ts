@@ -1,0 +1,88 @@
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import { planAlone } from '../orchestrator/planner/planAlone.ts';
+import { draftSplit } from '../orchestrator/planner/splitStory.ts';
+import { readStoryText } from '../orchestrator/planner/writePlan.ts';
+import { requireNobodyWorks, writeSplit } from '../orchestrator/planner/writeSplit.ts';
+import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import {
+  agentOf,
+  configOf,
+  fallbackAgentOf,
+  resolveSettings,
+} from '../orchestrator/settings/settings.ts';
+import { StopSwitch } from '../orchestrator/stopSwitch.ts';
+import { cwdOption } from './arguments.ts';
+import { EXIT_FAILURE } from './exitCodes.ts';
+import { forPeople } from './people.ts';
+import { stoppable } from './planCommand.ts';
+import { eventPrinter, print, printJson, printJsonText } from './print.ts';
+import { addSettingFlags, settingsOf } from './settingFlags.ts';
+import { fileOption, findStory } from './storyFiles.ts';
+
+interface SplitFlags {
+  readonly cwd: string;
+  readonly file?: string;
+  readonly hint?: string;
+  readonly json?: true;
+  readonly write?: true;
+  readonly attached?: true;
+}
+
+/** `ralph-fresh split`: one story as several smaller ones. */
+export function addSplitCommand(program: Command): void {
+  const command = forPeople(program.command('split'))
+    .description('let a planning agent cut a story into two to five smaller ones, and show them')
+    .argument('<story>', 'id of an open story')
+    .addOption(cwdOption())
+    .addOption(fileOption())
+    .option('--hint <text>', 'what the planning agent should know')
+    .option('--write', 'write the story file')
+    .option('--json', 'as data: storyFile, text, stories, attempts, costUsd')
+    .addOption(new Option('--attached').hideHelp());
+  addSettingFlags(command).action(async (storyId: string, flags: SplitFlags) => {
+    process.exitCode = await split(storyId, flags, command);
+  });
+}
+
+async function split(storyId: string, flags: SplitFlags, command: Command): Promise<number> {
+  const files = new RunFiles(flags.cwd);
+  const { file } = await findStory(files, storyId, flags.file);
+  const storyFile = path.resolve(files.workspace, file);
+  await requireNobodyWorks(files);
+  const { env, platform } = process;
+  const sources = { flags: settingsOf(command), workspace: files.workspace, env, platform };
+  const settings = await resolveSettings(sources);
+  const fallbackAgent = await fallbackAgentOf(settings, { env, workspace: files.workspace });
+  const before = await readStoryText(storyFile);
+  const stop = new StopSwitch();
+  const result = await stoppable(stop, flags.attached === true, () =>
+    planAlone({
+      ...{ task: '', files, storyFile, stop, env },
+      agent: agentOf(settings),
+      ...(fallbackAgent && { fallbackAgent }),
+      config: configOf(settings),
+      make: options => draftSplit(options, storyId, flags.hint?.trim() ?? ''),
+      ...(process.stderr.isTTY && { onEvent: eventPrinter(() => true, process.stderr) }),
+    }),
+  );
+  if (result.kind === 'cancelled') {
+    return EXIT_FAILURE;
+  }
+  if (result.kind === 'failed') {
+    throw new HumanError(result.message);
+  }
+  const { kind: _, ...draft } = result;
+  if (flags.write) {
+    await writeSplit(files, storyFile, { before: before ?? '', after: draft.text });
+  }
+  if (flags.json) {
+    printJson({ storyFile, ...draft });
+  } else if (flags.write) {
+    print(`${storyId} is ${draft.stories} stories now, in ${storyFile}.`);
+  } else {
+    printJsonText(draft.text.trimEnd());
+  }
+  return 0;
+}

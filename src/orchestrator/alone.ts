@@ -1,0 +1,42 @@
+import { HumanError } from './humanError.ts';
+import { livingRun } from './run/livingRun.ts';
+import type { RunFiles } from './run/runFiles.ts';
+import { acquireRunLock, type LockOwner } from './run/runLock.ts';
+import { ignoreStateDir } from './run/stateIgnore.ts';
+
+/** Another loop works in this workspace. */
+export class AlreadyRunningError extends HumanError {
+  readonly owner: LockOwner;
+
+  constructor(owner: LockOwner) {
+    super(
+      `A run is already going on in this folder (process ${owner.pid}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".`,
+    );
+    this.owner = owner;
+  }
+}
+
+/**
+ * Does a piece of work while no loop can start here.
+ * @throws {AlreadyRunningError} when one lives
+ */
+export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
+  const loop = await livingRun(files);
+  if (loop?.runId !== undefined) {
+    throw new AlreadyRunningError(loop);
+  }
+  // The agent of a loop that was killed may still be working on these files.
+  // Loaded here: a window needs it only to write.
+  const { closeRunFoundDead } = await import('./recovery.ts');
+  await closeRunFoundDead(files);
+  await ignoreStateDir(files);
+  const attempt = await acquireRunLock(files);
+  if (attempt.kind === 'held') {
+    throw new AlreadyRunningError(attempt.by);
+  }
+  try {
+    return await work();
+  } finally {
+    await attempt.lock.release();
+  }
+}

@@ -1,0 +1,291 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { HumanError } from '../humanError.ts';
+import { findCommits, type LinkedHash } from './changes.ts';
+import { asHumanError, GitRepository, runGit } from './git.ts';
+import {
+  changedPaths,
+  commitOnHead,
+  fastForward,
+  gitResult,
+  namedFiles,
+  requireClean,
+  requireNoState,
+  requireUnlocked,
+  writeGit,
+} from './treeCommit.ts';
+
+/** Of the commits that only stand for the sides of a merge; nothing ever leads to them. */
+const SCRATCH_IDENTITY = [
+  ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
+  ...['-c', 'commit.gpgSign=false'],
+];
+/** The first git that merges without a work tree. */
+const MERGE_TREE_GIT = '2.38';
+
+export interface RevertOptions {
+  /** Full hashes, the oldest commit first. */
+  readonly hashes: readonly string[];
+  /** Files that stay as they are, relative to the top folder, whatever the commits did to them. */
+  readonly keep?: readonly string[];
+  /** Files that get another content in the new commit; by path. They must be in HEAD. */
+  readonly edits?: ReadonlyMap<string, Buffer>;
+}
+
+/** What a revert would do. */
+export interface RevertPlan {
+  /** Full hash of the HEAD that it was made for. */
+  readonly head: string;
+  /** The tree of the new commit. */
+  readonly tree: string;
+  /** Full hashes of what is taken back, the newest first. */
+  readonly commits: readonly string[];
+  /** Hashes that are not in the history of HEAD (any more). */
+  readonly elsewhere: readonly string[];
+  /** What it changes; empty when HEAD has none of it any more. */
+  readonly files: readonly string[];
+  /** As people count them: a renamed file is one. */
+  readonly fileCount: number;
+}
+
+/**
+ * Works out the files without some commits, as `git revert` would, the newest commit first. Neither the work tree
+ * nor the index nor any branch is touched: all merges are made among git's own objects.
+ *
+ * @param dir absolute path of a folder in the work tree
+ * @throws {HumanError} with the next step: none of the commits is here, one is a merge, later work is in the way,
+ *   files concerned have uncommitted changes
+ */
+export async function planRevert(dir: string, options: RevertOptions): Promise<RevertPlan> {
+  const { edits = new Map(), hashes, keep = [] } = options;
+  const scratch = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
+  try {
+    const repository = new GitRepository(dir);
+    const head = await repository.head();
+    if (head === undefined) {
+      throw new HumanError('This repository has no commit yet, so there is nothing to revert.');
+    }
+    const { commits, elsewhere } = await commitsOfHead(dir, head, hashes);
+    requireNoMerge(commits);
+    const index = new TreeEditor(dir, path.join(scratch, 'index'));
+    let tree = await treeOf(dir, head);
+    for (const commit of commits) {
+      tree = await without(dir, { commit, keep, index }, tree);
+    }
+    const contents = [...edits].map(([file, content]) => ({ file, content }));
+    tree = contents.length === 0 ? tree : await index.write(tree, head, contents);
+    const files = await changedPaths(dir, head, tree);
+    requireNoState(files);
+    await requireClean(dir, files);
+    const fileCount = (await changedPaths(dir, head, tree, 'joined')).length;
+    return { head, tree, commits: commits.map(({ hash }) => hash), elsewhere, files, fileCount };
+  } catch (error) {
+    throw asHumanError(error, 'git cannot revert these commits');
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes the planned revert: one new commit on top of HEAD, brought in by a fast-forward, which spares untracked and
+ * ignored files. No hook that judges commits runs, as with `rollback`.
+ *
+ * @returns the new commit's full hash
+ * @throws {HumanError} when HEAD is another one by now, a file concerned has changed, an untracked one is in the
+ *   way, nobody is named as the author, or git is locked; nothing changed then
+ */
+export async function applyRevert(
+  dir: string,
+  { files, head, tree }: RevertPlan,
+  message: string,
+): Promise<string> {
+  try {
+    if ((await new GitRepository(dir).head()) !== head) {
+      throw new HumanError(
+        'Somebody has committed meanwhile, so nothing was reverted. Look at it again, then try once more.',
+      );
+    }
+    await requireUnlocked(dir);
+    await requireClean(dir, files);
+    const commit = await commitOnHead(dir, { tree, head, message });
+    await fastForward(dir, commit);
+    return commit;
+  } catch (error) {
+    throw asHumanError(error, 'git cannot revert these commits');
+  }
+}
+
+async function commitsOfHead(
+  dir: string,
+  head: string,
+  hashes: readonly string[],
+): Promise<{ readonly commits: readonly LinkedHash[]; readonly elsewhere: readonly string[] }> {
+  const { found, missing } = await findCommits(dir, hashes);
+  const foreign = new Set(
+    found.length === 0
+      ? []
+      : (
+          await runGit(dir, 'rev-list', ...found.map(({ hash }) => hash), '--not', head, '--')
+        ).split(/\r?\n/),
+  );
+  const commits = found.filter(({ hash }) => !foreign.has(hash)).reverse();
+  const elsewhere = [
+    ...missing,
+    ...found.map(({ hash }) => hash).filter(hash => foreign.has(hash)),
+  ];
+  if (commits.length === 0) {
+    throw new HumanError(
+      elsewhere.length === 0
+        ? 'There is no commit to revert.'
+        : `None of the commits (${namedHashes(elsewhere)}) is in the history of the current branch. Check out the branch that the run worked on; after a rebase look for them there with "git log".`,
+    );
+  }
+  return { commits, elsewhere };
+}
+
+function requireNoMerge(commits: readonly LinkedHash[]): void {
+  const merges = commits.filter(({ parents }) => parents.length > 1).map(({ hash }) => hash);
+  if (merges.length > 0) {
+    throw new HumanError(
+      `${namedHashes(merges)} merges two branches, and only you can say which side is to stay. Revert it by hand: git revert -m 1 ${merges[0]?.slice(0, 10)}`,
+    );
+  }
+}
+
+interface Undone {
+  readonly commit: LinkedHash;
+  readonly keep: readonly string[];
+  readonly index: TreeEditor;
+}
+
+/** @returns the tree without what the commit did */
+async function without(
+  dir: string,
+  { commit, index, keep }: Undone,
+  tree: string,
+): Promise<string> {
+  const { hash, parents } = commit;
+  const [parent] = parents;
+  const before =
+    parent === undefined ? (await writeGit(dir, ['mktree'], '')).trim() : await treeOf(dir, parent);
+  const touched = new Set(await changedPaths(dir, before, hash));
+  const kept = keep.filter(file => touched.has(file));
+  // As if the commit had not touched what is to stay: then the merge leaves it alone.
+  const theirs = kept.length === 0 ? before : await index.copy(before, hash, kept);
+  // Two commits from the reverted one make it the base of their merge, which is what a revert is.
+  const merged = await gitResult(dir, [
+    ...['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages'],
+    await scratchCommit(dir, tree, hash),
+    await scratchCommit(dir, theirs, hash),
+  ]);
+  const [result = '', ...conflicts] = merged.stdout.split('\0').filter(field => field !== '');
+  if (merged.code === 0 && result !== '') {
+    return result;
+  }
+  if (merged.code === 1 && conflicts.length > 0) {
+    throw new HumanError(
+      `Commit ${hash.slice(0, 7)} cannot be taken back by itself: later changes build on it in ${namedFiles([...new Set(conflicts)])}. Nothing was changed. Revert the later work first, or settle it by hand: git revert ${hash.slice(0, 10)}`,
+    );
+  }
+  throw isTooOld(merged.stderr)
+    ? new HumanError(
+        `Reverting needs git ${MERGE_TREE_GIT} or newer. Update git, or revert by hand: git revert ${hash.slice(0, 10)}`,
+      )
+    : new Error(merged.stderr.trim() || `git merge-tree ended with ${merged.code}.`);
+}
+
+/** Older ones print how they are called, with other options. */
+function isTooOld(stderr: string): boolean {
+  return /git merge-tree /.test(stderr) && !stderr.includes('--write-tree');
+}
+
+async function scratchCommit(dir: string, tree: string, parent: string): Promise<string> {
+  const args = [...SCRATCH_IDENTITY, 'commit-tree', tree, '-p', parent, '-m', 'side of a merge'];
+  return (await writeGit(dir, args)).trim();
+}
+
+async function treeOf(dir: string, commit: string): Promise<string> {
+  return (await runGit(dir, 'rev-parse', '--verify', `${commit}^{tree}`)).trim();
+}
+
+/** Changes single files of trees, in an index of its own. */
+class TreeEditor {
+  private readonly dir: string;
+  private readonly env: Readonly<Record<string, string>>;
+
+  constructor(dir: string, indexFile: string) {
+    this.dir = dir;
+    this.env = { GIT_INDEX_FILE: indexFile };
+  }
+
+  /** @returns `tree` with these files as they are in `from` */
+  async copy(tree: string, from: string, files: readonly string[]): Promise<string> {
+    const entries = await this.entries(from, files);
+    return this.edit(
+      tree,
+      files.map(file => {
+        const { mode, object } = entries.get(file) ?? {
+          mode: '0',
+          object: '0'.repeat(from.length),
+        };
+        return `${mode} ${object}\t${file}`;
+      }),
+    );
+  }
+
+  /** @returns `tree` with other contents of these files, which keep the mode that they have in `head` */
+  async write(
+    tree: string,
+    head: string,
+    contents: readonly { readonly file: string; readonly content: Buffer }[],
+  ): Promise<string> {
+    const entries = await this.entries(
+      head,
+      contents.map(({ file }) => file),
+    );
+    const lines: string[] = [];
+    for (const { content, file } of contents) {
+      const object = await writeGit(this.dir, ['hash-object', '-w', '--stdin'], content.toString());
+      lines.push(`${entries.get(file)?.mode ?? '100644'} ${object.trim()}\t${file}`);
+    }
+    return this.edit(tree, lines);
+  }
+
+  private async edit(tree: string, lines: readonly string[]): Promise<string> {
+    await this.run(['read-tree', tree]);
+    await this.run(['update-index', '-z', '--index-info'], lines.map(line => `${line}\0`).join(''));
+    return (await this.run(['write-tree'])).trim();
+  }
+
+  private async entries(
+    commit: string,
+    files: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly mode: string; readonly object: string }>> {
+    const output = await runGit(
+      this.dir,
+      ...['--no-optional-locks', '--literal-pathspecs'],
+      ...['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...files],
+    );
+    return new Map(
+      output.split('\0').flatMap(line => {
+        const [, mode, object, file] = /^(\d+) \w+ ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
+        return mode === undefined || object === undefined || file === undefined
+          ? []
+          : [[file, { mode, object }] as const];
+      }),
+    );
+  }
+
+  private async run(args: readonly string[], input = ''): Promise<string> {
+    const { code, stderr, stdout } = await gitResult(this.dir, args, { input, env: this.env });
+    if (code !== 0) {
+      throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
+    }
+    return stdout;
+  }
+}
+
+function namedHashes(hashes: readonly string[]): string {
+  return namedFiles(hashes.map(hash => hash.slice(0, 7)));
+}

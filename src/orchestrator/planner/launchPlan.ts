@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as z from 'zod';
+import { HumanError } from '../humanError.ts';
+import type { RunFiles } from '../run/runFiles.ts';
+
+/** An agent that is told to end has 5 s; after twice that the planner itself is taken for stuck, in ms. */
+const END_LIMIT_MS = 15_000;
+/** Longest answer, in UTF-16 units: far more than a plan may hold. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
+const MAX_WORDS = 8_000;
+
+const draftSchema = z.looseObject({
+  storyFile: z.string(),
+  text: z.string(),
+  stories: z.number(),
+  attempts: z.number(),
+  costUsd: z.number().optional(),
+});
+
+/** What `ralph-fresh plan --json` prints. */
+export type LaunchedDraft = z.infer<typeof draftSchema>;
+
+export interface LaunchPlanOptions {
+  readonly files: RunFiles;
+  /** `dist/cli.js`. */
+  readonly program: string;
+  /** `plan` by default; `split` takes a story's id in the place of a task. */
+  readonly command?: 'plan' | 'split';
+  readonly task: string;
+  /** Settings, as flags of `ralph-fresh plan`. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted: end the planner and its agent. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Plans a task in a process of its own, which does not outlive this one: it ends with its standard input.
+ * @returns the draft, not written anywhere; `undefined` when it was cancelled
+ * @throws {HumanError} in the planner's own words
+ */
+export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDraft | undefined> {
+  const { args, command = 'plan', env, files, program, signal, task } = options;
+  if (signal.aborted) {
+    return undefined;
+  }
+  const child = spawn(
+    process.execPath,
+    [program, command, '--json', '--attached', `--cwd=${files.workspace}`, ...args, '--', task],
+    {
+      cwd: files.workspace,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+      // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
+      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+    },
+  );
+  let output = '';
+  let words = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output = output.length > MAX_OUTPUT ? output : output + text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-MAX_WORDS);
+  });
+  child.stdin.on('error', () => undefined);
+  let killer: NodeJS.Timeout | undefined;
+  const cancel = () => {
+    child.stdin.end();
+    killer = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    // Rejects with the child's error when it cannot be started.
+    const [code] = await once(child, 'close');
+    if (signal.aborted) {
+      return undefined;
+    }
+    const draft = code === 0 ? parseDraft(output) : undefined;
+    if (draft === undefined) {
+      throw new HumanError(
+        words.trim().replace(/^ralph-fresh: /, '') ||
+          `The planner ended without a plan (exit code ${code}). Try again; "ralph-fresh plan" in a terminal shows more.`,
+      );
+    }
+    return draft;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    clearTimeout(killer);
+  }
+}
+
+function parseDraft(output: string): LaunchedDraft | undefined {
+  try {
+    return draftSchema.safeParse(JSON.parse(output)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Agent } from '../agents/agent.ts';
+import { AgentCaller } from '../calls/agentCaller.ts';
+import { Emitter } from '../emitter.ts';
+import type { RunEvent, RunEventBody } from '../run/events.ts';
+import type { Journal } from '../run/journal.ts';
+import { requirePlainFolders } from '../run/plainFile.ts';
+import { newRunId, type RunFiles } from '../run/runFiles.ts';
+import { applyEvent, INITIAL_RUN_STATE } from '../run/runState.ts';
+import { ignoreStateDir } from '../run/stateIgnore.ts';
+import type { RunConfig } from '../settings/config.ts';
+import type { StopSwitch } from '../stopSwitch.ts';
+import { type DraftOptions, type DraftResult, draftStories } from './planner.ts';
+
+export interface PlanAloneOptions {
+  /** What the person asked for. */
+  readonly task: string;
+  readonly files: RunFiles;
+  /** Absolute path of the JSON file that the plan is for; only looked at. */
+  readonly storyFile: string;
+  readonly agent: Agent;
+  readonly fallbackAgent?: Agent;
+  readonly config: RunConfig;
+  /** Environment the agent starts from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stop: StopSwitch;
+  readonly onEvent?: (event: RunEvent) => void;
+  /** Makes the draft; by default, of the task. */
+  readonly make?: (options: DraftOptions) => Promise<DraftResult>;
+}
+
+/**
+ * Plans a task without a run: no journal, no lock, nothing in the place of the stories. Its calls leave their files in
+ * a folder of their own, which goes once there is a draft.
+ *
+ * @throws {HumanError} when the story file could not be written there
+ */
+export async function planAlone(options: PlanAloneOptions): Promise<DraftResult> {
+  const { config, files, make = draftStories, onEvent, stop } = options;
+  await ignoreStateDir(files);
+  const id = newRunId();
+  const dir = path.join(files.stateDir, 'plan', id);
+  requirePlainFolders(dir);
+  const journal = new MemoryJournal();
+  let state = INITIAL_RUN_STATE;
+  journal.onDidAppend(event => {
+    state = applyEvent(state, event);
+    onEvent?.(event);
+  });
+  const caller = new AgentCaller({
+    ...options,
+    runId: id,
+    journal,
+    // Nobody can tell this one to go on now.
+    wake: () => NEVER,
+    costUsd: () => state.costUsd,
+    iterationCostUsd: () => state.costUsd,
+    config: { ...config, onLimit: 'stop' },
+  });
+  const result = await make({
+    ...options,
+    journal,
+    call: caller.port('plan', 0, dir),
+    draftDir: dir,
+  });
+  if (result.kind !== 'failed') {
+    await rm(dir, { recursive: true, force: true });
+  }
+  return stop.requested ? { kind: 'cancelled' } : result;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Events of a call that no run keeps. */
+class MemoryJournal implements Journal {
+  private seq = 0;
+  private readonly appendEmitter = new Emitter<RunEvent>();
+  readonly onDidAppend = this.appendEmitter.event;
+
+  append(body: RunEventBody): RunEvent {
+    this.seq += 1;
+    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
+    this.appendEmitter.fire(event);
+    return event;
+  }
+
+  sync(): void {
+    // Nothing is on the disk.
+  }
+}

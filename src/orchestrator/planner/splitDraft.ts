@@ -1,0 +1,200 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
+import * as z from 'zod';
+import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { HumanError } from '../humanError.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  findStoryArray,
+  TITLE_KEYS,
+} from '../stories/prdFormat.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
+import { shorten } from '../text.ts';
+import { jsonSchemaOf, PLAN_LIMITS } from './planDraft.ts';
+
+const MIN_PARTS = 2;
+export const MAX_PARTS = 5;
+
+const text = (max: number) => z.string().trim().min(1).max(max);
+
+const partSchema = z.looseObject({
+  title: text(PLAN_LIMITS.title).refine(value => !/[\r\n]/.test(value), 'must be one line of text'),
+  description: z.string().trim().max(PLAN_LIMITS.description).optional(),
+  acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
+  after: z
+    .array(z.number().int().min(1).max(MAX_PARTS))
+    .optional()
+    .describe('numbers of the parts that must be done before, from 1; earlier ones only'),
+});
+
+const splitSchema = z.looseObject({
+  parts: z.array(partSchema).min(MIN_PARTS).max(MAX_PARTS),
+});
+
+export type SplitPart = z.infer<typeof partSchema>;
+
+/** The shape of a split as JSON Schema, for agents that answer by one. */
+export function splitJsonSchema(): object {
+  return jsonSchemaOf(splitSchema);
+}
+
+/** Checks a planning agent's answer. Pure. */
+export function checkSplit(
+  answer: unknown,
+):
+  | { readonly parts: readonly SplitPart[]; readonly problems?: undefined }
+  | { readonly problems: readonly string[] } {
+  const parsed = splitSchema.safeParse(answer);
+  if (!parsed.success) {
+    return { problems: problemsOf(parsed.error) };
+  }
+  const { parts } = parsed.data;
+  const problems = parts.flatMap(({ after = [] }, index) =>
+    after.some(number => number > index)
+      ? [`Part ${index + 1}: "after" may only name earlier parts.`]
+      : [],
+  );
+  return problems.length > 0 ? { problems: boundedProblems(problems) } : { parts };
+}
+
+/**
+ * Puts the parts in the place of a story: each waits for what the story waited for, and whoever waited for the story
+ * waits for all of them. Everything else of the file stays as it is. Pure.
+ *
+ * @throws {HumanError} when the file has no such open story, or is written in a way that this cannot be done in
+ */
+export function applySplit(fileText: string, storyId: string, parts: readonly SplitPart[]): string {
+  const file = parseStoryFile('prd.json', fileText);
+  const story = openStory(file, storyId);
+  const array = findStoryArray(JSON.parse(fileText));
+  const entry = array?.entries[story.position];
+  if (file.kind !== 'stories' || array === undefined || !isRecord(entry)) {
+    throw cannotSplit(storyId);
+  }
+  const list: JSONPath = array.key === undefined ? [] : [array.key];
+  const ids = partIds(file, storyId, parts.length);
+  const entries = parts.map((part, index) => partEntry(entry, story, part, ids, index));
+  let after = fileText;
+  const set = (path: JSONPath, value: unknown, isArrayInsertion = false) => {
+    const formattingOptions = { insertSpaces: !/^\t/m.test(fileText), tabSize: indentOf(fileText) };
+    after = applyEdits(after, modify(after, path, value, { formattingOptions, isArrayInsertion }));
+  };
+  // From the end, so that the positions before stay what they are.
+  for (const other of [...file.stories].reverse()) {
+    const waiting = array.entries[other.position];
+    if (other.dependsOn.includes(storyId) && isRecord(waiting)) {
+      set([...list, other.position, dependencyKey(waiting)], withParts(other, storyId, ids));
+    }
+  }
+  set([...list, story.position], entries[0]);
+  for (const [index, part] of entries.slice(1).entries()) {
+    set([...list, story.position + 1 + index], part, true);
+  }
+  requireJustThat(after, file, story, parts, ids);
+  return after;
+}
+
+/** @throws {HumanError} when there is no such story, or it is done */
+export function openStory(file: ReturnType<typeof parseStoryFile>, storyId: string): Story {
+  const found = file.kind === 'stories' ? file.stories.filter(({ id }) => id === storyId) : [];
+  const [story] = found;
+  if (story === undefined || found.length > 1) {
+    throw new HumanError(
+      found.length > 1
+        ? `There are ${found.length} stories with the id ${shorten(storyId, 80)}. Give each an id of its own first.`
+        : `There is no story ${shorten(storyId, 80)} in the story file.`,
+    );
+  }
+  if (story.done) {
+    throw new HumanError(`${shorten(storyId, 80)} is done, so there is nothing to split.`);
+  }
+  return story;
+}
+
+function partEntry(
+  entry: Readonly<Record<string, unknown>>,
+  story: Story,
+  { acceptanceCriteria, after = [], description, title }: SplitPart,
+  ids: readonly string[],
+  index: number,
+): object {
+  const dependsOn = [...story.dependsOn, ...[...new Set(after)].map(n => ids[n - 1] ?? '')];
+  return {
+    ...entry,
+    id: ids[index],
+    [keyOf(entry, TITLE_KEYS, 'title')]: title,
+    ...(description === undefined ? {} : { description }),
+    [keyOf(entry, CRITERIA_KEYS, 'acceptanceCriteria')]: acceptanceCriteria,
+    ...(dependsOn.length === 0 ? {} : { [dependencyKey(entry)]: dependsOn }),
+  };
+}
+
+/** `US-003.1`, `US-003.2`, …; longer ones where the file has such ids already. */
+function partIds({ stories }: StoryList, storyId: string, count: number): string[] {
+  const taken = new Set(stories.map(({ id }) => id));
+  for (let separator = '.'; ; separator += '.') {
+    const ids = Array.from({ length: count }, (_, index) => `${storyId}${separator}${index + 1}`);
+    if (!ids.some(id => taken.has(id))) {
+      return ids;
+    }
+  }
+}
+
+function withParts({ dependsOn }: Story, storyId: string, ids: readonly string[]): string[] {
+  return dependsOn.flatMap(id => (id === storyId ? ids : [id]));
+}
+
+function dependencyKey(entry: Readonly<Record<string, unknown>>): string {
+  return keyOf(entry, DEPENDENCY_KEYS, 'dependsOn');
+}
+
+/** What the entry itself calls it. */
+function keyOf(
+  entry: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  usual: string,
+): string {
+  return keys.find(key => key in entry) ?? usual;
+}
+
+/** What the loop will make of the file decides, not what was meant: dialects name things in many ways. */
+function requireJustThat(
+  after: string,
+  before: StoryList,
+  story: Story,
+  parts: readonly SplitPart[],
+  ids: readonly string[],
+): void {
+  const saying = ({ id, title, criteria, done, dependsOn }: Story) => ({
+    ...{ id, title, done, dependsOn },
+    criteria: criteria.map(criterion => criterion.text),
+  });
+  const expected = before.stories.flatMap(other =>
+    other === story
+      ? parts.map(({ acceptanceCriteria, after: earlier = [], title }, index) => ({
+          ...{ id: ids[index], title, done: false, criteria: acceptanceCriteria },
+          dependsOn: [...story.dependsOn, ...[...new Set(earlier)].map(n => ids[n - 1])],
+        }))
+      : [{ ...saying(other), dependsOn: withParts(other, story.id, ids) }],
+  );
+  const file = parseStoryFile('prd.json', after);
+  if (file.kind !== 'stories' || !isDeepStrictEqual(file.stories.map(saying), expected)) {
+    throw cannotSplit(story.id);
+  }
+}
+
+function cannotSplit(storyId: string): HumanError {
+  return new HumanError(
+    `The story file is written in a way that ${shorten(storyId, 80)} cannot be split in by a small edit. Split it in the file.`,
+  );
+}
+
+function indentOf(fileText: string): number {
+  return /^( +)\S/m.exec(fileText)?.[1]?.length ?? 2;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

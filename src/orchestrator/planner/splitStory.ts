@@ -1,0 +1,111 @@
+import { answerJson } from '../calls/agentAnswer.ts';
+import { HumanError } from '../humanError.ts';
+import { amount } from '../numbers.ts';
+import { fenced } from '../prompt/fenced.ts';
+import type { Story } from '../stories/story.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
+import { shortenBlock } from '../text.ts';
+import type { DraftOptions, DraftResult } from './planner.ts';
+import { applySplit, checkSplit, MAX_PARTS, openStory, splitJsonSchema } from './splitDraft.ts';
+import { readStoryText } from './writePlan.ts';
+
+/** The first draft and two repairs. */
+const MAX_ATTEMPTS = 3;
+const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
+/** So much of a story is told, in UTF-16 units. */
+const MAX_STORY = 20_000;
+
+/**
+ * Lets a fresh agent cut one story into two to five smaller ones; nothing is written.
+ * @param storyId of an open story in the story file
+ * @param hint what a person says about it; may be empty
+ * @returns the whole text of the story file it would be
+ * @throws {HumanError} when there is no such story
+ */
+export async function draftSplit(
+  { call, files, journal, storyFile }: DraftOptions,
+  storyId: string,
+  hint: string,
+): Promise<DraftResult> {
+  const text = await readStoryText(storyFile);
+  if (text === undefined || !/\.json$/i.test(storyFile)) {
+    throw new HumanError(
+      `Only stories of a JSON file can be split. ${storyFile} is none; split the story there by hand.`,
+    );
+  }
+  const story = openStory(parseStoryFile(storyFile, text), storyId);
+  let problems: readonly string[] = [];
+  let costUsd: number | undefined;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const answer = await call({
+      name: `plan-${attempt}`,
+      prompt: splitPrompt(story, hint, problems),
+      tools: READING_TOOLS,
+      allowedTools: READING_TOOLS,
+      jsonSchema: splitJsonSchema(),
+    });
+    costUsd = answer.costUsd === undefined ? costUsd : (costUsd ?? 0) + amount(answer.costUsd);
+    if (answer.cancelled) {
+      return { kind: 'cancelled' };
+    }
+    if (answer.error) {
+      return { kind: 'failed', message: `The planning agent failed: ${answer.error.message}` };
+    }
+    const found = answerJson(answer);
+    const split =
+      found.problem === undefined ? checkSplit(found.value) : { problems: [found.problem] };
+    if (split.problems === undefined) {
+      return {
+        kind: 'drafted',
+        text: applySplit(text, storyId, split.parts),
+        stories: split.parts.length,
+        attempts: attempt,
+        ...(costUsd === undefined ? {} : { costUsd }),
+      };
+    }
+    problems = split.problems;
+    journal.append({ type: 'plan.refused', attempt, problems: [...problems] });
+  }
+  return {
+    kind: 'failed',
+    message: `The planning agent gave no valid split of the story in ${MAX_ATTEMPTS} tries in ${files.workspace}: ${problems.slice(0, 3).join(' ')} Say how it is to be split, or split it in the file.`,
+  };
+}
+
+/** The prompt of the agent that splits. Pure. */
+function splitPrompt(story: Story, hint: string, problems: readonly string[]): string {
+  const told = [
+    `${story.id}: ${story.title}`,
+    story.description,
+    ...story.criteria.map(criterion => `- ${criterion.text}`),
+  ].join('\n');
+  return `${[
+    `# Ralph Fresh - Splitting a Story
+
+You cut one story into smaller ones that other agents will do. Each of them starts with a fresh context, sees one story and the code, and has no memory of you or of each other. The story did not get on as it is: it is too large or not clear enough for one agent.
+You only read: change no file, and run nothing.`,
+    `## The Story\n${fenced(shortenBlock(told, MAX_STORY))}`,
+    ...(hint === '' ? [] : [`## What the Person Says\n${fenced(hint)}`]),
+    ...(problems.length === 0
+      ? []
+      : [
+          `## The Last Answer Was Refused\n${fenced(problems.map(problem => `- ${problem}`).join('\n'))}`,
+        ]),
+    `## How to Split
+1. **READ** the code that the story is about, what of it is done already, and progress.txt beside the story file.
+2. **CUT** it into 2 to ${MAX_PARTS} parts, each small enough for one agent to finish, test and commit. Together they achieve the story, and nothing else.
+3. **WRITE CRITERIA** that an agent can check by a command or by looking at the code. Each criterion of the story is in one of the parts. End each part with the checks that the story has.
+4. **ORDER** them; \`after\` has the numbers of the parts that must be done before.`,
+    `## Your Answer
+One JSON object of this shape: as structured data when you are given a tool for that, else as the last thing you say, in one \`\`\`json block.
+
+\`\`\`json
+{
+  "parts": [
+    { "title": "Store todos", "description": "…", "acceptanceCriteria": ["…"] },
+    { "title": "List todos", "description": "…", "acceptanceCriteria": ["…"], "after": [1] }
+  ]
+}
+\`\`\``,
+  ].join('\n\n')}\n`;
+}

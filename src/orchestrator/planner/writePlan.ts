@@ -1,0 +1,54 @@
+import { HumanError } from '../humanError.ts';
+import { openPlainFile } from '../run/plainFile.ts';
+import type { RunFiles } from '../run/runFiles.ts';
+import { acquireRunLock } from '../run/runLock.ts';
+import { ignoreStateDir } from '../run/stateIgnore.ts';
+import { placeStories, relative } from './placeStories.ts';
+
+export interface WritePlanOptions {
+  readonly files: RunFiles;
+  /** Absolute path of the JSON story file; need not exist. */
+  readonly storyFile: string;
+  /** Its new text. */
+  readonly content: string;
+  /** What it held when the person looked at the plan, `undefined` when it was not there; absent: whatever it holds. */
+  readonly before?: { readonly text: string | undefined };
+}
+
+/**
+ * Writes a plan that a person has seen; what was there before goes to `.omc/archive`. Not while a run works here, and
+ * not over a file that has changed since.
+ *
+ * @returns the archive's folder, relative to the workspace, when there was something to keep
+ * @throws {HumanError} with the next step; nothing was written then
+ */
+export async function writePlan(options: WritePlanOptions): Promise<{ archived?: string }> {
+  const { files, storyFile, content, before } = options;
+  await ignoreStateDir(files);
+  const attempt = await acquireRunLock(files);
+  if (attempt.kind === 'held') {
+    throw new HumanError(
+      'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first, then write the stories.',
+    );
+  }
+  try {
+    if (before !== undefined && (await readStoryText(storyFile)) !== before.text) {
+      throw new HumanError(
+        `${relative(files, storyFile)} has changed since the plan was made, so it was left as it is. Plan again to see what the new stories would replace.`,
+      );
+    }
+    return await placeStories({ files, storyFile, content, now: new Date() });
+  } finally {
+    await attempt.lock.release();
+  }
+}
+
+/** The text of a story file as it is now; `undefined` when there is none. */
+export async function readStoryText(storyFile: string): Promise<string | undefined> {
+  const handle = await openPlainFile(storyFile);
+  try {
+    return await handle?.readFile('utf8');
+  } finally {
+    await handle?.close();
+  }
+}

@@ -1,0 +1,38 @@
+import { HumanError } from '../humanError.ts';
+import { readJournal } from '../run/journal.ts';
+import { livingRun } from '../run/livingRun.ts';
+import type { RunFiles } from '../run/runFiles.ts';
+import { foldRun } from '../run/runState.ts';
+import { editFile } from '../stories/fileEdit.ts';
+
+/** @throws {HumanError} while a run works: the guard would put the story file back */
+export async function requireNobodyWorks(files: RunFiles): Promise<void> {
+  const runId = (await livingRun(files))?.runId;
+  const waiting =
+    runId === undefined ? undefined : foldRun(await readJournal(files.journalFile(runId))).waiting;
+  if (runId !== undefined && waiting?.kind !== 'pause') {
+    throw new HumanError(
+      'A run works on the stories now. Let it pause after this iteration, or stop it, and split the story then.',
+    );
+  }
+}
+
+/**
+ * Writes the story file with a story split, in one step, if it is still what the split was made from.
+ * @throws {HumanError} when it has changed since, cannot be written, or a run works
+ */
+export async function writeSplit(
+  files: RunFiles,
+  storyFile: string,
+  { after, before }: { readonly before: string; readonly after: string },
+): Promise<void> {
+  await requireNobodyWorks(files);
+  await editFile(storyFile, now => {
+    if (now.toString('utf8') !== before) {
+      throw new HumanError(
+        `${storyFile} has changed since the story was split, so it was left as it is. Split it again.`,
+      );
+    }
+    return Buffer.from(after);
+  });
+}

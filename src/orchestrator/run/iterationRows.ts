@@ -1,0 +1,189 @@
+import type { IterationOutcome, RunEvent } from './events.ts';
+
+/** One iteration as the journal tells it. */
+export interface IterationRow {
+  readonly number: number;
+  readonly storyId?: string;
+  readonly storyTitle?: string;
+  /** `interrupted`: it was under way when the loop was killed. */
+  readonly outcome: IterationOutcome | 'running' | 'interrupted';
+  readonly startedAt: string;
+  /** Absent until it has ended. */
+  readonly durationMs?: number;
+  readonly costUsd?: number;
+  /** In the order they were made. */
+  readonly commits: readonly { readonly hash: string; readonly subject: string }[];
+  readonly reason?: IterationReason;
+}
+
+/** Why it came out as it did; codes and data, no sentences. */
+export type IterationReason =
+  | { readonly kind: 'hardLimit' | 'idleLimit' }
+  /** In the system's words: the agent did not start. */
+  | { readonly kind: 'notStarted'; readonly message: string }
+  /** The agent's call failed. */
+  | { readonly kind: 'error'; readonly message: string; readonly exit?: number | string }
+  /** In the agent's words. */
+  | { readonly kind: 'blocked' | 'needsHuman'; readonly message: string }
+  /** It promised to be complete, and the files said otherwise. */
+  | { readonly kind: 'refusedPromise' }
+  /** A check refused its claim. */
+  | {
+      readonly kind: 'failedCheck';
+      readonly command: string;
+      readonly exitCode?: number;
+      readonly timedOut: boolean;
+    }
+  /** The reviewer did not approve its claim. */
+  | { readonly kind: 'objections'; readonly objections: readonly string[] }
+  /** It changed stories that it was not given. */
+  | { readonly kind: 'guard'; readonly restored: boolean };
+
+/**
+ * Tells the iterations of a run, oldest first. Pure and total, like the fold of the run itself: events
+ * that are repeated or belong to no iteration change nothing.
+ * @param alive the loop's process lives
+ */
+export function iterationRows(
+  events: readonly RunEvent[],
+  { alive }: { readonly alive: boolean },
+): readonly IterationRow[] {
+  let rows = new Map<number, IterationRow>();
+  let lastSeq = 0;
+  let ended = false;
+  const change = (number: number, changed: (row: IterationRow) => IterationRow) => {
+    const row = rows.get(number);
+    if (row) {
+      rows.set(number, changed(row));
+    }
+  };
+  for (const event of events) {
+    if (event.seq <= lastSeq) {
+      continue;
+    }
+    lastSeq = event.seq;
+    switch (event.type) {
+      case 'run.started':
+        rows = new Map();
+        ended = false;
+        break;
+      case 'iteration.started':
+        // Removed first: a number that starts again is the newest.
+        rows.delete(event.iteration);
+        rows.set(event.iteration, {
+          number: event.iteration,
+          ...(event.storyId !== undefined && { storyId: event.storyId }),
+          ...(event.storyTitle !== undefined && { storyTitle: event.storyTitle }),
+          outcome: 'running',
+          startedAt: event.at,
+          commits: [],
+        });
+        break;
+      case 'run.resumed':
+        ended = false;
+        break;
+      case 'agent.ended': {
+        // A reviewer's end is not the end of the work.
+        if (event.purpose === undefined || event.purpose === 'story') {
+          const reason = reasonOf(event);
+          change(event.iteration, row => {
+            const { reason: _before, ...rest } = row;
+            return { ...rest, ...(reason && { reason }) };
+          });
+        }
+        break;
+      }
+      case 'guard.found':
+        change(event.iteration, row => ({
+          ...row,
+          reason: { kind: 'guard', restored: event.restored },
+        }));
+        break;
+      case 'check.ended':
+        if (!event.ok) {
+          const { command, exitCode, timedOut } = event;
+          change(event.iteration, row => ({
+            ...row,
+            reason: {
+              kind: 'failedCheck',
+              command,
+              ...(exitCode !== undefined && { exitCode }),
+              timedOut,
+            },
+          }));
+        }
+        break;
+      case 'review.ended':
+        if (!event.approved) {
+          const { objections } = event;
+          change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
+        }
+        break;
+      case 'commit.recorded': {
+        const { hash, subject } = event;
+        change(event.iteration, row => ({
+          ...row,
+          commits: [...row.commits, { hash, subject }],
+        }));
+        break;
+      }
+      case 'promise.seen': {
+        const { signal, message, accepted } = event;
+        if (signal !== 'complete') {
+          change(event.iteration, row => ({ ...row, reason: { kind: signal, message } }));
+        } else if (!accepted) {
+          change(event.iteration, row => ({ ...row, reason: { kind: 'refusedPromise' } }));
+        }
+        break;
+      }
+      case 'iteration.ended': {
+        const { outcome, durationMs, costUsd } = event;
+        change(event.iteration, row => ({
+          ...row,
+          outcome,
+          durationMs,
+          ...(costUsd !== undefined && { costUsd }),
+        }));
+        break;
+      }
+      case 'run.ended':
+        ended = true;
+        break;
+      default:
+        // The agent's work is not told iteration by iteration.
+        break;
+    }
+  }
+  const found = [...rows.values()];
+  // Only the newest can be under way; one before it that has no end was cut off, whoever lives now.
+  return found.map((row, index) =>
+    row.outcome === 'running' && (ended || !alive || index < found.length - 1)
+      ? { ...row, outcome: 'interrupted' }
+      : row,
+  );
+}
+
+function reasonOf({
+  reason,
+  error,
+  exitCode,
+  signal,
+}: Extract<RunEvent, { type: 'agent.ended' }>): IterationReason | undefined {
+  switch (reason) {
+    case 'hardLimit':
+    case 'idleLimit':
+      return { kind: reason };
+    case 'notStarted':
+      return { kind: reason, message: error?.message ?? '' };
+    default: {
+      const exit = exitCode === 0 ? undefined : (exitCode ?? signal);
+      return (
+        error && {
+          kind: 'error',
+          message: error.message,
+          ...(exit !== undefined && { exit }),
+        }
+      );
+    }
+  }
+}

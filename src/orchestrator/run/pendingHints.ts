@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import * as z from 'zod';
+import { HumanError } from '../humanError.ts';
+import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
+import type { RunFiles } from './runFiles.ts';
+import { ignoreStateDir } from './stateIgnore.ts';
+
+/** More than people write. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const hintSchema = z.looseObject({
+  id: z.string().min(1).max(100),
+  text: z.string().min(1),
+  storyId: z.string().optional(),
+  at: z.string(),
+});
+
+/** A hint that waits for the next agent that it is for, whichever run that is in. */
+export interface PendingHint {
+  readonly id: string;
+  readonly text: string;
+  /** For the agents of this story alone. */
+  readonly storyId?: string | undefined;
+  /** ISO 8601; when it was given. */
+  readonly at: string;
+}
+
+/** @returns the hints that wait, the oldest first */
+export async function pendingHints(files: RunFiles): Promise<PendingHint[]> {
+  const text = (await readPlainFile(files.hintsFile, MAX_BYTES))?.toString('utf8') ?? '';
+  return text.split('\n').flatMap(line => {
+    const { data } = hintSchema.safeParse(jsonOf(line));
+    return data === undefined ? [] : [data];
+  });
+}
+
+/** Keeps a hint for the next agent that it is for. */
+export async function addPendingHint(
+  files: RunFiles,
+  hint: Omit<PendingHint, 'id' | 'at'>,
+): Promise<PendingHint> {
+  const added: PendingHint = {
+    id: randomUUID(),
+    text: hint.text,
+    ...(hint.storyId === undefined ? {} : { storyId: hint.storyId }),
+    at: new Date().toISOString(),
+  };
+  await change(files, hints => [...hints, added]);
+  return added;
+}
+
+/**
+ * Gives a hint that waits another text.
+ * @returns false when it does not wait any more
+ */
+export async function rewordPendingHint(
+  files: RunFiles,
+  id: string,
+  text: string,
+): Promise<boolean> {
+  let found = false;
+  await change(files, hints =>
+    hints.map(hint => {
+      found ||= hint.id === id;
+      return hint.id === id ? { ...hint, text } : hint;
+    }),
+  );
+  return found;
+}
+
+/** Takes hints back, or removes them because they were told. */
+export async function removePendingHints(files: RunFiles, ids: ReadonlySet<string>): Promise<void> {
+  await change(files, hints => hints.filter(({ id }) => !ids.has(id)));
+}
+
+/** One writer at a time; readers see the file before or after. */
+async function change(
+  files: RunFiles,
+  edit: (hints: readonly PendingHint[]) => readonly PendingHint[],
+): Promise<void> {
+  const unlock = await takeLock(files);
+  try {
+    const before = await pendingHints(files);
+    const after = edit(before);
+    if (after.length > 0) {
+      await writePlainFile(
+        files.hintsFile,
+        after.map(hint => `${JSON.stringify(hint)}\n`).join(''),
+      );
+    } else if (existsSync(files.hintsFile)) {
+      await rm(files.hintsFile, { force: true });
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function takeLock(files: RunFiles): Promise<() => Promise<void>> {
+  requirePlainState(files);
+  try {
+    await mkdir(files.stateDir, { recursive: true });
+    await ignoreStateDir(files);
+    // Loaded here: whoever only looks needs no lock.
+    const { lock } = await import('proper-lockfile');
+    return await lock(files.stateDir, {
+      lockfilePath: `${files.hintsFile}.taking`,
+      stale: 5_000,
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+    });
+  } catch (error) {
+    if (error instanceof HumanError) {
+      throw error;
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HumanError(
+      `Ralph cannot write its state to ${files.stateDir} (${code ?? error}). Make it a folder that you may write to, or remove what is in its place.`,
+      { cause: error },
+    );
+  }
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Not ours.
+    return undefined;
+  }
+}

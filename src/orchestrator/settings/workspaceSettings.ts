@@ -1,0 +1,74 @@
+import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { applyEdits, modify } from 'jsonc-parser';
+import { HumanError } from '../humanError.ts';
+import { replaceFile } from '../stories/replaceFile.ts';
+import { parseSettings } from './settingsFile.ts';
+import type { GivenSettings } from './settingTable.ts';
+
+/** Where a workspace keeps its settings. @param workspace absolute path */
+export function workspaceSettingsFile(workspace: string): string {
+  return path.join(workspace, '.omc', 'config.json');
+}
+
+/**
+ * What the workspace's own file of settings says.
+ * @throws {HumanError} naming the line and the mend
+ */
+export async function readWorkspaceSettings(workspace: string): Promise<GivenSettings> {
+  const file = workspaceSettingsFile(workspace);
+  const content = await readPlain(file);
+  return content === undefined ? {} : parseSettings(content, file, { kind: 'workspace' });
+}
+
+/**
+ * Sets the checks in the workspace's file of settings and changes nothing else in it: comments and the other settings
+ * stay as they are. No checks take the setting out.
+ *
+ * @throws {HumanError} when the file cannot be used, or has just been changed by somebody else
+ */
+export async function setWorkspaceChecks(
+  workspace: string,
+  commands: readonly string[],
+): Promise<void> {
+  const file = workspaceSettingsFile(workspace);
+  const before = await readPlain(file);
+  const value = commands.length === 0 ? undefined : commands;
+  if (before === undefined) {
+    if (value !== undefined) {
+      await mkdir(path.dirname(file), { recursive: true });
+      // Never over a file that appeared in between.
+      await writeFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`, { flag: 'wx' });
+    }
+    return;
+  }
+  // Only a file that can be read can be edited.
+  parseSettings(before, file, { kind: 'workspace' });
+  const text = before.toString('utf8');
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const tabs = /^\t/m.test(text);
+  const edits = modify(text, ['verify'], value, {
+    formattingOptions: { insertSpaces: !tabs, tabSize: 2, eol },
+  });
+  if (!(await replaceFile(file, before, Buffer.from(applyEdits(text, edits))))) {
+    throw new HumanError(`${file} has just been changed. Choose the checks again.`);
+  }
+}
+
+/** A repository's link may lead anywhere, so none is followed. */
+async function readPlain(file: string): Promise<Buffer | undefined> {
+  try {
+    if (!(await lstat(file)).isFile()) {
+      throw new HumanError(
+        `${file} is not a plain file. Put a file of settings there, or nothing.`,
+      );
+    }
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { plainText } from '../plainText.ts';
+import type { StatusUse } from '../statusWord.ts';
+import type { Habits } from './habits.ts';
+import type { Severity, StoryMend } from './storyDiagnosis.ts';
+
+/** What one entry is told to be: a part of a diagnosis, at one of its members or at the entry itself. */
+export interface Complaint {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly key?: string;
+  readonly mends?: () => readonly StoryMend[];
+}
+
+/** What an entry is compared with. */
+export interface Surroundings {
+  readonly habits: Habits;
+  readonly ids: ReadonlySet<string>;
+  readonly statuses: readonly (StatusUse | undefined)[];
+  readonly taken: Set<string>;
+}
+
+/** A value from outside, fit for a message. */
+export function quoted(value: unknown): string {
+  return `“${plainText(typeof value === 'string' ? value : JSON.stringify(value))}”`;
+}

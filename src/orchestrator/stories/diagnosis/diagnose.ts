@@ -1,0 +1,231 @@
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { literal, memberSpan, removePart } from '../jsonEdit.ts';
+import type { Span } from '../jsonOutline.ts';
+import { ownId } from '../prdFormat.ts';
+import type { StoryFile, StoryProblem } from '../story.ts';
+import { parseStoryText } from '../storyFile.ts';
+import { unknownDependencyMessage } from '../storyProblems.ts';
+import { TextLines } from '../textLines.ts';
+import { closestId, takeFreeId } from './ids.ts';
+import { checkEntries } from './prdChecks.ts';
+import { type DependencyPlace, PrdDocument } from './prdDocument.ts';
+import type { StoryDiagnosis, StoryMend } from './storyDiagnosis.ts';
+import { syntaxMends } from './syntaxMends.ts';
+
+/** No more problems than these are told at once. */
+const MAX_PROBLEMS = 1_000;
+/** So often the clear mends are made, since one may bring the next to light. */
+const MAX_ROUNDS = 50;
+
+/** A story file as it was read, and all that is wrong with it, in the order of the text. */
+export interface DiagnosedStories {
+  readonly file: StoryFile;
+  /** Without byte order mark; the ranges are in it. */
+  readonly text: string;
+  readonly diagnoses: readonly StoryDiagnosis[];
+}
+
+/**
+ * Tells what is wrong with a story file: what the reader says of it, and in a `prd.json` also what is probably not
+ * meant as it stands. Pure; never throws.
+ * @param path tells the format, as in `parseStoryFile`
+ */
+export function diagnoseStories(path: string, content: string): DiagnosedStories {
+  const { file, text } = parseStoryText(path, content);
+  const lines = new TextLines(text);
+  const document =
+    file.kind === 'stories' && file.format === 'prd' ? PrdDocument.read(text) : undefined;
+  const taken = new Set(document?.ids());
+  const diagnoses: StoryDiagnosis[] = [];
+  for (const found of all(file, document, { text, lines, taken })) {
+    diagnoses.push(found);
+    if (diagnoses.length >= MAX_PROBLEMS) {
+      break;
+    }
+  }
+  return { file, text, diagnoses: diagnoses.sort((a, b) => a.start - b.start || a.end - b.end) };
+}
+
+/** Makes every mend that is clear. @returns the new text, with the byte order mark it had */
+export function mendAll(path: string, content: string): string {
+  const bom = content.startsWith('\uFEFF') ? '\uFEFF' : '';
+  let text = content.slice(bom.length);
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const edits = clearEdits(diagnoseStories(path, text).diagnoses);
+    if (edits.length === 0) {
+      break;
+    }
+    text = applyEdits(text, edits);
+  }
+  return bom + text;
+}
+
+/** The edits of clear mends that do not touch each other. */
+function clearEdits(diagnoses: readonly StoryDiagnosis[]): Edit[] {
+  const taken: Edit[] = [];
+  let end = -1;
+  for (const { mends } of diagnoses) {
+    const edits = [...(mends().find(({ isClear }) => isClear)?.edits ?? [])].sort(
+      (a, b) => a.offset - b.offset,
+    );
+    const [first] = edits;
+    const last = edits.at(-1);
+    if (first !== undefined && last !== undefined && first.offset > end) {
+      taken.push(...edits);
+      end = last.offset + last.length;
+    }
+  }
+  return taken;
+}
+
+interface Context {
+  readonly text: string;
+  readonly lines: TextLines;
+  readonly taken: Set<string>;
+}
+
+function* all(
+  file: StoryFile,
+  document: PrdDocument | undefined,
+  context: Context,
+): Generator<StoryDiagnosis> {
+  for (const problem of file.problems) {
+    if (document === undefined) {
+      yield plainDiagnosis(file, problem, context);
+    } else {
+      yield* relationDiagnoses(document, problem, context);
+    }
+  }
+  if (document !== undefined) {
+    yield* checkEntries(document, context.taken);
+  }
+}
+
+/** Of another format, or of a file that cannot be used: the rest of the line. */
+function plainDiagnosis(
+  file: StoryFile,
+  problem: StoryProblem,
+  { lines, text }: Context,
+): StoryDiagnosis {
+  const { code, message } = problem;
+  const offset = Math.min(lines.offsetOf(problem), text.length);
+  const rest = /^[^\r\n]*/.exec(text.slice(offset))?.[0].trimEnd() ?? '';
+  // One character is underlined even where the line has ended: the one before.
+  const start = rest === '' && offset > 0 ? offset - 1 : offset;
+  return {
+    code,
+    message,
+    severity: file.kind === 'invalid' ? 'error' : 'warning',
+    start,
+    end: Math.min(text.length, Math.max(offset + rest.length, start + 1)),
+    mends: () => (code === 'invalidJson' && file.format === 'prd' ? syntaxMends(text, offset) : []),
+  };
+}
+
+/** What is wrong between stories, at the very id that is wrong. */
+function* relationDiagnoses(
+  document: PrdDocument,
+  { code, message, subject }: StoryProblem,
+  { taken }: Context,
+): Generator<StoryDiagnosis> {
+  const { position = 0, ids = [] } = subject ?? {};
+  const facts = { code, message, severity: 'warning' } as const;
+  switch (code) {
+    case 'duplicateId': {
+      const member = document.member(position, 'id');
+      const place = member?.value ?? document.span(position);
+      const id = takeFreeId(taken, ids[0] ?? '');
+      yield {
+        ...facts,
+        ...place,
+        mends: () => (member ? [giveId(document, member.value, id)] : []),
+      };
+      break;
+    }
+    case 'unknownDependency': {
+      const own = ownId(document.entry(position) ?? {}) ?? `#${position + 1}`;
+      for (const id of ids) {
+        for (const place of document.dependencies(position, id)) {
+          yield {
+            ...facts,
+            message: unknownDependencyMessage(own, [id]),
+            ...place.span,
+            mends: () => unknownMends(document, position, place),
+          };
+        }
+      }
+      break;
+    }
+    default: {
+      // The first story of a circle waits for a later one: that is the odd one, not those after it.
+      const next = ids[1] ?? ids[0] ?? '';
+      const [place] = document.dependencies(position, next);
+      yield {
+        ...facts,
+        ...(place?.span ?? document.span(position)),
+        mends: () => {
+          const edits = document
+            .dependencies(position, next)
+            .map(found => removal(document, position, found));
+          // Named twice, only one of them can be taken out at a time.
+          return edits.length === 1
+            ? [{ kind: 'removeDependency', values: [next], edits, isClear: true }]
+            : [];
+        },
+      };
+    }
+  }
+}
+
+function giveId(document: PrdDocument, { start, end }: Span, id: string): StoryMend {
+  const isNumber = document.text[start] !== '"' && /^[1-9]\d{0,14}$/.test(id);
+  const content = isNumber ? id : literal(id);
+  return {
+    kind: 'giveId',
+    values: [id],
+    edits: [{ offset: start, length: end - start, content }],
+    isClear: true,
+  };
+}
+
+function unknownMends(
+  document: PrdDocument,
+  position: number,
+  place: DependencyPlace,
+): StoryMend[] {
+  const own = ownId(document.entry(position) ?? {});
+  const others = document
+    .ids()
+    .filter(id => id !== own && document.dependencies(position, id).length === 0);
+  const meant = closestId(place.id, new Set(others));
+  const { start, end } = place.span;
+  const replace: StoryMend[] =
+    meant === undefined
+      ? []
+      : [
+          {
+            kind: 'replaceDependency',
+            values: [place.id, meant],
+            edits: [{ offset: start, length: end - start, content: literal(meant) }],
+            isClear: true,
+          },
+        ];
+  return [
+    ...replace,
+    {
+      kind: 'removeDependency',
+      values: [place.id],
+      edits: [removal(document, position, place)],
+      isClear: meant === undefined,
+    },
+  ];
+}
+
+function removal(document: PrdDocument, position: number, { list, member }: DependencyPlace): Edit {
+  if (list !== undefined) {
+    return removePart(list.elements, list.index);
+  }
+  const members = document.members(position);
+  const index = members.findIndex(({ name }) => name.start === member.name.start);
+  return removePart(members.map(memberSpan), index);
+}

@@ -1,0 +1,98 @@
+import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../prdFormat.ts';
+import { type StatusUse, statusFollows } from '../statusWord.ts';
+import { type Complaint, quoted, type Surroundings } from './complaint.ts';
+import { addField, replaceKey, setValue } from './entryMends.ts';
+import { yesOrNo } from './fieldNames.ts';
+import type { PrdDocument } from './prdDocument.ts';
+
+/** Whether a story says in the file's own way if it is done. */
+export function* checkDone(
+  document: PrdDocument,
+  position: number,
+  entry: Entry,
+  { habits, statuses }: Surroundings,
+  hasOtherKey: boolean,
+): Generator<Complaint> {
+  const key = doneKeyOf(entry);
+  const { doneKey } = habits;
+  if (key === undefined) {
+    if (!hasOtherKey && habits.hasDone && doneKey !== undefined) {
+      yield {
+        code: 'missingDone',
+        severity: 'info',
+        message: `This story does not say whether it is done: add "${doneKey}": false.`,
+        mends: () => [addField(document, position, doneKey, false, false)],
+      };
+    }
+  } else if (key === 'status') {
+    if (doneKey !== undefined) {
+      const done = isDoneWord(entry.status);
+      yield {
+        code: 'statusForPasses',
+        severity: 'warning',
+        key,
+        message: `The other stories of this file say by "${doneKey}" whether they are done: write "${doneKey}": ${done} in place of the status.`,
+        mends: () => replaceKey(document, position, 'status', doneKey, done),
+      };
+    }
+  } else if (typeof entry[key] !== 'boolean') {
+    if (entry[key] !== null) {
+      yield notBoolean(document, position, key, entry[key]);
+    }
+  } else {
+    yield* contradiction(document, position, entry, statuses);
+  }
+}
+
+function notBoolean(
+  document: PrdDocument,
+  position: number,
+  key: string,
+  value: unknown,
+): Complaint {
+  const meant = yesOrNo(value);
+  return {
+    code: 'doneNotBoolean',
+    severity: 'warning',
+    key,
+    message: `${quoted(value)} is neither true nor false, so the story counts as not done: write true or false without quotes.`,
+    mends: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
+  };
+}
+
+/** A status that says the opposite of the key that decides, in a file where it usually says the same. */
+function* contradiction(
+  document: PrdDocument,
+  position: number,
+  entry: Entry,
+  statuses: readonly (StatusUse | undefined)[],
+): Generator<Complaint> {
+  const done = isDone(entry);
+  const key = doneKeyOf(entry);
+  if (done || key === undefined || key === 'status' || !isDoneWord(entry.status)) {
+    return;
+  }
+  const others = statuses.flatMap((use, index) =>
+    use === undefined || index === position ? [] : [use],
+  );
+  if (statusFollows(String(entry.status), done, others)) {
+    yield {
+      code: 'statusContradicts',
+      severity: 'info',
+      key: 'status',
+      message: `The status says that the story is done, and "${key}": false that it is not, which counts: correct one of them.`,
+      mends: () => [setValue(document, position, key, true, false)],
+    };
+  }
+}
+
+/** The status of each entry, with what its done key says. */
+export function statusUses(document: PrdDocument): (StatusUse | undefined)[] {
+  return document.entries.map(entry => {
+    if (!isEntry(entry) || typeof entry.status !== 'string') {
+      return undefined;
+    }
+    const { status } = entry;
+    return doneKeyOf(entry) === 'status' ? { status } : { status, done: isDone(entry) };
+  });
+}

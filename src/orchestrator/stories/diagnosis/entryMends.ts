@@ -1,0 +1,71 @@
+import { type JsonValue, literal, setMembers } from '../jsonEdit.ts';
+import type { Member } from '../jsonOutline.ts';
+import type { PrdDocument } from './prdDocument.ts';
+import type { StoryMend } from './storyDiagnosis.ts';
+
+/** Gives a story a field that it lacks. @param isFirst it goes before the others */
+export function addField(
+  document: PrdDocument,
+  position: number,
+  key: string,
+  value: JsonValue,
+  isFirst: boolean,
+): StoryMend {
+  const { start } = document.span(position);
+  const [first] = document.members(position);
+  const isNew = document.member(position, key) === undefined;
+  const edits =
+    isFirst && isNew && first !== undefined
+      ? [
+          {
+            offset: first.name.start,
+            length: 0,
+            content: `${JSON.stringify(key)}: ${literal(value)},${separatorOf(document, start, first)}`,
+          },
+        ]
+      : setMembers(document.text, start, new Map([[key, value]]));
+  return {
+    kind: key === 'id' ? 'giveId' : 'addField',
+    values: [key === 'id' ? String(value) : key],
+    edits,
+    isClear: key === 'id',
+  };
+}
+
+/** What stands between the opening brace and the first member; members are apart by the same. */
+function separatorOf({ text }: PrdDocument, start: number, first: Member): string {
+  return text.slice(start + 1, first.name.start) || ' ';
+}
+
+/** Gives a field another value. */
+export function setValue(
+  document: PrdDocument,
+  position: number,
+  key: string,
+  value: JsonValue,
+  isClear: boolean,
+): StoryMend {
+  const edits = setMembers(document.text, document.span(position).start, new Map([[key, value]]));
+  return { kind: 'setValue', values: [key, literal(value)], edits, isClear };
+}
+
+/** Gives a member another key, and another value unless that is `undefined`. */
+export function replaceKey(
+  document: PrdDocument,
+  position: number,
+  from: string,
+  to: string,
+  value: boolean | undefined,
+): StoryMend[] {
+  const member = document.member(position, from);
+  if (member === undefined) {
+    return [];
+  }
+  const { name, value: old } = member;
+  const rename = { offset: name.start, length: name.end - name.start, content: JSON.stringify(to) };
+  const edits =
+    value === undefined
+      ? [rename]
+      : [rename, { offset: old.start, length: old.end - old.start, content: String(value) }];
+  return [{ kind: 'renameKey', values: [from, to], edits, isClear: true }];
+}

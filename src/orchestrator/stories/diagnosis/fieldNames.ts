@@ -1,0 +1,115 @@
+import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, type Entry, isDoneWord } from '../prdFormat.ts';
+
+/** A fact that no program reads under the key it was written with. */
+export interface Misnamed {
+  readonly fact: 'done' | 'criteria' | 'dependencies';
+  readonly key: string;
+}
+
+// Without case and separators, so that isDone, is_done and "Is done" are one.
+const DONE_NAMES = new Set([
+  'passes',
+  'passed',
+  'passing',
+  'pass',
+  'done',
+  'isdone',
+  'tested',
+  'complete',
+  'completed',
+  'iscomplete',
+  'iscompleted',
+  'finished',
+  'isfinished',
+  'implemented',
+]);
+const CRITERIA_NAMES = new Set([
+  'acceptancecriteria',
+  'acceptancecriterias',
+  'acceptancecriterion',
+  'donecriteria',
+  'successcriteria',
+  'exitcriteria',
+]);
+const DEPENDENCY_NAMES = new Set([
+  'dependson',
+  'depends',
+  'dependency',
+  'dependencies',
+  'blockedby',
+  'requires',
+  'prerequisites',
+  'waitsfor',
+]);
+
+/**
+ * Finds the facts that a story lacks and has under another name.
+ * @param lacks the facts that no known key gives
+ * @param ids all ids of the file; a key is one for dependencies only when it names these
+ */
+export function misnamed(
+  entry: Entry,
+  lacks: Readonly<Record<Misnamed['fact'], boolean>>,
+  ids: ReadonlySet<string>,
+): Misnamed[] {
+  const found: Misnamed[] = [];
+  for (const key of Object.keys(entry)) {
+    const name = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+    const value = entry[key];
+    if (
+      lacks.done &&
+      DONE_NAMES.has(name) &&
+      !isIn(DONE_KEYS, key) &&
+      yesOrNo(value) !== undefined
+    ) {
+      found.push({ fact: 'done', key });
+    } else if (lacks.criteria && CRITERIA_NAMES.has(name) && !isIn(CRITERIA_KEYS, key)) {
+      found.push({ fact: 'criteria', key });
+    } else if (
+      lacks.dependencies &&
+      DEPENDENCY_NAMES.has(name) &&
+      !isIn(DEPENDENCY_KEYS, key) &&
+      namesIds(value, ids)
+    ) {
+      found.push({ fact: 'dependencies', key });
+    }
+  }
+  // One key for each fact: with two there is no clear mend.
+  return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
+}
+
+function isIn(keys: readonly string[], key: string): boolean {
+  return keys.includes(key);
+}
+
+function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.length > 0 && list.every(id => typeof id === 'string' && ids.has(id));
+}
+
+/** What a value under a done key was meant to say; `undefined` when that is not clear. */
+export function yesOrNo(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') {
+    return value;
+  }
+  const word = String(value).trim().toLowerCase();
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    return undefined;
+  }
+  if (isDoneWord(value) || ['true', 'yes', 'y', '1', 'pass', 'passes'].includes(word)) {
+    return true;
+  }
+  const noWords = [
+    'false',
+    'no',
+    'n',
+    '0',
+    'todo',
+    'pending',
+    'open',
+    'fail',
+    'failed',
+    'not done',
+  ];
+  return noWords.includes(word) ? false : undefined;
+}

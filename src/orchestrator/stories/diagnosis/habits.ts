@@ -1,0 +1,63 @@
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  type DONE_KEYS,
+  doneKeyOf,
+  type Entry,
+  firstText,
+  isEntry,
+  ownId,
+  readCriteria,
+  TITLE_KEYS,
+} from '../prdFormat.ts';
+import type { PrdDocument } from './prdDocument.ts';
+
+/** What the stories of a file have in common; what one lacks is a mistake only where it is usual. */
+export interface Habits {
+  readonly hasIds: boolean;
+  readonly hasTitles: boolean;
+  readonly hasCriteria: boolean;
+  /** The boolean key that most stories are done by; `undefined` where it is `status`. */
+  readonly doneKey: (typeof DONE_KEYS)[number] | undefined;
+  readonly hasDone: boolean;
+  readonly criteriaKey: string;
+  readonly dependencyKey: string;
+}
+
+/** @returns the habits of the file's stories */
+export function habitsOf(document: PrdDocument): Habits {
+  const entries = document.entries.filter(isEntry);
+  const isCanonical = document.listKey === 'userStories';
+  const doneKey = mostUsed(entries.map(doneKeyOf), isCanonical ? 'passes' : undefined);
+  return {
+    hasIds: isCanonical || entries.some(entry => ownId(entry) !== undefined),
+    hasTitles: isCanonical || entries.some(entry => firstText(entry, TITLE_KEYS) !== undefined),
+    hasCriteria: isCanonical || entries.some(entry => readCriteria(entry).length > 0),
+    doneKey: doneKey === 'status' ? undefined : doneKey,
+    hasDone: isCanonical || entries.some(entry => doneKeyOf(entry) !== undefined),
+    criteriaKey: usualKey(entries, CRITERIA_KEYS),
+    dependencyKey: usualKey(entries, DEPENDENCY_KEYS),
+  };
+}
+
+function usualKey(entries: readonly Entry[], keys: readonly string[]): string {
+  const used = mostUsed(
+    entries.map(entry => keys.find(key => entry[key] !== undefined)),
+    undefined,
+  );
+  return used ?? keys[0] ?? '';
+}
+
+function mostUsed<T extends string>(
+  keys: readonly (T | undefined)[],
+  otherwise: T | undefined,
+): T | undefined {
+  const counts = new Map<T, number>();
+  for (const key of keys) {
+    if (key !== undefined) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  const [best] = [...counts].sort(([, a], [, b]) => b - a);
+  return best?.[0] ?? otherwise;
+}

@@ -1,0 +1,76 @@
+/** The first id like `model` (`US-002`, `7`) that is not taken yet; it is taken then. */
+export function takeFreeId(taken: Set<string>, model: string): string {
+  const [, stem = '', digits = ''] = /^(.*?)(\d*)$/su.exec(model) ?? [];
+  const name = (number: number) =>
+    digits === '' ? `${model}-${number}` : `${stem}${String(number).padStart(digits.length, '0')}`;
+  // Behind the last one, so that a number which was used once is not used for something else.
+  let number = digits === '' ? 2 : highest(taken, stem) + 1;
+  while (taken.has(name(number))) {
+    number += 1;
+  }
+  const id = name(number);
+  taken.add(id);
+  return id;
+}
+
+function highest(taken: ReadonlySet<string>, stem: string): number {
+  let most = 0;
+  for (const id of taken) {
+    const number = id.startsWith(stem) ? id.slice(stem.length) : '';
+    if (/^\d{1,9}$/.test(number)) {
+      most = Math.max(most, Number(number));
+    }
+  }
+  return most;
+}
+
+/** The one id that was probably meant: the same numbers, and hardly other letters. */
+export function closestId(wrong: string, ids: Iterable<string>): string | undefined {
+  const meant = partsOf(wrong);
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  let isOnly = true;
+  for (const id of ids) {
+    const { letters, numbers } = partsOf(id);
+    if (id === wrong || numbers !== meant.numbers) {
+      continue;
+    }
+    const changes = distance(meant.letters, letters);
+    if (changes < least) {
+      [best, least, isOnly] = [id, changes, true];
+    } else if (changes === least) {
+      isOnly = false;
+    }
+  }
+  const longest = Math.max(meant.letters.length, best === undefined ? 0 : best.length);
+  return isOnly && least <= Math.min(MAX_CHANGES, longest / 2) ? best : undefined;
+}
+
+const MAX_CHANGES = 2;
+/** Longer ids are not compared letter by letter. */
+const MAX_LENGTH = 60;
+
+function partsOf(id: string): { readonly letters: string; readonly numbers: string } {
+  const text = id.slice(0, MAX_LENGTH).toLowerCase();
+  return {
+    letters: text.replaceAll(/[^\p{L}]/gu, ''),
+    numbers: (text.match(/\d+/g) ?? []).map(digits => digits.replace(/^0+(?=\d)/, '')).join('.'),
+  };
+}
+
+/** Levenshtein's distance. */
+function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > MAX_CHANGES) {
+    return Number.POSITIVE_INFINITY;
+  }
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

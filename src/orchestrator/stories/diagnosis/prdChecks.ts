@@ -1,0 +1,312 @@
+import { type JsonValue, literal, memberSpan, removePart } from '../jsonEdit.ts';
+import { skipSpace } from '../jsonOutline.ts';
+import { plainText } from '../plainText.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DESCRIPTION_KEYS,
+  DONE_KEYS,
+  dependencyId,
+  doneKeyOf,
+  type Entry,
+  firstText,
+  ownId,
+  readCriteria,
+  readPriority,
+  TITLE_KEYS,
+} from '../prdFormat.ts';
+import { type Complaint, quoted, type Surroundings } from './complaint.ts';
+import { checkDone, statusUses } from './doneChecks.ts';
+import { addField, replaceKey, setValue } from './entryMends.ts';
+import { type Misnamed, misnamed, yesOrNo } from './fieldNames.ts';
+import { type Habits, habitsOf } from './habits.ts';
+import { takeFreeId } from './ids.ts';
+import type { PrdDocument } from './prdDocument.ts';
+import type { StoryDiagnosis } from './storyDiagnosis.ts';
+
+const EXAMPLE_TITLE = 'One small step that a single agent can finish';
+const EXAMPLE_CRITERIA = ['Something that can be checked', 'The tests pass'];
+const FIRST_ID = 'US-001';
+const WRITTEN_KEYS: Readonly<Record<Misnamed['fact'], readonly string[]>> = {
+  done: DONE_KEYS,
+  criteria: CRITERIA_KEYS,
+  dependencies: DEPENDENCY_KEYS,
+};
+
+/**
+ * Looks at each entry of a `prd.json` by itself: missing and misnamed fields, values of the wrong kind, words where
+ * the file says true or false. In the order of the file; nothing is looked at before it is asked for.
+ * @param taken ids that are in use; grows by those that mends will give
+ */
+export function* checkEntries(
+  document: PrdDocument,
+  taken: Set<string>,
+): Generator<StoryDiagnosis> {
+  if (document.entries.length === 0) {
+    yield emptyList(document);
+    return;
+  }
+  const habits = habitsOf(document);
+  const ids = new Set(document.ids());
+  const statuses = statusUses(document);
+  for (const position of document.entries.keys()) {
+    for (const complaint of checkEntry(document, position, { habits, ids, statuses, taken })) {
+      const { key, mends, ...facts } = complaint;
+      const member = key === undefined ? undefined : document.member(position, key);
+      const place = member === undefined ? head(document, position) : memberSpan(member);
+      yield { ...facts, ...place, mends: mends ?? (() => []) };
+    }
+  }
+}
+
+function* checkEntry(
+  document: PrdDocument,
+  position: number,
+  around: Surroundings,
+): Generator<Complaint> {
+  const entry = document.entry(position);
+  if (entry === undefined) {
+    yield notAStory(document, position, around);
+    return;
+  }
+  const isEmpty =
+    firstText(entry, [...TITLE_KEYS, ...DESCRIPTION_KEYS]) === undefined &&
+    readCriteria(entry).length === 0;
+  if (isEmpty && Object.keys(entry).every(key => key === 'id' || key === 'passes')) {
+    yield {
+      code: 'emptyStory',
+      severity: 'warning',
+      message:
+        'This story says nothing of what is to be done: give it a title and criteria, or remove it.',
+      mends: () => [
+        {
+          kind: 'removeEntry',
+          values: [],
+          edits: [removePart(document.spans, position)],
+          isClear: false,
+        },
+      ],
+    };
+    return;
+  }
+  const { habits } = around;
+  const misnamedFacts = misnamed(
+    entry,
+    {
+      done: doneKeyOf(entry) === undefined,
+      criteria: readCriteria(entry).length === 0,
+      dependencies: DEPENDENCY_KEYS.every(key => entry[key] === undefined),
+    },
+    around.ids,
+  );
+  for (const { fact, key } of misnamedFacts) {
+    yield misnamedKey(document, position, { fact, key }, habits);
+  }
+  const isMisnamed = (fact: Misnamed['fact']) => misnamedFacts.some(found => found.fact === fact);
+  yield* checkTexts(document, position, entry, around, isMisnamed('criteria'));
+  yield* checkDone(document, position, entry, around, isMisnamed('done'));
+  yield* checkNumbers(document, position, entry);
+}
+
+function* checkTexts(
+  document: PrdDocument,
+  position: number,
+  entry: Entry,
+  { habits, taken }: Surroundings,
+  hasOtherCriteria: boolean,
+): Generator<Complaint> {
+  const missing = (field: string, words: string, value: () => JsonValue): Complaint => {
+    const isPresent = entry[field] !== undefined;
+    return {
+      code: `missing${field[0]?.toUpperCase()}${field.slice(1)}`,
+      severity: 'info',
+      message: words,
+      ...(isPresent && { key: field }),
+      mends: () =>
+        isPresent && !isVoid(entry[field])
+          ? []
+          : [addField(document, position, field, value(), field === 'id')],
+    };
+  };
+  if (ownId(entry) === undefined && habits.hasIds) {
+    const id = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
+    yield missing('id', 'This story has no id, so nothing can refer to it: give it one.', () => id);
+  }
+  if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
+    yield missing(
+      'title',
+      'This story has no title: say in a line what is to be done.',
+      () => EXAMPLE_TITLE,
+    );
+  }
+  if (readCriteria(entry).length === 0 && habits.hasCriteria && !hasOtherCriteria) {
+    yield missing(
+      habits.criteriaKey,
+      'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+      () => EXAMPLE_CRITERIA,
+    );
+  }
+  for (const key of ['title', 'description']) {
+    const value = entry[key];
+    if (value !== undefined && value !== null && typeof value === 'object') {
+      yield wrongKind(key, 'a text');
+    }
+  }
+}
+
+function* checkNumbers(
+  document: PrdDocument,
+  position: number,
+  entry: Entry,
+): Generator<Complaint> {
+  const { priority } = entry;
+  if (priority !== undefined && priority !== null && readPriority(priority) === undefined) {
+    const digits = typeof priority === 'string' ? /\d{1,6}/.exec(priority)?.[0] : undefined;
+    yield {
+      code: 'priorityNotNumber',
+      severity: 'warning',
+      key: 'priority',
+      message: `${quoted(priority)} is no priority, so the story runs after all that have one: write a number, the lowest first.`,
+      mends: () =>
+        digits === undefined
+          ? []
+          : [setValue(document, position, 'priority', Number(digits), true)],
+    };
+  }
+  for (const key of DEPENDENCY_KEYS) {
+    const value = entry[key];
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (
+      value !== undefined &&
+      value !== null &&
+      !isVoid(value) &&
+      list.some(item => dependencyId(item) === undefined)
+    ) {
+      yield wrongKind(key, 'a list of ids');
+    }
+  }
+}
+
+function notAStory(
+  document: PrdDocument,
+  position: number,
+  { habits, taken }: Surroundings,
+): Complaint {
+  const value = document.entries[position];
+  const title = typeof value === 'string' ? value.trim() : '';
+  const { start, end } = document.span(position);
+  return {
+    code: 'notAStory',
+    severity: 'warning',
+    message:
+      'This entry is no object, so it is passed over: write the story as {…}, or remove the entry.',
+    mends: () => {
+      if (title === '') {
+        return [
+          {
+            kind: 'removeEntry',
+            values: [],
+            edits: [removePart(document.spans, position)],
+            isClear: false,
+          },
+        ];
+      }
+      const id = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
+      const content = `{ "id": ${literal(id)}, "title": ${literal(title)}, "${habits.doneKey ?? 'passes'}": false }`;
+      return [
+        {
+          kind: 'makeStory',
+          values: [id],
+          edits: [{ offset: start, length: end - start, content }],
+          isClear: false,
+        },
+      ];
+    },
+  };
+}
+
+function misnamedKey(
+  document: PrdDocument,
+  position: number,
+  { fact, key }: Misnamed,
+  habits: Habits,
+): Complaint {
+  const known = WRITTEN_KEYS[fact];
+  const usual =
+    fact === 'done'
+      ? (habits.doneKey ?? 'passes')
+      : fact === 'criteria'
+        ? habits.criteriaKey
+        : habits.dependencyKey;
+  return {
+    code: 'unknownKey',
+    severity: 'warning',
+    key,
+    message: `The key “${plainText(key)}” is not read: call it "${usual}" (or ${known
+      .filter(name => name !== usual)
+      .slice(0, 2)
+      .join(', ')}).`,
+    mends: () => {
+      const done = fact === 'done' ? yesOrNo(document.entry(position)?.[key]) : undefined;
+      return replaceKey(document, position, key, usual, done);
+    },
+  };
+}
+
+function wrongKind(key: string, expected: string): Complaint {
+  return {
+    code: 'wrongType',
+    severity: 'warning',
+    key,
+    message: `"${key}" must be ${expected}: what stands there is not read.`,
+  };
+}
+
+/** The list has no entries yet. */
+function emptyList(document: PrdDocument): StoryDiagnosis {
+  const start = skipSpace(document.text, 0);
+  const place = document.listSpan();
+  const story = `{ "id": "${FIRST_ID}", "title": ${literal(EXAMPLE_TITLE)}, "acceptanceCriteria": ${literal(EXAMPLE_CRITERIA)}, "passes": false }`;
+  return {
+    code: 'noStoriesYet',
+    severity: 'info',
+    message:
+      'There are no stories yet: add one with id, title, acceptanceCriteria and "passes": false.',
+    start: place?.start ?? start,
+    end: place?.end ?? start + 1,
+    mends: () =>
+      place === undefined
+        ? []
+        : [
+            {
+              kind: 'addFirstStory',
+              values: [],
+              edits: [
+                { offset: place.start, length: place.end - place.start, content: `[${story}]` },
+              ],
+              isClear: false,
+            },
+          ],
+  };
+}
+
+/** The bracket or first line of an entry, so that not a whole story is underlined. */
+function head(
+  document: PrdDocument,
+  position: number,
+): { readonly start: number; readonly end: number } {
+  const { start, end } = document.span(position);
+  const isObject = document.entry(position) !== undefined;
+  const [first] = isObject ? document.members(position) : [];
+  return { start, end: first === undefined ? end : first.value.end };
+}
+
+/** Nothing that would be lost: absent, empty, or white space. */
+function isVoid(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    (typeof value === 'string' && value.trim() === '') ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  );
+}

@@ -1,0 +1,119 @@
+import {
+  elementsOf,
+  type Member,
+  memberOf,
+  membersOf,
+  type Span,
+  skipSpace,
+} from '../jsonOutline.ts';
+import {
+  DEPENDENCY_KEYS,
+  dependencyId,
+  type Entry,
+  findStoryArray,
+  isEntry,
+  ownId,
+} from '../prdFormat.ts';
+import { findEntries } from '../prdText.ts';
+
+/** One id that a story waits for, and where it stands. */
+export interface DependencyPlace {
+  readonly id: string;
+  /** What names the id: a text, a number, or the value of `id` in an object. */
+  readonly span: Span;
+  /** The list that it is an element of, and which one; absent where it stands alone. */
+  readonly list?: { readonly elements: readonly Span[]; readonly index: number };
+  readonly member: Member;
+}
+
+/** A `prd.json` that could be read, with the places of its parts. */
+export class PrdDocument {
+  readonly text: string;
+  readonly root: unknown;
+  /** Where its list is; `undefined` when the file is the list. */
+  readonly listKey: string | undefined;
+  /** What the list holds, in its order, whether stories or not. */
+  readonly entries: readonly unknown[];
+  readonly spans: readonly Span[];
+  private last: { readonly position: number; readonly members: readonly Member[] } | undefined;
+
+  private constructor(
+    text: string,
+    root: unknown,
+    key: string | undefined,
+    entries: readonly unknown[],
+  ) {
+    this.text = text;
+    this.root = root;
+    this.listKey = key;
+    this.entries = entries;
+    this.spans = findEntries(text, key);
+  }
+
+  /** @param text what `parseStoryText` has accepted as `prd` */
+  static read(text: string): PrdDocument | undefined {
+    const root: unknown = JSON.parse(text);
+    const array = findStoryArray(root);
+    return array && new PrdDocument(text, root, array.key, array.entries);
+  }
+
+  entry(position: number): Entry | undefined {
+    const entry = this.entries[position];
+    return isEntry(entry) ? entry : undefined;
+  }
+
+  span(position: number): Span {
+    return this.spans[position] ?? { start: 0, end: 0 };
+  }
+
+  members(position: number): readonly Member[] {
+    if (this.last?.position !== position) {
+      this.last = { position, members: membersOf(this.text, this.span(position).start) };
+    }
+    return this.last.members;
+  }
+
+  member(position: number, key: string): Member | undefined {
+    return memberOf(this.members(position), key);
+  }
+
+  /** The list itself, with its brackets. */
+  listSpan(): Span | undefined {
+    const { listKey, text } = this;
+    const start = skipSpace(text, 0);
+    return listKey === undefined
+      ? { start, end: text.trimEnd().length }
+      : memberOf(membersOf(text, start), listKey)?.value;
+  }
+
+  /** The ids that the file gives, one for each story that has one. */
+  ids(): string[] {
+    return this.entries.flatMap(entry => (isEntry(entry) ? (ownId(entry) ?? []) : []));
+  }
+
+  /** Where a story names this id as something to wait for. */
+  dependencies(position: number, id: string): DependencyPlace[] {
+    return DEPENDENCY_KEYS.flatMap(key => {
+      const member = this.member(position, key);
+      return member === undefined
+        ? []
+        : this.dependenciesOf(member).filter(found => found.id === id);
+    });
+  }
+
+  private dependenciesOf(member: Member): DependencyPlace[] {
+    const { text } = this;
+    const isList = text[member.value.start] === '[';
+    const elements = isList ? elementsOf(text, member.value.start) : [member.value];
+    return elements.flatMap((element, index) => {
+      const id = dependencyId(JSON.parse(text.slice(element.start, element.end)));
+      const inner =
+        text[element.start] === '{'
+          ? memberOf(membersOf(text, element.start), 'id')?.value
+          : element;
+      return id === undefined || inner === undefined
+        ? []
+        : [{ id, span: inner, member, ...(isList && { list: { elements, index } }) }];
+    });
+  }
+}

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import type { StoryFile } from '../story.ts';
+import { parseStoryFile, readStoryFile } from '../storyFile.ts';
+import { TextLines } from '../textLines.ts';
+import { diagnoseStories } from './diagnose.ts';
+import type { Severity } from './storyDiagnosis.ts';
+
+/** A problem as it is told in words: the same as an editor shows. */
+export interface ToldProblem {
+  readonly code: string;
+  readonly severity: Severity;
+  /** English sentence that names the mend. */
+  readonly message: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based. */
+  readonly column: number;
+}
+
+/**
+ * Reads a story file with all that is wrong with it, in the order of the file.
+ * @throws HumanError only when there is no file at `path`
+ */
+export async function readStoryProblems(
+  path: string,
+): Promise<{ readonly file: StoryFile; readonly problems: readonly ToldProblem[] }> {
+  const file = await readStoryFile(path);
+  if (file.problems[0]?.code === 'unreadable') {
+    return {
+      file,
+      problems: file.problems.map(problem => ({ ...facts(problem), severity: 'error' })),
+    };
+  }
+  // Small enough to be read, and a plain file: the first reading has seen to that.
+  const bytes = await readFile(path);
+  const now = parseStoryFile(path, bytes);
+  const { diagnoses, text } = diagnoseStories(path, bytes.toString('utf8'));
+  const lines = new TextLines(text);
+  return {
+    file: now,
+    problems: diagnoses.map(({ code, message, severity, start }) => ({
+      ...{ code, message, severity },
+      ...lines.at(start),
+    })),
+  };
+}
+
+function facts({ code, message, line, column }: Omit<ToldProblem, 'severity'>) {
+  return { code, message, line, column };
+}

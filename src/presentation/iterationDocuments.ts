@@ -1,0 +1,112 @@
+import { receiptOf } from '../orchestrator/receipts.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { withoutControls } from '../orchestrator/text.ts';
+import { receiptText } from './receiptTable.ts';
+import { duration, type Translate } from './sentences.ts';
+import { Transcript } from './transcript.ts';
+
+/** Between its start and its end an iteration's events stand together; later ones name it. */
+function eventsOf(events: readonly RunEvent[], iteration: number): ReadonlySet<RunEvent> {
+  const found = new Set<RunEvent>();
+  let inside = false;
+  for (const event of events) {
+    if (event.type === 'iteration.started') {
+      inside = event.iteration === iteration;
+    }
+    if (inside || ('iteration' in event && event.iteration === iteration)) {
+      found.add(event);
+    }
+    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
+      inside = false;
+    }
+  }
+  return found;
+}
+
+/** What an iteration did, as its terminal showed it. @param events of its whole run */
+export function transcriptText(
+  events: readonly RunEvent[],
+  iteration: number,
+  t: Translate,
+): string {
+  const shown = eventsOf(events, iteration);
+  // All events, since what one says may need what came before the iteration.
+  const transcript = new Transcript(t, 'window');
+  const lines = events.flatMap(event => {
+    const described = transcript.describe(event);
+    return shown.has(event) ? described.map(({ text }) => text) : [];
+  });
+  return `${lines.join('\n').trim()}\n`;
+}
+
+/** A check of an iteration and what it printed. */
+export interface CheckOutput {
+  readonly event: Extract<RunEvent, { type: 'check.ended' }>;
+  /** `undefined` where its file is gone. */
+  readonly output: string | undefined;
+}
+
+/** Checks of an iteration in the order they ran. @param events of its whole run */
+export function checksOf(
+  events: readonly RunEvent[],
+  iteration: number,
+): readonly Extract<RunEvent, { type: 'check.ended' }>[] {
+  return events.filter(
+    (event): event is Extract<RunEvent, { type: 'check.ended' }> =>
+      event.type === 'check.ended' && event.iteration === iteration,
+  );
+}
+
+/** What the checks of an iteration printed, each below its command. */
+export function checksText(checks: readonly CheckOutput[], t: Translate): string {
+  if (checks.length === 0) {
+    return `${t('No check ran in this iteration.')}\n`;
+  }
+  return checks
+    .map(({ event, output }) => {
+      const { command, durationMs, exitCode, ok, timedOut } = event;
+      const time = duration(durationMs);
+      const result = ok
+        ? t('passed in {0}', time)
+        : timedOut
+          ? t('ended after {0} by its time limit', time)
+          : exitCode === undefined
+            ? t('failed after {0}', time)
+            : t('failed after {0}, exit code {1}', time, exitCode);
+      // Of a check whose file is gone the journal has the end.
+      return withoutControls(`$ ${command}\n[${result}]\n\n${output ?? event.outputTail}`);
+    })
+    .map(text => `${text.trimEnd()}\n`)
+    .join('\n\n');
+}
+
+/**
+ * What a story took in all runs, a table for each run that worked on it.
+ * @param runs events of each run, the oldest first
+ */
+export function storyReceiptText(
+  runs: readonly (readonly RunEvent[])[],
+  storyId: string,
+  t: Translate,
+): string {
+  const texts = runs.flatMap(events => {
+    const stories = new Map(
+      events.flatMap(event =>
+        event.type === 'iteration.started' ? [[event.iteration, event.storyId]] : [],
+      ),
+    );
+    const receipt = receiptOf(
+      events.filter(
+        event =>
+          event.type === 'run.started' ||
+          ('iteration' in event &&
+            typeof event.iteration === 'number' &&
+            stories.get(event.iteration) === storyId),
+      ),
+    );
+    return receipt.iterations.length === 0 ? [] : [receiptText(receipt)];
+  });
+  return texts.length === 0
+    ? `${t('No iteration has worked on {0} yet.', withoutControls(storyId))}\n`
+    : `${texts.join('\n\n\n')}\n`;
+}

@@ -1,0 +1,86 @@
+import { assertNever } from '../orchestrator/assertNever.ts';
+import type { IterationReason, IterationRow } from '../orchestrator/run/iterationRows.ts';
+import { shorten } from '../orchestrator/text.ts';
+import type { Translate } from './sentences.ts';
+
+/** Longest quotation of an agent, a check or a reviewer, in UTF-16 units. */
+const MAX_REASON = 400;
+
+/** What an iteration came to, as the short words of a list. */
+export function outcomeWord(outcome: IterationRow['outcome'], t: Translate): string {
+  switch (outcome) {
+    case 'running':
+      return t('running');
+    case 'storyDone':
+      return t('story done');
+    case 'rejected':
+      return t('claim refused');
+    case 'progress':
+      return t('progress');
+    case 'noProgress':
+      return t('no progress');
+    case 'failed':
+      return t('failed');
+    case 'blocked':
+      return t('blocked');
+    case 'needsHuman':
+      return t('needs you');
+    case 'skipped':
+      return t('skipped');
+    case 'stopped':
+      return t('stopped');
+    case 'interrupted':
+      return t('interrupted');
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** Why it came out so, in a sentence; `undefined` where there is nothing to add. */
+export function reasonWords(reason: IterationReason, t: Translate): string | undefined {
+  switch (reason.kind) {
+    case 'hardLimit':
+      return t('The agent reached the time limit.');
+    case 'idleLimit':
+      return t('The agent was silent for too long.');
+    case 'notStarted':
+      return shorten(reason.message, MAX_REASON) || t('The agent could not be started.');
+    case 'error':
+      return (
+        shorten(reason.message, MAX_REASON) ||
+        (reason.exit === undefined
+          ? t('The agent failed.')
+          : t('The agent failed (exit code {0}).', reason.exit))
+      );
+    case 'blocked':
+    case 'needsHuman':
+      return shorten(reason.message, MAX_REASON) || undefined;
+    case 'refusedPromise':
+      return t('The agent said that all is done, but there are open stories.');
+    case 'failedCheck':
+      return failedCheckWords(reason, t);
+    case 'objections':
+      return reason.objections.length === 0
+        ? t('The reviewer did not approve it.')
+        : t('The reviewer: {0}', shorten(reason.objections.join(' '), MAX_REASON));
+    case 'guard':
+      return reason.restored
+        ? t('The agent changed stories that it was not given; that was put back.')
+        : t('The agent changed stories that it was not given.');
+    default:
+      return assertNever(reason);
+  }
+}
+
+function failedCheckWords(
+  { command, exitCode, timedOut }: Extract<IterationReason, { kind: 'failedCheck' }>,
+  t: Translate,
+): string {
+  const check = shorten(command, MAX_REASON);
+  if (timedOut) {
+    return t('The check {0} was not done within its time limit.', check);
+  }
+  return exitCode === undefined
+    ? t('The check {0} failed.', check)
+    : t('The check {0} failed (exit code {1}).', check, exitCode);
+}

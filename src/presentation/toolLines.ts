@@ -1,0 +1,90 @@
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
+import type { Door, Translate } from './sentences.ts';
+import type { Style, TranscriptLine } from './transcriptLine.ts';
+
+/** The call that a tool's result belongs to. */
+export interface ToolCall {
+  readonly name: string;
+  /** Nothing was told since, so that the result stands below its call. */
+  readonly isLast: boolean;
+}
+
+/** Tool calls whose results have not come yet; beyond it the oldest are forgotten. */
+const MAX_OPEN_CALLS = 100;
+
+/** Remembers calls of tools until their results come: an agent may make several at a time. */
+export class ToolCalls {
+  private readonly names = new Map<string, string>();
+  private last: string | undefined;
+
+  /** Takes an event. @returns of a result, its call, where that is known */
+  take(event: RunEvent): ToolCall | undefined {
+    const { last, names } = this;
+    if (event.type === 'agent.toolResult' || event.type === 'agent.toolFailed') {
+      const name = names.get(event.id);
+      names.delete(event.id);
+      return name === undefined ? undefined : { name, isLast: event.id === last };
+    }
+    this.last = undefined;
+    if (event.type === 'agent.tool') {
+      this.last = event.id;
+      names.set(event.id, event.name);
+      const [oldest] = names.keys();
+      if (names.size > MAX_OPEN_CALLS && oldest !== undefined) {
+        names.delete(oldest);
+      }
+    } else if (event.type === 'agent.ended') {
+      names.clear();
+    }
+    return undefined;
+  }
+}
+
+/** What a tool gave back, its first lines, below the call. */
+export function resultLines(
+  style: 'dim' | 'error',
+  event: Extract<RunEvent, { type: 'agent.toolResult' | 'agent.toolFailed' }>,
+  t: Translate,
+  { call, door, state }: { call: ToolCall | undefined; door: Door; state: RunState },
+): readonly TranscriptLine[] {
+  const { head, lines: total = 1 } = event;
+  const shown =
+    head ??
+    (event.type === 'agent.toolFailed'
+      ? firstLine(event.gist)
+      : total === 1
+        ? t('Read 1 line')
+        : t('Read {0} lines', total));
+  const isRead = head === undefined && event.type === 'agent.toolResult';
+  const texts = shown.split('\n');
+  const more = isRead ? 0 : total - texts.length;
+  const whose = call === undefined || call.isLast ? '' : `${call.name}: `;
+  const { current } = state;
+  return [
+    ...texts.map((text, at) =>
+      line(style, at === 0 ? `  └  ${whose}${text}` : text === '' ? '' : `     ${text}`),
+    ),
+    ...(more > 0 ? [line('dim', `     ${moreLines(more, door, current?.number, t)}`)] : []),
+  ];
+}
+
+function moreLines(more: number, door: Door, iteration: number | undefined, t: Translate): string {
+  const count = more === 1 ? t('… 1 more line') : t('… {0} more lines', more);
+  return door === 'window' && iteration !== undefined
+    ? `${count} (${transcriptOf(iteration, t)})`
+    : count;
+}
+
+/** How a window's transcript names the whole one of an iteration; its terminal makes a link of it. */
+export function transcriptOf(iteration: number | string, t: Translate): string {
+  return t('transcript of iteration {0}', iteration);
+}
+
+function line(style: Style, text: string): TranscriptLine {
+  return { style, text };
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
+}

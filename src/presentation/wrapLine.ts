@@ -1,0 +1,66 @@
+/** Below this many columns a hanging indent would leave no room for words. */
+const MIN_TEXT_COLUMNS = 20;
+/** Bullets and signs that a line begins with; what follows them is what continuation lines stand below. */
+const LEAD = /^(?:\[Ralph Fresh\] | *(?:[●└-]|\d+\.) +| +)/;
+
+/**
+ * Breaks one line of a transcript at words, for a terminal with so many columns. Continuation lines stand below the
+ * first one's text. A word that fits into no line is left to the terminal, which keeps what is wrapped one line for
+ * links and copying. Pure; the text is to have no control characters and no escape sequences.
+ * @param columns without this number, or in a terminal that narrow, nothing is broken
+ */
+export function wrapLine(text: string, columns: number | undefined): readonly string[] {
+  if (columns === undefined || columns < MIN_TEXT_COLUMNS || widthOf(text) <= columns) {
+    return [text];
+  }
+  const lead = LEAD.exec(text)?.[0] ?? '';
+  const leadWidth = widthOf(lead);
+  const indent = columns - leadWidth < MIN_TEXT_COLUMNS ? '' : ' '.repeat(leadWidth);
+  const lines: string[] = [];
+  let line = lead;
+  let width = leadWidth;
+  let isBegun = false;
+  for (const [part] of text.slice(lead.length).matchAll(/\s*\S+/g)) {
+    const partWidth = widthOf(part);
+    if (isBegun && width + partWidth > columns) {
+      lines.push(line);
+      const word = part.trimStart();
+      line = indent + word;
+      width = indent.length + widthOf(word);
+    } else {
+      line += part;
+      width += partWidth;
+    }
+    isBegun = true;
+  }
+  return [...lines, line];
+}
+
+/** Columns that a text takes: two for East Asian wide letters and emoji, none for marks on the letter before. */
+export function widthOf(text: string): number {
+  // Most lines are plain.
+  if (/^[\x20-\x7e]*$/.test(text)) {
+    return text.length;
+  }
+  let width = 0;
+  for (const character of text) {
+    width += /^[\p{Mn}\p{Me}\p{Cf}]$/u.test(character) ? 0 : isWide(character) ? 2 : 1;
+  }
+  return width;
+}
+
+function isWide(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  return (
+    code >= 0x1100 &&
+    (code <= 0x115f ||
+      (code >= 0x2e80 && code <= 0xa4cf && code !== 0x303f) ||
+      (code >= 0xac00 && code <= 0xd7a3) ||
+      (code >= 0xf900 && code <= 0xfaff) ||
+      (code >= 0xfe30 && code <= 0xfe6f) ||
+      (code >= 0xff00 && code <= 0xff60) ||
+      (code >= 0xffe0 && code <= 0xffe6) ||
+      (code >= 0x20000 && code <= 0x3fffd) ||
+      /^\p{Emoji_Presentation}$/u.test(character))
+  );
+}
