@@ -2,19 +2,28 @@ import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
 import type { RalphFreshApi } from './views/api.ts';
 import { ConfigValue } from './views/configValue.ts';
-import { ContextKeyValue } from './views/contextKey.ts';
-import { ContextKey } from './views/contributions.ts';
-import { CommitDiff } from './views/diff/commitDiff.ts';
-import { GitFileSystem } from './views/diff/gitFileSystem.ts';
+import { Diffs } from './views/diff/diffs.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
 import { ActiveStories } from './views/folders/activeStories.ts';
+import type { Folder } from './views/folders/folder.ts';
 import { Folders } from './views/folders/folders.ts';
-import { RunNotifications } from './views/notifications/runNotifications.ts';
-import { ProgressPage } from './views/progress/progressPage.ts';
+import { IterationsView } from './views/iterations/iterationsView.ts';
+import { RunDocuments } from './views/iterations/runDocuments.ts';
+import { RunAlerts } from './views/notifications/runAlerts.ts';
+import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
+import { progressOnDemand } from './views/progress/progressOnDemand.ts';
+import { RunActionsMenu } from './views/run/runActionsMenu.ts';
 import { RunCommands } from './views/run/runCommands.ts';
+import { RunContextKeys } from './views/run/runContextKeys.ts';
+import { RunStarter } from './views/run/runStarter.ts';
+import { WindowPresence } from './views/run/windowPresence.ts';
+import { RunSettings } from './views/settings/runSettings.ts';
+import { ClaudeCheck } from './views/setup/claudeCheck.ts';
+import { Setup } from './views/setup/setup.ts';
 import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
 import { RunTask } from './views/terminal/runTask.ts';
+import { LanguageModelTools } from './views/tools/languageModelTools.ts';
 
 /** Builds the objects and hands them to each other; each registers what it contributes. */
 export function activate(context: ExtensionContext): RalphFreshApi {
@@ -38,25 +47,31 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
     return object;
   };
   const onError = (error: Error) => log.error(error);
-  const settings = {
-    agent: own(new ConfigValue('agent', 'claude')),
-    claudePath: own(new ConfigValue('claudePath', '')),
-    model: own(new ConfigValue('model', '')),
-    maxIterations: own(new ConfigValue('maxIterations', 20)),
-  };
+  const settings = own(new RunSettings(log));
   const program = path.join(context.extensionPath, 'dist', 'cli.js');
   const folders = own(new Folders(context.workspaceState, onError));
   const runs = own(new ActiveRun(folders));
   const stories = own(new ActiveStories(folders));
-  const runCommands = own(new RunCommands(runs, settings, program, log));
-  const storiesView = own(new StoriesView(stories, runs, log));
-  own(new RunTask(runs, () => runCommands.start(), log));
-  own(new RunStatusBar(runs, stories));
-  own(new RunNotifications(runs));
-  own(new GitFileSystem());
-  own(new CommitDiff(log));
-  own(new ProgressPage(runs, context.extensionUri, log));
-  const running = new ContextKeyValue<boolean>(ContextKey.running);
-  own(runs.onDidChange(({ alive }) => running.set(alive)));
+  const claude = own(new ClaudeCheck(folders, settings, { program, log }));
+  own(new Setup(folders, settings, claude, log));
+  const onLastWindowClosed = own(new ConfigValue('onLastWindowClosed', 'continue'));
+  const requireAgent = () => claude.requireAgent();
+  const starter = new RunStarter(settings, onLastWindowClosed, program, requireAgent, log);
+  const runCommands = own(new RunCommands(folders, starter, log));
+  const start = (folder: Folder) => starter.start(folder);
+  own(new LanguageModelTools({ folders, settings, claude, start, log }));
+  const storiesView = own(new StoriesView(folders, log));
+  own(storiesView.onDidChangeVisibility(({ visible }) => visible && claude.lookSoon()));
+  own(new IterationsView(runs, folders, own(new RunDocuments(folders)), log));
+  own(new RunTask(folders, () => runCommands.startActive(), context.globalState, log));
+  const statusBar = own(new RunStatusBar(runs, stories));
+  own(own(new RunActionsMenu(folders, log)).onDidLook(() => statusBar.noteLook()));
+  own(storiesView.onDidChangeVisibility(({ visible }) => visible && statusBar.noteLook()));
+  own(new RunAlerts(folders, context.workspaceState, context.globalState));
+  own(new RunContextKeys(runs, stories));
+  own(new WindowPresence(folders, onError));
+  own(new Diffs(folders, context.workspaceState, log));
+  own(prdEditorOnDemand(folders, settings, program, log));
+  own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };
 }

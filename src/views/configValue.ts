@@ -27,16 +27,6 @@ export class ConfigValue<K extends keyof Settings> implements Disposable {
     return this.current;
   }
 
-  /** What a person or the workspace has set; `undefined` where nobody did. */
-  get given(): Settings[K] | undefined {
-    const found = workspace.getConfiguration(SETTINGS_SECTION).inspect<unknown>(this.key);
-    const isSet =
-      found?.globalValue !== undefined ||
-      found?.workspaceValue !== undefined ||
-      found?.workspaceFolderValue !== undefined;
-    return isSet ? this.current : undefined;
-  }
-
   dispose(): void {
     this.listener.dispose();
     this.changeEmitter.dispose();

@@ -2,20 +2,59 @@
 
 export const Command = {
   startRun: 'ralphFresh.startRun',
+  runStory: 'ralphFresh.runStory',
   stopRun: 'ralphFresh.stopRun',
+  stopAfterIteration: 'ralphFresh.stopAfterIteration',
+  pauseRun: 'ralphFresh.pauseRun',
+  resumeRun: 'ralphFresh.resumeRun',
+  skipStory: 'ralphFresh.skipStory',
+  resetStory: 'ralphFresh.resetStory',
+  giveHint: 'ralphFresh.giveHint',
+  answerQuestion: 'ralphFresh.answerQuestion',
+  splitStory: 'ralphFresh.splitStory',
+  showRunActions: 'ralphFresh.showRunActions',
   showTerminal: 'ralphFresh.showTerminal',
   showProgress: 'ralphFresh.showProgress',
+  openWalkthrough: 'ralphFresh.openWalkthrough',
+  checkClaude: 'ralphFresh.checkClaude',
+  chooseChecks: 'ralphFresh.chooseChecks',
   createStoryFile: 'ralphFresh.createStoryFile',
+  convertStories: 'ralphFresh.convertStories',
+  planStories: 'ralphFresh.planStories',
+  acceptPlan: 'ralphFresh.acceptPlan',
+  discardPlan: 'ralphFresh.discardPlan',
   openStoryFile: 'ralphFresh.openStoryFile',
   openStory: 'ralphFresh.openStory',
   openCommit: 'ralphFresh.openCommit',
+  openIterationChanges: 'ralphFresh.openIterationChanges',
+  openStoryChanges: 'ralphFresh.openStoryChanges',
+  openRunChanges: 'ralphFresh.openRunChanges',
+  revertIteration: 'ralphFresh.revertIteration',
+  revertStory: 'ralphFresh.revertStory',
+  addReviewNote: 'ralphFresh.addReviewNote',
+  editReviewNote: 'ralphFresh.editReviewNote',
+  saveReviewNote: 'ralphFresh.saveReviewNote',
+  cancelReviewNote: 'ralphFresh.cancelReviewNote',
+  deleteReviewNote: 'ralphFresh.deleteReviewNote',
   tickStory: 'ralphFresh.tickStory',
   untickStory: 'ralphFresh.untickStory',
   refreshStories: 'ralphFresh.refreshStories',
+  chooseStoryFile: 'ralphFresh.chooseStoryFile',
+  showRunStories: 'ralphFresh.showRunStories',
+  filterStories: 'ralphFresh.filterStories',
+  clearFilter: 'ralphFresh.clearFilter',
+  moveStoryUp: 'ralphFresh.moveStoryUp',
+  moveStoryDown: 'ralphFresh.moveStoryDown',
+  openPrompt: 'ralphFresh.openPrompt',
+  openTranscript: 'ralphFresh.openTranscript',
+  openCheckOutput: 'ralphFresh.openCheckOutput',
+  showReceipt: 'ralphFresh.showReceipt',
 } as const;
 
 export const View = {
+  setup: 'ralphFresh.setup',
   stories: 'ralphFresh.stories',
+  iterations: 'ralphFresh.iterations',
 } as const;
 
 /** Types of webview panels. VS Code restores a panel by it, so it never changes. */
@@ -26,20 +65,54 @@ export const WebviewPanelType = {
 export const ContextKey = {
   /** `none`, `broken`, `ready`; absent until the stories were read for the first time. */
   storyFile: 'ralphFresh.storyFile',
+  /** `found`, `notNeeded` (another agent works), `missing`; absent until somebody needed to know. */
+  claude: 'ralphFresh.claude',
+  /** The checks of a folder were chosen in this window. */
+  checksChosen: 'ralphFresh.checksChosen',
+  /** A run works on another list than the one that is shown. */
+  otherList: 'ralphFresh.otherList',
+  /** The Stories view shows only some of its stories. */
+  filtered: 'ralphFresh.filtered',
   /** A loop is alive in this workspace. */
   running: 'ralphFresh.running',
+  /** `idle`, `running`, `waiting` (a pause, a question, a usage limit), `stopping`; of the active folder. */
+  runState: 'ralphFresh.runState',
+  /** The run will wait after this iteration. */
+  pauseRequested: 'ralphFresh.pauseRequested',
+  /** An agent has asked something that nobody has answered yet. */
+  question: 'ralphFresh.question',
+  /** Every story of the active folder is done. */
+  allDone: 'ralphFresh.allDone',
 } as const;
 
-/** Settings below `ralphFresh.`; the keys of {@link Settings}. */
+/** All settings are below it: those of the window here, those of a run in `settings/windowSettings.ts`. */
 export const SETTINGS_SECTION = 'ralphFresh';
 
+/** What steers the window itself; a run knows nothing of it. */
 export interface Settings {
-  readonly agent: 'claude' | 'demo';
-  readonly claudePath: string;
-  readonly model: string;
-  readonly maxIterations: number;
+  /** Actions above each story in a story file. */
+  readonly codeLens: boolean;
+  /** What becomes of a run when nobody watches it any more. */
+  readonly onLastWindowClosed: 'continue' | 'stopAfterIteration';
 }
 
+/** Whose comments are review notes; menus go by it. */
+export const REVIEW_CONTROLLER = 'ralphFresh.review';
+
 export const TASK_TYPE = 'ralphFresh';
-/** Read-only file system of commits: `ralph-fresh-git:/path?{"commit":…,"path":…}`. */
+/** Read-only file system of commits: `ralph-fresh-git:/path?{"folder":…,"commit":…,"path":…,"side":…}`. */
 export const GIT_SCHEME = 'ralph-fresh-git';
+/** Read-only documents of a plan that was not written yet. */
+export const PLAN_SCHEME = 'ralph-fresh-plan';
+/** Read-only documents of what a run has kept. */
+export const RUN_SCHEME = 'ralph-fresh-run';
+
+/** As `workbench.action.openWalkthrough` wants it: the extension's id and the walkthrough's. */
+export const WALKTHROUGH = 'ralph-fresh.ralph-fresh#firstMinute';
+
+/** Tools that a language model may use. */
+export const Tool = {
+  getRunStatus: 'ralph_get_run_status',
+  listStories: 'ralph_list_stories',
+  startRun: 'ralph_start_run',
+} as const;

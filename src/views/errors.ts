@@ -1,6 +1,20 @@
-import { type LogOutputChannel, l10n, window } from 'vscode';
+import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { plainSentence } from './plainSentence.ts';
+
+/** What is wrong, with a button that mends it or leads there. */
+export class MendableError extends HumanError {
+  /** The button's text. */
+  readonly mend: string;
+  /** The command behind it. */
+  readonly command: string;
+
+  constructor(message: string, mend: string, command: string) {
+    super(message);
+    this.mend = mend;
+    this.command = command;
+  }
+}
 
 /**
  * Runs what a person asked for and tells them when it fails: a {@link HumanError} in its own words,
@@ -16,7 +30,7 @@ export async function reportingErrors(
     if (error instanceof HumanError) {
       log.warn(error.message);
       // Not awaited: the command is over, whether or not the message is closed.
-      void window.showErrorMessage(plainSentence(error.message));
+      void show(error);
       return;
     }
     log.error(error instanceof Error ? error : String(error));
@@ -28,5 +42,17 @@ export async function reportingErrors(
     if (choice === showLog) {
       log.show();
     }
+  }
+}
+
+async function show(error: HumanError): Promise<void> {
+  const message = plainSentence(error.message);
+  if (!(error instanceof MendableError)) {
+    await window.showErrorMessage(message);
+    return;
+  }
+  const choice = await window.showErrorMessage(message, error.mend);
+  if (choice !== undefined) {
+    await commands.executeCommand(error.command);
   }
 }

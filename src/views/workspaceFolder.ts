@@ -1,18 +1,30 @@
 import { l10n, workspace } from 'vscode';
-import { HumanError } from '../orchestrator/humanError.ts';
+import { MendableError } from './errors.ts';
 
 /** Absolute path of the folder that Ralph works in: the window's first one on this machine. */
 export function ralphFolder(): string | undefined {
   return workspace.workspaceFolders?.find(folder => folder.uri.scheme === 'file')?.uri.fsPath;
 }
 
-/** @throws {HumanError} in a workspace that is not trusted, where nothing may be run */
+/** @throws {MendableError} in a workspace that is not trusted, where nothing may be run */
 export function requireTrust(): void {
   if (!workspace.isTrusted) {
-    throw new HumanError(
-      l10n.t(
-        'Ralph runs agents only in a trusted workspace. Trust this folder first ("Workspaces: Manage Workspace Trust").',
-      ),
+    throw new MendableError(
+      l10n.t('Ralph runs agents and git only in a trusted workspace. Trust this folder first.'),
+      l10n.t('Manage Workspace Trust'),
+      'workbench.trust.manage',
     );
   }
+}
+
+/** @returns what a command is about @throws {MendableError} where the window has no folder on a disk */
+export function requireFolder<T>(folder: T | undefined): T {
+  if (folder === undefined) {
+    throw new MendableError(
+      l10n.t('Ralph works in a folder on a disk. Open one first.'),
+      l10n.t('Open Folder'),
+      'vscode.openFolder',
+    );
+  }
+  return folder;
 }

@@ -4,16 +4,22 @@ import { durationWords } from './duration.ts';
 
 const SECOND_MS = 1_000;
 
-/** `<ralph-elapsed>`: the time since something began. It redraws only itself, once a second. */
+/**
+ * `<ralph-elapsed>`: the time since something began, or until something begins. It redraws only itself,
+ * once a second.
+ */
 export class ElapsedElement extends LitElement {
   static override properties = {
     since: { attribute: false },
+    until: { attribute: false },
     clockOffset: { attribute: false },
     strings: { attribute: false },
   };
 
   /** ISO time by the extension's clock. */
-  declare since: string;
+  declare since: string | undefined;
+  /** The same, to come; shown in place of `since`. */
+  declare until: string | undefined;
   /** Adds up with this page's clock to the extension's, in ms. */
   declare clockOffset: number;
   declare strings: ProgressStrings | undefined;
@@ -21,7 +27,6 @@ export class ElapsedElement extends LitElement {
 
   constructor() {
     super();
-    this.since = '';
     this.clockOffset = 0;
   }
 
@@ -40,20 +45,23 @@ export class ElapsedElement extends LitElement {
   }
 
   protected override render(): unknown {
-    return this.strings ? html`${durationWords(this.elapsed(), this.strings)}` : undefined;
+    return this.strings ? html`${durationWords(this.shownMs(), this.strings)}` : undefined;
   }
 
   protected override updated(_changed: PropertyValues): void {
     clearTimeout(this.timer);
     if (this.isConnected) {
       // To the next full second, so that none is shown twice or skipped.
-      const rest = SECOND_MS - (this.elapsed() % SECOND_MS);
+      const part = this.shownMs() % SECOND_MS;
+      const rest = this.until === undefined ? SECOND_MS - part : part + 1;
       this.timer = setTimeout(() => this.requestUpdate(), rest);
     }
   }
 
-  private elapsed(): number {
-    const ms = Date.now() + this.clockOffset - Date.parse(this.since);
+  private shownMs(): number {
+    const now = Date.now() + this.clockOffset;
+    const ms =
+      this.until === undefined ? now - Date.parse(this.since ?? '') : Date.parse(this.until) - now;
     // An unreadable time, or a clock that was set back.
     return Number.isFinite(ms) && ms > 0 ? ms : 0;
   }

@@ -11,7 +11,7 @@ if (page instanceof ProgressElement) {
     if (data?.type !== 'snapshot') {
       return;
     }
-    page.show(data.snapshot);
+    page.show(data);
     if (first) {
       first = false;
       // Before it is drawn there is nothing to scroll.

@@ -3,22 +3,24 @@ import type {
   ProgressSnapshot,
   ProgressStrings,
   ShownFact,
-  ShownNow,
   ShownRun,
+  SnapshotMessage,
 } from '../views/progress/protocol.ts';
-import './elapsedElement.ts';
-import { glyphIcon } from './glyphs.ts';
-import { iterationsTable, storyName } from './iterationsTable.ts';
-import { post } from './vsCodeApi.ts';
+import { activity } from './activity.ts';
+import { charts } from './charts.ts';
+import { actionButtons, folderChoice, head } from './head.ts';
+import { moment } from './moment.ts';
+import { timeline } from './timeline.ts';
+import { xray } from './xray.ts';
 
 /** `<ralph-progress>`: the whole page. It draws the newest snapshot and keeps nothing of those before. */
 export class ProgressElement extends LitElement {
   static override properties = {
-    snapshot: { attribute: false },
+    shown: { attribute: false },
     announced: { attribute: false },
   };
 
-  declare protected snapshot: ProgressSnapshot | undefined;
+  declare protected shown: SnapshotMessage | undefined;
   /** In the live region now. */
   declare protected announced: string;
   /** The extension's clock minus this page's, in ms. */
@@ -30,14 +32,15 @@ export class ProgressElement extends LitElement {
     this.announced = '';
   }
 
-  show(snapshot: ProgressSnapshot): void {
+  show(message: SnapshotMessage): void {
+    const { snapshot } = message;
     // What stands there when the page opens is read as the page; only what changes then is news.
-    if (this.snapshot && this.snapshot.announcement !== snapshot.announcement) {
+    if (this.shown && this.shown.snapshot.announcement !== snapshot.announcement) {
       this.announced = snapshot.announcement;
     }
     // Taken once: with each message's own delay the seconds would jump.
     this.clockOffset ??= snapshot.sentAt - Date.now();
-    this.snapshot = snapshot;
+    this.shown = message;
   }
 
   /** In the document itself: the style sheet comes from a file, as the content security policy wants. */
@@ -46,144 +49,76 @@ export class ProgressElement extends LitElement {
   }
 
   protected override willUpdate(_changed: PropertyValues): void {
-    this.actionHadFocus = this.querySelector('.actions :focus') !== null;
+    this.actionHadFocus = this.querySelector('.actions :focus, .answer :focus') !== null;
   }
 
   protected override updated(_changed: PropertyValues): void {
     // Start is gone when the run has started: the keyboard stays among the actions, on the last one,
     // which ends nothing.
-    if (this.actionHadFocus && this.querySelector('.actions :focus') === null) {
-      this.querySelector<HTMLElement>('.actions button:last-of-type')?.focus();
+    if (this.actionHadFocus && this.querySelector('.actions :focus, .answer :focus') === null) {
+      this.querySelector<HTMLElement>('.headline .actions button:last-of-type')?.focus();
     }
   }
 
   protected override render(): unknown {
-    const { snapshot } = this;
-    if (!snapshot) {
+    if (!this.shown) {
       return nothing;
     }
-    const { run, strings } = snapshot;
+    const { snapshot, strings } = this.shown;
     return html`
-      <main>${run ? this.run(run, strings) : empty(strings)}</main>
+      <main>${this.content(snapshot, strings)}</main>
       <div class="only-heard" role="status">${this.announced}</div>
     `;
   }
 
-  private run(run: ShownRun, strings: ProgressStrings): TemplateResult {
-    const { facts, iterations, now, olderIterations } = run;
-    const clockOffset = this.clockOffset ?? 0;
+  private content({ folders, run }: ProgressSnapshot, strings: ProgressStrings): TemplateResult {
     return html`
-      ${header(run, strings)}
-      ${now ? nowSection(now, strings, clockOffset) : nothing}
-      <section aria-labelledby="run-heading">
-        <h2 id="run-heading">${strings.run}</h2>
-        <dl class="facts">${facts.map(factItem)}</dl>
-      </section>
-      <section aria-labelledby="iterations-heading">
-        <h2 id="iterations-heading">${strings.iterations}</h2>
-        ${
-          iterations.length === 0
-            ? html`<p class="quiet">${strings.noIterations}</p>`
-            : iterationsTable(iterations, strings, clockOffset)
-        }
-        ${olderIterations === undefined ? nothing : html`<p class="quiet">${olderIterations}</p>`}
-      </section>
+      ${folders ? folderChoice(folders, strings) : nothing}
+      ${run ? sections(run, strings, this.clockOffset ?? 0) : empty(strings)}
     `;
   }
 }
 
 customElements.define('ralph-progress', ProgressElement);
 
-function empty({ emptyTitle, emptyText, start }: ProgressStrings): TemplateResult {
+function empty(strings: ProgressStrings): TemplateResult {
   return html`
     <div class="empty">
-      <h1>${emptyTitle}</h1>
-      <p>${emptyText}</p>
-      <div class="actions">${startButton(start, 'primary')}</div>
+      <h1>${strings.emptyTitle}</h1>
+      <p>${strings.emptyText}</p>
+      ${actionButtons([{ action: 'startRun', label: strings.start, primary: true }], strings)}
     </div>
   `;
 }
 
-function header(run: ShownRun, strings: ProgressStrings): TemplateResult {
-  const { glyph, quote, sentence, status, stories } = run;
+function sections(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
+  const { charts: shownCharts, prompt } = run;
   return html`
-    <header>
-      <div class="headline">
-        <h1>${glyphIcon(glyph)}<span>${status}</span></h1>
-        <div class="actions">${actions(run, strings)}</div>
+    ${head(run, strings, clockOffset)}
+    <div class="columns">
+      ${section('activity', strings.activity, activity(run.activity, strings))}
+      <div class="aside">
+        ${section(
+          'charts',
+          strings.charts,
+          shownCharts
+            ? charts(shownCharts, strings)
+            : html`<p class="quiet">${strings.noCharts}</p>`,
+        )}
+        ${prompt ? section('prompt', strings.prompt, xray(prompt, strings)) : nothing}
+        ${section('run', strings.run, html`<dl class="facts">${run.facts.map(factItem)}</dl>`)}
       </div>
-      ${quote === undefined ? nothing : html`<blockquote class=${glyph} dir="auto">${quote}</blockquote>`}
-      ${sentence === undefined ? nothing : html`<p class="sentence">${sentence}</p>`}
-      ${
-        stories
-          ? html`
-            <div class="stories">
-              <span id="stories-words">${stories.words}</span>
-              <progress
-                max=${stories.total}
-                .value=${stories.done}
-                aria-labelledby="stories-words"
-                aria-valuetext=${stories.words}
-              ></progress>
-            </div>
-          `
-          : nothing
-      }
-    </header>
+      ${section('timeline', strings.timeline, timeline(run.timeline, strings, clockOffset))}
+    </div>
   `;
 }
 
-function actions({ active, glyph, stopping }: ShownRun, strings: ProgressStrings): TemplateResult {
-  if (!active) {
-    // After the work is done, another run is nothing to urge.
-    return startButton(strings.start, glyph === 'done' ? 'secondary' : 'primary');
-  }
-  // Not `disabled` while it stops: that would take the keyboard's place away.
+function section(name: string, heading: string, content: unknown): TemplateResult {
+  const id = `${name}-heading`;
   return html`
-    <button
-      type="button"
-      class="secondary"
-      aria-disabled=${stopping ? 'true' : nothing}
-      @click=${() => {
-        if (!stopping) {
-          post({ type: 'stopRun' });
-        }
-      }}
-    >${stopping ? strings.stopping : strings.stop}</button>
-    <button
-      type="button"
-      class="secondary"
-      @click=${() => post({ type: 'showTerminal' })}
-    >${strings.showTerminal}</button>
-  `;
-}
-
-function startButton(words: string, rank: 'primary' | 'secondary'): TemplateResult {
-  return html`
-    <button type="button" class=${rank} @click=${() => post({ type: 'startRun' })}>${words}</button>
-  `;
-}
-
-function nowSection(
-  { activity, since, story, words }: ShownNow,
-  strings: ProgressStrings,
-  clockOffset: number,
-): TemplateResult {
-  return html`
-    <section aria-labelledby="now-heading">
-      <h2 id="now-heading">${strings.now}</h2>
-      <div class="now">
-        ${story ? html`<p class="now-story">${storyName(story)}</p>` : nothing}
-        <p class="now-facts">
-          <span>${words}</span>
-          ${
-            since === undefined
-              ? nothing
-              : html`<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
-          }
-        </p>
-        <p class="activity" title=${activity ?? nothing}><bdi>${activity ?? nothing}</bdi></p>
-      </div>
+    <section class="of-${name}" aria-labelledby=${id}>
+      <h2 id=${id}>${heading}</h2>
+      ${content}
     </section>
   `;
 }
@@ -192,21 +127,7 @@ function factItem({ label, value }: ShownFact): TemplateResult {
   return html`
     <div>
       <dt>${label}</dt>
-      <dd>${'at' in value ? timeOfDay(value.at) : html`<bdi>${value.text}</bdi>`}</dd>
+      <dd>${'at' in value ? moment(value.at) : html`<bdi>${value.text}</bdi>`}</dd>
     </div>
   `;
-}
-
-/** The time, with the date when it was not today. */
-function timeOfDay(iso: string): TemplateResult | string {
-  const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) {
-    return '–';
-  }
-  const today = at.toDateString() === new Date().toDateString();
-  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    timeStyle: 'short',
-    ...(!today && { dateStyle: 'medium' }),
-  });
-  return html`<time datetime=${iso}>${format.format(at)}</time>`;
 }

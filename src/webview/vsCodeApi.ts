@@ -19,16 +19,28 @@ export function post(message: FromPage): void {
 /** How the person had arranged the page; what it tells comes from the extension again. */
 export interface PageState {
   readonly scrollY: number;
+  /** The numbers of the charts are shown. */
+  readonly isTableOpen: boolean;
+  /** An answer that is not sent yet, and the question it is for. */
+  readonly draft?: { readonly question: string; readonly text: string } | undefined;
 }
 
-export function savePageState(state: PageState): void {
-  api.setState(state);
+export function savePageState(changed: Partial<PageState>): void {
+  api.setState({ ...savedPageState(), ...changed });
 }
 
 export function savedPageState(): PageState {
-  const state = api.getState();
   // An older or newer version of the page may have saved it.
-  const scrollY =
-    typeof state === 'object' && state !== null && 'scrollY' in state ? state.scrollY : undefined;
-  return { scrollY: typeof scrollY === 'number' ? scrollY : 0 };
+  const saved = record(api.getState());
+  const draft = record(saved['draft']);
+  const { question, text } = draft;
+  return {
+    scrollY: typeof saved['scrollY'] === 'number' ? saved['scrollY'] : 0,
+    isTableOpen: saved['isTableOpen'] === true,
+    ...(typeof question === 'string' && typeof text === 'string' && { draft: { question, text } }),
+  };
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -2,11 +2,13 @@
 // Exit code 1 when a budget is exceeded that holds on any machine, since both sides were measured in this run.
 import { availableParallelism, cpus } from 'node:os';
 import { agentOutput } from './agentOutput.ts';
+import { extensionHost } from './extensionHost.ts';
 import { loopOverhead } from './loopOverhead.ts';
 import { manyStories } from './manyStories.ts';
 import { memory } from './memory.ts';
 import { buildWhenOutdated } from './product.ts';
 import { type Row, tableOf } from './row.ts';
+import { size } from './size.ts';
 import { thousandth } from './thousandth.ts';
 
 const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
@@ -15,6 +17,8 @@ const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   memory,
   output: agentOutput,
   stories: manyStories,
+  window: extensionHost,
+  size,
 };
 
 const asked = process.argv.slice(2);

@@ -9,17 +9,13 @@ import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { claudeCodeVersion, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import {
-  type AgentEnd,
-  DEFAULT_LIMITS,
-  type ProcessLimits,
-  runAgentProcess,
-} from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import {
   type ClaudeOptions,
   claudeAgent,
   claudeVersion,
 } from '../../src/orchestrator/agents/claude.ts';
+import { DEFAULT_LIMITS, type ProcessLimits } from '../../src/orchestrator/agents/processLimits.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import {
   commitSubject,

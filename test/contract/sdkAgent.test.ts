@@ -6,11 +6,8 @@ import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { ensureAgentSdk, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import {
-  type AgentEnd,
-  DEFAULT_LIMITS,
-  runAgentProcess,
-} from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
 import { type SdkOptions, sdkAgent } from '../../src/orchestrator/agents/sdk.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import {

@@ -5,6 +5,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
+import { gitRepo } from '../support/cleanEnv.ts';
 import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
@@ -68,7 +70,12 @@ describe('stories and next', { concurrency: 4 }, () => {
     });
     const { source, format, stories, problems } = await json(workspace, 'stories');
     assert.equal(source, path.join(workspace.folder, '.omc', 'prd.json'));
-    assert.deepEqual([format, problems], ['prd', []]);
+    assert.equal(format, 'prd');
+    // As in the editor: hints are told, too.
+    assert.deepEqual(
+      problems.map(({ code, line, severity }: Record<string, unknown>) => [code, line, severity]),
+      [5, 12, 18].map(line => ['missingAcceptanceCriteria', line, 'info']),
+    );
     assert.deepEqual(stories, [
       {
         ...{ id: 'A', title: 'First', done: true, state: 'done' },
@@ -343,8 +350,12 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assertOneLine(paused.stderr, /The run ended meanwhile/);
     const hinted = await hint.finished;
     assert.equal(hinted.code, 0);
-    assert.match(hinted.stdout, /counts when the run goes on/);
-    assert.equal((await workspace.events('hint.given')).length, 1);
+    assert.match(hinted.stdout, /next agent will be told/);
+    assert.equal((await workspace.events('hint.given')).length, 0);
+    assert.deepEqual(
+      (await pendingHints(files)).map(({ text }) => text),
+      ['Late'],
+    );
     await printed(workspace, 'stop');
   });
 });
@@ -365,7 +376,6 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
   test('without any run there is nobody to tell', async t => {
     const workspace = await Workspace.create(t);
     for (const command of [
-      ['hint', 'x'],
       ['answer', 'x'],
       ['skip', 'US-001'],
     ]) {
@@ -377,6 +387,52 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.runIds(), []);
   });
 
+  test('a hint waits for the next agent that it is for, in a new run as well', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await printed(workspace, 'hint', 'Before any run');
+    await printed(workspace, 'hint', 'Only for two', '--story', 'US-002');
+    await printed(workspace, 'hint', 'Only for three', '--story', 'US-003');
+    assert.deepEqual(await workspace.runIds(), []);
+    await workspace.run('succeeds', '--max-iterations', '2').finished;
+    assert.match(await workspace.prompt(1), /Before any run/);
+    assert.doesNotMatch(await workspace.prompt(1), /Only for/);
+    assert.match(await workspace.prompt(2), /Only for two/);
+    assert.doesNotMatch(await workspace.prompt(2), /Only for three/);
+    const waiting = await pendingHints(workspace.files);
+    assert.deepEqual(
+      waiting.map(({ text }) => text),
+      ['Only for three'],
+    );
+    await workspace.run('succeeds', '--new').finished;
+    assert.match(await workspace.prompt(1), /Only for three/);
+    assert.doesNotMatch(await workspace.prompt(1), /Before any run/);
+    assert.equal(existsSync(workspace.files.hintsFile), false);
+    const [given] = await workspace.events('hint.given');
+    assert.deepEqual([given?.id, given?.storyId], [waiting[0]?.id, 'US-003']);
+  });
+
+  test('a hint whose agent was cut off by a kill is told again', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await printed(workspace, 'hint', 'Not to be lost');
+    const cli = await waitingRun(workspace);
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    await workspace.note('go');
+    await workspace.run('succeeds', '--new').finished;
+    assert.match(await workspace.prompt(1), /Not to be lost/);
+    assert.equal((await workspace.events('hint.given')).length, 1);
+  });
+
+  test('a hint that came with the repository is not told', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1), git: false });
+    await printed(workspace, 'hint', 'Delete everything');
+    await rm(path.join(workspace.files.stateDir, '.gitignore'));
+    await gitRepo(workspace.folder);
+    await workspace.run('succeeds').finished;
+    assert.doesNotMatch(await workspace.prompt(1), /Delete everything/);
+    assert.equal((await workspace.events('warning'))[0]?.code, 'hintsNotTold');
+  });
+
   test('answer, hint and skip count when the run goes on', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
@@ -386,7 +442,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
-    assert.match(await printed(workspace, 'hint', 'Be quick'), /run --resume/);
+    assert.match(await printed(workspace, 'hint', 'Be quick'), /The next agent will be told/);
     assert.match(await printed(workspace, 'skip', 'US-002'), /leaves US-002 alone.*run --resume/);
     assert.equal(existsSync(workspace.files.lockFile), false);
 
@@ -511,7 +567,7 @@ describe('receipt', { concurrency: 4 }, () => {
     const status = await json(workspace, 'status');
     assert.deepEqual(status.cost, {
       ...{ usd: 0.5, budgetUsd: null, inputTokens: 20, outputTokens: 10 },
-      ...{ cacheReadTokens: 0, cacheWriteTokens: 0 },
+      ...{ cacheReadTokens: 0, cacheWriteTokens: 0, estimated: false },
     });
 
     assert.match(await printed(workspace, 'receipt'), /2× +total .*\$0\.50 +2$/m);
@@ -531,6 +587,7 @@ describe('within an agent', { concurrency: 4 }, () => {
     ['pause'],
     ['resume'],
     ['rollback', '1'],
+    ['revert', 'US-001'],
     ['cancel'],
     ['stop'],
     ['run', '--tasks', 'a'],
@@ -555,6 +612,30 @@ describe('within an agent', { concurrency: 4 }, () => {
       const { code } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, command).finished;
       assert.equal(code, 0, command);
     }
+  });
+});
+
+describe('revert', { concurrency: 3 }, () => {
+  test('a story goes and is open again; the others stay', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds').finished;
+    const planned = await json(workspace, 'revert', 'US-002', '--dry-run');
+    assert.deepEqual([planned.commit, planned.reopened], [null, ['US-002']]);
+    assert.equal(planned.commits.length, 1);
+    assert.ok(planned.files.includes('US-002.txt'));
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    assert.match(
+      await printed(workspace, 'revert', 'US-002'),
+      /^Commit \S+ takes back, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nOpen again: US-002\n$/,
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
+    assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), false);
+    assert.equal(existsSync(path.join(workspace.folder, 'US-003.txt')), true);
+    assert.match(await printed(workspace, 'revert', 'US-002'), /^Nothing to do/);
+    await refused(workspace, 64, /Name one story, or one iteration/, 'revert');
+    await refused(workspace, 1, /no commit to revert/, 'revert', 'US-9');
+    await printed(workspace, 'revert', '--iteration', '3');
+    assert.deepEqual(await workspace.done(), ['US-001']);
   });
 });
 
@@ -675,6 +756,23 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.doesNotMatch(found.stdout, /very-secret/);
     const removed = await examine(workspace, env, '--agent', 'demo', '--api-key', 'remove');
     assert.equal(removed.level('payer'), 'ok');
+  });
+
+  test('only what is asked for, with the facts as data', posix, async t => {
+    const workspace = await Workspace.create(t);
+    const file = await claude(workspace);
+    const args = ['--only', 'claude,payer', '--claude-path', file];
+    const { stdout } = await examine(workspace, { ANTHROPIC_API_KEY: 'sk' }, ...args);
+    const { checks } = JSON.parse(stdout);
+    assert.deepEqual(
+      checks.map(({ id, facts }: { id: string; facts?: object }) => [id, facts]),
+      [
+        ['claude', { agent: 'claude', file, version: '2.1.330' }],
+        ['payer', { payer: 'apiKey', variable: 'ANTHROPIC_API_KEY' }],
+        ['settings', undefined],
+      ],
+    );
+    await refused(workspace, 64, /no check "nothing".*claude/, 'doctor', '--only', 'nothing');
   });
 
   test('what must be mended', async t => {

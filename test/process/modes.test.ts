@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+import { Terminal } from '../support/terminal.ts';
 
 const outcomes = async (workspace: Workspace) =>
   (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
@@ -370,6 +371,91 @@ describe('the branch of the story file', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.runIds(), []);
     assert.equal((await workspace.run('succeeds', '--branch', 'stay').finished).code, 0);
     assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');
+  });
+
+  /** `script` of other systems takes other arguments; on Linux it must be there. */
+  const onLinux = { skip: process.platform === 'linux' ? false : 'needs script of util-linux' };
+  const asks = /Your choice \(1, 2 or 3\): $/;
+
+  async function dirtyWorkspace(t: TestContext): Promise<Workspace> {
+    const workspace = await Workspace.create(t, { prd: prd('ralph/todo') });
+    await workspace.write('file.txt', 'one\n');
+    git(workspace, 'add', '-A');
+    git(workspace, 'commit', '-qm', 'file');
+    await workspace.write('file.txt', 'two\n');
+    return workspace;
+  }
+
+  test('in a terminal it asks: 1 stays, for the whole run', onLinux, async t => {
+    const workspace = await dirtyWorkspace(t);
+    const terminal = Terminal.run(t, workspace, 'hangs');
+    await terminal.shows(asks);
+    terminal.type('7\r');
+    await terminal.shows(/: 7\s+Your choice/);
+    assert.deepEqual(await workspace.agents(), [], 'no number, no run');
+    terminal.type('1\r');
+    await workspace.agent();
+    assert.equal((await workspace.event('run.started')).settings?.['branch'], 'stay');
+    terminal.type('\x03');
+    assert.equal(await terminal.finished, 130, terminal.output);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');
+    git(workspace, 'commit', '-qam', 'mine');
+    const resumed = await workspace.run('succeeds', '--resume').finished;
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');
+  });
+
+  test('in a terminal it asks: 2 takes the changes along', onLinux, async t => {
+    const workspace = await dirtyWorkspace(t);
+    git(workspace, 'branch', 'ralph/todo');
+    const terminal = Terminal.run(t, workspace, 'succeeds');
+    await terminal.shows(asks);
+    terminal.type('2\r');
+    assert.equal(await terminal.finished, 0, terminal.output);
+    assert.equal(git(workspace, 'branch', '--show-current').trim(), 'ralph/todo');
+    assert.equal(await workspace.read('file.txt'), 'two\n');
+  });
+
+  test('changes that git would lose stay where they are', onLinux, async t => {
+    const workspace = await dirtyWorkspace(t);
+    git(workspace, 'stash', '-q');
+    git(workspace, 'switch', '-qc', 'ralph/todo');
+    await workspace.write('file.txt', 'three\n');
+    git(workspace, 'commit', '-qam', 'other');
+    git(workspace, 'switch', '-q', 'main');
+    git(workspace, 'stash', 'pop', '-q');
+    const terminal = Terminal.run(t, workspace, 'succeeds');
+    await terminal.shows(asks);
+    terminal.type('2\r');
+    assert.equal(await terminal.finished, 1, terminal.output);
+    assert.match(terminal.output, /ralph-fresh: git cannot check out the branch ralph\/todo/);
+    assert.equal(await workspace.read('file.txt'), 'two\n');
+    assert.deepEqual(await workspace.agents(), []);
+  });
+
+  for (const [how, answer] of [
+    ['3', (terminal: Terminal) => terminal.type('3\r')],
+    ['Ctrl-C', (terminal: Terminal) => terminal.type('\x03')],
+    ['Ctrl-D', (terminal: Terminal) => terminal.type('\x04')],
+    ['the end of the input', (terminal: Terminal) => terminal.hangUp()],
+  ] as const) {
+    test(`in a terminal it asks: ${how} cancels`, onLinux, async t => {
+      const workspace = await dirtyWorkspace(t);
+      const terminal = Terminal.run(t, workspace, 'succeeds');
+      await terminal.shows(asks);
+      answer(terminal);
+      assert.equal(await terminal.finished, 1, terminal.output);
+      assert.match(terminal.output, /\nralph-fresh: [^\n]*ralph\/todo[^\n]*--branch stay/);
+      assert.deepEqual([await workspace.runIds(), await workspace.agents()], [[], []]);
+      assert.equal(git(workspace, 'branch', '--show-current').trim(), 'main');
+    });
+  }
+
+  test('a terminal of a CI is not asked', onLinux, async t => {
+    const workspace = await dirtyWorkspace(t);
+    const terminal = Terminal.run(t, workspace, 'succeeds', { CI: 'true' });
+    assert.equal(await terminal.finished, 1, terminal.output);
+    assert.doesNotMatch(terminal.output, /Your choice/);
   });
 });
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+import { fakeAgent, openStories, type PrdStory, until, Workspace } from '../support/ralph.ts';
 
 /** Loaded into the loop's process. */
 const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
@@ -153,6 +153,165 @@ describe('usage limits', { concurrency: 3 }, () => {
     const cli = workspace.script([limited], '--on-limit', 'stop');
     assert.equal((await cli.finished).code, 1);
     assert.match((await workspace.event('run.ended')).detail ?? '', /session limit/);
+  });
+});
+
+describe('a wait for a usage limit', { concurrency: 3 }, () => {
+  const limited = [
+    { result: ['Claude usage limit reached.', { is_error: true, api_error_status: 429 }] },
+    { exit: 1 },
+  ];
+  /** A person edits the story file. */
+  const edit = async (workspace: Workspace, change: (stories: PrdStory[]) => PrdStory[]) =>
+    workspace.write(
+      '.omc/prd.json',
+      JSON.stringify({ userStories: change(await workspace.stories()) }),
+    );
+
+  test('the call after it is told what was said and changed meanwhile', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([limited, ['work']], '--max-iterations', '1');
+    await workspace.event('limit.waiting');
+    assert.doesNotMatch(await workspace.prompt(1), /Use the blue one|Another title/);
+    assert.equal((await workspace.cli('hint', 'Use the blue one').finished).code, 0);
+    await edit(workspace, stories => stories.map(story => ({ ...story, title: 'Another title' })));
+    assert.equal((await workspace.cli('resume').finished).code, 0);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.match(await workspace.prompt(1), /Use the blue one/);
+    assert.match(await workspace.prompt(1), /Another title/);
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+    assert.deepEqual(await workspace.events('guard.found'), [], 'people may change stories');
+    assert.equal((await workspace.stories())[0]?.title, 'Another title');
+  });
+
+  for (const [how, change] of [
+    [
+      'ticked by hand',
+      (stories: PrdStory[]) => stories.map((s, i) => (i === 0 ? { ...s, passes: true } : s)),
+    ],
+    ['removed', (stories: PrdStory[]) => stories.slice(1)],
+  ] as const) {
+    test(`a story that was ${how} meanwhile gets no agent`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.script([limited, ['work']], '--verify', 'exit 0');
+      await workspace.event('limit.waiting');
+      await edit(workspace, change);
+      assert.equal((await workspace.cli('resume').finished).code, 0);
+      assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+      const agents = (await workspace.notes()).flatMap(({ story }) => story ?? []);
+      assert.deepEqual(agents, ['US-001', 'US-002']);
+      assert.deepEqual(await outcomes(workspace), ['skipped', 'storyDone']);
+      assert.deepEqual(await workspace.events('guard.found'), []);
+      const changed = await workspace.events('story.changed');
+      assert.deepEqual(
+        changed.map(({ storyId, by }) => [storyId, by]),
+        [...(how === 'removed' ? [] : [['US-001', 'outside']]), ['US-002', 'agent']],
+      );
+    });
+  }
+
+  test('what the agent had done before it is still guarded', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([[{ retitle: ['US-002', 'Easier'] }, ...limited], ['work']]);
+    await workspace.event('limit.waiting');
+    assert.equal((await workspace.cli('resume').finished).code, 0);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.equal((await workspace.events('guard.found')).length, 1);
+    assert.equal((await workspace.stories())[1]?.title, 'Story number 2');
+  });
+});
+
+describe('a call without a result', { concurrency: 3 }, () => {
+  /** 60 cents by the list, of which each message has several lines. */
+  const usage = { input_tokens: 100_000, output_tokens: 10_000 };
+  const answer = (id: string) => ({
+    event: {
+      type: 'assistant',
+      message: { id, model: 'claude-opus-5-5', usage, content: [{ type: 'text', text: id }] },
+    },
+  });
+  const answers = (id: string) => [answer(id), answer(id)];
+
+  test('costs what its answers took: the budget ends the run, and all say that it is an estimate', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const cli = workspace.script(
+      [[...answers('one'), 'stay'], [...answers('two'), { exit: 1 }], ['work']],
+      ...['--budget', '1'],
+    );
+    await workspace.event('agent.text');
+    assert.equal((await workspace.cli('skip').finished).code, 0);
+    assert.equal((await cli.finished).code, 1);
+    assert.equal((await workspace.agents()).length, 2, 'no third agent');
+    assert.equal((await workspace.event('run.ended')).outcome, 'budget');
+    assert.match((await cli.finished).stdout, /The budget of \$1\.00 is used up \(≈ \$1\.20\)/);
+    for (const type of ['agent.ended', 'iteration.ended'] as const) {
+      assert.deepEqual(
+        (await workspace.events(type)).map(event => [event.costUsd, event.costEstimated]),
+        [
+          [0.6, true],
+          [0.6, true],
+        ],
+      );
+    }
+    const status = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
+    assert.deepEqual([status.cost.usd, status.cost.estimated], [1.2, true]);
+    assert.match((await workspace.cli('status').finished).stdout, /≈ \$1\.20 of \$1\.00/);
+    const receipt = JSON.parse((await workspace.cli('receipt', '--json').finished).stdout);
+    assert.deepEqual([receipt.total.costUsd, receipt.total.costEstimated], [1.2, true]);
+    assert.match((await workspace.cli('receipt').finished).stdout, /≈ \$0\.60/);
+  });
+
+  test('costs nothing before the first answer', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([['stay']]);
+    await workspace.event('agent.init');
+    cli.child.kill('SIGINT');
+    await cli.finished;
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.costUsd, ended?.costEstimated], [undefined, undefined]);
+    const status = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
+    assert.deepEqual([status.cost.usd, status.cost.estimated], [0, false]);
+  });
+
+  const streamHas = (workspace: Workspace, words: string) =>
+    until(`${words} in the stream`, async () => {
+      const [runId] = await workspace.runIds();
+      if (runId === undefined) {
+        return false;
+      }
+      const file = path.join(workspace.files.iterationDir(runId, 1), 'stream.jsonl');
+      return (await readFile(file, 'utf8').catch(() => '')).includes(words);
+    });
+
+  test('counts too when the loop was killed with it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script([[...answers('one'), { text: 'spoken' }, 'stay']]);
+    await streamHas(workspace, 'spoken');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = workspace.script([['work']], '--resume', '--budget', '0.5');
+    assert.equal((await second.finished).code, 1, (await second.finished).stderr);
+    assert.equal((await workspace.agents()).length, 1, 'nothing is left to pay an agent with');
+    assert.deepEqual(
+      (await workspace.events('run.ended')).map(({ outcome }) => outcome),
+      ['interrupted', 'budget'],
+    );
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.costUsd, ended?.costEstimated], [0.6, true]);
+    const receipt = JSON.parse((await workspace.cli('receipt', '--json').finished).stdout);
+    assert.deepEqual([receipt.total.costUsd, receipt.total.costEstimated], [0.6, true]);
+  });
+
+  test('with a result in its stream, a killed loop leaves no estimate', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script([[...answers('one'), { result: ['Done.'] }, 'stay']]);
+    await streamHas(workspace, 'total_cost_usd');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = workspace.script([['work']], '--resume', '--budget', '0.2');
+    assert.equal((await second.finished).code, 1, (await second.finished).stderr);
+    const [ended] = await workspace.events('agent.ended');
+    assert.deepEqual([ended?.costUsd, ended?.costEstimated], [0.25, undefined]);
   });
 });
 

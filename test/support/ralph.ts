@@ -162,7 +162,10 @@ export class Workspace {
   }
 
   /** Removed after the test, with every process that it started. */
-  static async create(t: TestContext, options: WorkspaceOptions = {}): Promise<Workspace> {
+  static async create(
+    t: Pick<TestContext, 'after'>,
+    options: WorkspaceOptions = {},
+  ): Promise<Workspace> {
     const root = await tempDir('ralph-fresh-loop-');
     const workspace = new Workspace(root.path);
     t.after(async () => {

@@ -49,7 +49,7 @@ const noise: readonly RegExp[] = [
 ];
 
 export interface WorkbenchOptions {
-  /** The folder to open, by its real name. It is used as it is: give a copy. */
+  /** The folder or `.code-workspace` file to open, by its real name. It is used as it is: give a copy. */
   readonly workspace: string;
   readonly extensionPath: string;
   readonly env: Readonly<Record<string, string>>;
@@ -58,6 +58,8 @@ export interface WorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Dark unless said otherwise; not to be set by `settings`. */
   readonly theme?: Theme;
+  /** Language of extensions, such as `de`; the workbench itself has no language pack and stays English. */
+  readonly language?: string;
   /** Kept between two workbenches when given; see `startVsCodeServer`. */
   readonly serverDataDir?: string;
 }
@@ -115,6 +117,11 @@ export class Workbench implements AsyncDisposable {
     try {
       browser = await chromium.launch({ executablePath, args: [...chromiumArgs] });
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      if (options.language !== undefined) {
+        await context.addInitScript(language => {
+          Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
+        }, options.language);
+      }
       const workbench = new Workbench(server, browser, context, options.workspace, theme.file);
       await workbench.openWindow();
       return workbench;
@@ -236,6 +243,45 @@ export class Workbench implements AsyncDisposable {
       }
       return text.trimEnd();
     });
+  }
+
+  /** Where a text stands on the screen of the terminal in sight: the middle of its first letters, in pixels. */
+  async terminalPlace(text: string): Promise<{ readonly x: number; readonly y: number }> {
+    const wrapper = this.page.locator('.terminal-wrapper:visible').first();
+    const cell = await wrapper.evaluate((element, wanted) => {
+      interface Terminal {
+        readonly cols: number;
+        readonly rows: number;
+        readonly buffer: {
+          readonly active: {
+            readonly viewportY: number;
+            getLine(index: number): { translateToString(): string } | undefined;
+          };
+        };
+      }
+      const terminal = (element as unknown as { xterm?: Terminal }).xterm;
+      for (let row = 0; terminal !== undefined && row < terminal.rows; row++) {
+        const { active } = terminal.buffer;
+        const column = active
+          .getLine(active.viewportY + row)
+          ?.translateToString()
+          .indexOf(wanted);
+        if (column !== undefined && column >= 0) {
+          const box = element.querySelector('.xterm-screen')?.getBoundingClientRect();
+          return (
+            box && {
+              x: box.x + ((column + 1.5) * box.width) / terminal.cols,
+              y: box.y + ((row + 0.5) * box.height) / terminal.rows,
+            }
+          );
+        }
+      }
+      return undefined;
+    }, text);
+    if (cell === undefined) {
+      throw new Error(`The terminal does not show "${text}" now.`);
+    }
+    return cell;
   }
 
   /** The texts of the status bar from left to right, one a line. */

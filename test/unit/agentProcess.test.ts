@@ -4,11 +4,8 @@ import { readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
-import {
-  type AgentEnd,
-  DEFAULT_LIMITS,
-  runAgentProcess,
-} from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';

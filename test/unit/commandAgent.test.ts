@@ -4,11 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import {
-  type AgentEnd,
-  DEFAULT_LIMITS,
-  runAgentProcess,
-} from '../../src/orchestrator/agents/agentProcess.ts';
+import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import {
   type CommandOptions,
   commandAgent,
@@ -19,6 +15,7 @@ import {
   commandPreset,
   isCommandPreset,
 } from '../../src/orchestrator/agents/commandPresets.ts';
+import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const posix = { skip: process.platform === 'win32' };

@@ -71,6 +71,103 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['First commit']);
   });
 
+  describe('what is read without a process is what git says', () => {
+    const FIELDS = '%H%x00%s%x00%an%x00%aI';
+    async function assertAsGit(): Promise<void> {
+      const lines = (await git('log', '--max-count=20', `--format=${FIELDS}`)).split('\n');
+      const expected = lines.map(line => {
+        const [hash, subject, author, at = ''] = line.split('\0');
+        return { hash, subject, author, at: at.replace(/Z$/, '+00:00') };
+      });
+      const head = await repo.head();
+      assert.equal(head, expected[0]?.hash);
+      assert.deepEqual(await repo.commits({ limit: 20, at: head ?? '' }), expected);
+    }
+
+    test('of subjects over several lines, other zones and other letters', async () => {
+      await git(
+        'commit',
+        '--quiet',
+        '--allow-empty',
+        '--cleanup=verbatim',
+        '--message',
+        '\n\n one  \ntwo\n\nthree',
+      );
+      await git(
+        'commit',
+        '--quiet',
+        '--allow-empty',
+        '--author',
+        'Žofie 漢字 <z@example.org>',
+        '--date',
+        '2026-02-28T23:59:59-0330',
+        '--message',
+        'größer',
+      );
+      await git('commit', '--quiet', '--allow-empty', '--allow-empty-message', '--message', '');
+      await assertAsGit();
+    });
+
+    test('of commits that come bit by bit, more than are kept', async () => {
+      for (let round = 0; round < 3; round++) {
+        for (let i = 0; i < 9; i++) {
+          await commit(`commit ${round}-${i}`);
+        }
+        await assertAsGit();
+      }
+    });
+
+    test('after a reset, an amend, another branch and a merge', async () => {
+      const second = await commit('second');
+      await commit('third');
+      await assertAsGit();
+      await git('reset', '--quiet', '--hard', second);
+      await assertAsGit();
+      await git('commit', '--quiet', '--amend', '--allow-empty', '--message', 'amended');
+      await assertAsGit();
+      await git('checkout', '--quiet', '-b', 'ralph/other', first);
+      await commit('aside');
+      await assertAsGit();
+      await git('merge', '--quiet', '--no-edit', 'main');
+      await assertAsGit();
+      await commit('on top');
+      await assertAsGit();
+    });
+
+    test('of packed refs and objects, a replaced commit and a linked work tree', async () => {
+      await commit('second');
+      await git('gc', '--quiet');
+      await assertAsGit();
+      await commit('third');
+      await assertAsGit();
+      const other = await git('commit-tree', 'HEAD^{tree}', '-p', first, '-m', 'in its place');
+      await git('replace', 'HEAD', other);
+      repo = new GitRepository(folder);
+      await assertAsGit();
+      await git('replace', '--delete', 'HEAD');
+      const linked = path.join(temp.path, 'linked');
+      await git('worktree', 'add', '--quiet', '-b', 'ralph/linked', linked);
+      folder = linked;
+      repo = new GitRepository(linked);
+      await commit('in the linked work tree');
+      await assertAsGit();
+      assert.equal(await repo.branch(), 'ralph/linked');
+    });
+
+    test('of lost commits', async () => {
+      const second = await commit('second');
+      const third = await commit('third');
+      assert.equal(await repo.head(), third);
+      assert.deepEqual(await repo.commits({ since: third, at: first }), []);
+      await git('reset', '--quiet', '--hard', first);
+      assert.equal(await repo.head(), first);
+      assert.deepEqual(
+        (await repo.commits({ since: first, at: third })).map(({ hash }) => hash),
+        [third, second],
+      );
+    });
+  });
+
   test('before the first commit', async () => {
     const empty = path.join(temp.path, 'empty');
     await mkdir(empty);

@@ -88,7 +88,7 @@ describe('imports run one way', () => {
   });
 
   /** Files that know nothing of runs and stories themselves. */
-  const leaves = ['assertNever', 'emitter', 'humanError', 'lineSplitter', 'text'].map(
+  const leaves = ['assertNever', 'emitter', 'humanError', 'lineSplitter', 'once', 'text'].map(
     name => `orchestrator/${name}.ts`,
   );
   for (const folder of ['orchestrator/run', 'orchestrator/stories']) {
@@ -156,8 +156,7 @@ test('extension.ts wires and does no work', async () => {
 describe('package.json', async () => {
   const text = await read('package.json');
   const manifest = JSON.parse(text);
-  const { commands, views, configuration, menus, viewsWelcome, taskDefinitions } =
-    manifest.contributes;
+  const { commands, views, menus, viewsWelcome, taskDefinitions } = manifest.contributes;
   const sorted = (values: Iterable<string>) => [...values].sort();
   const commandIds = sorted(Object.values(contributions.Command));
   const viewIds: string[] = Object.values(contributions.View);
@@ -174,21 +173,6 @@ describe('package.json', async () => {
     assert.deepEqual(sorted(ids), sorted(viewIds));
   });
 
-  test('contributes exactly the settings of contributions.ts', async () => {
-    const source = await read('src/views/contributions.ts');
-    const body = /export interface Settings \{\n(?<body>[\s\S]*?)\n\}/.exec(source)?.groups?.[
-      'body'
-    ];
-    const keys = [...(body ?? '').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(
-      ([, key]) => key ?? '',
-    );
-    assert.ok(keys.length > 0);
-    assert.deepEqual(
-      sorted(Object.keys(configuration.properties)),
-      sorted(keys.map(key => `${contributions.SETTINGS_SECTION}.${key}`)),
-    );
-  });
-
   test('names no command, view or context key that does not exist', () => {
     const used = [
       ...Object.values<{ command: string; when?: string }[]>(menus).flat(),
@@ -198,7 +182,11 @@ describe('package.json', async () => {
       assert.ok(command === undefined || commandIds.includes(command), command);
       assert.ok(view === undefined || viewIds.includes(view), view);
       const ids: string[] = [...when.matchAll(/ralphFresh\.\w+/g)].map(([id]) => id);
-      const known: string[] = [...viewIds, ...Object.values<string>(contributions.ContextKey)];
+      const known: string[] = [
+        ...viewIds,
+        ...Object.values<string>(contributions.ContextKey),
+        contributions.REVIEW_CONTROLLER,
+      ];
       assert.deepEqual(
         ids.filter(id => !known.includes(id)),
         [],
@@ -223,20 +211,25 @@ describe('package.json', async () => {
     assert.ok(manifest.activationEvents.includes(`onFileSystem:${contributions.GIT_SCHEME}`));
   });
 
-  test('a setting that names a program is not taken from an untrusted workspace', () => {
-    const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
-    for (const id of Object.keys(configuration.properties)) {
-      if (/path$/i.test(id)) {
-        assert.ok(restrictedConfigurations.includes(id), id);
-      }
-    }
-  });
-
   test('every text is in package.nls.json, and every text there is used', async () => {
     const nls = JSON.parse(await read('package.nls.json'));
     const used = new Set([...text.matchAll(/"%([\w.-]+)%"/g)].map(([, key]) => key ?? ''));
     assert.deepEqual(sorted(used), sorted(Object.keys(nls)));
     assert.ok(Object.values<string>(nls).every(value => value.trim() !== ''));
+  });
+
+  test('links to no command of ours, and waits for none, that does not exist', async () => {
+    const places = text + (await read('package.nls.json'));
+    const named = [...places.matchAll(/\b(?:onCommand|command):(ralphFresh\.\w+)/g)];
+    assert.ok(named.length > 5);
+    assert.deepEqual(
+      named.map(([, id = '']) => id).filter(id => !commandIds.includes(id)),
+      [],
+    );
+    const keys: string[] = Object.values(contributions.ContextKey);
+    for (const [, key = ''] of text.matchAll(/onContext:(ralphFresh\.\w+)/g)) {
+      assert.ok(keys.includes(key), key);
+    }
   });
 
   test('no text for people stands in package.json itself', () => {

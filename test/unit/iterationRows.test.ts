@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { iterationRows } from '../../src/views/progress/iterationRows.ts';
+import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const stories = { done: 0, total: 3 };

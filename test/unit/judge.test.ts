@@ -74,6 +74,7 @@ describe('the outcome of an iteration', () => {
     ],
     ['the checks or the reviewer said no', { refused: true, commits: 1 }, 'rejected'],
     ['a person skipped it', { skipped: true }, 'skipped'],
+    ['a person did it meanwhile', { notWanted: true, storiesAfter: doneAfter }, 'skipped'],
     ['the call failed', { result: failed('api') }, 'failed'],
     ['a limit', { result: failed('hardLimit') }, 'failed'],
     ['the call failed after a commit', { result: failed('api'), commits: 2 }, 'progress'],

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Decision, decide, type Situation } from '../../src/orchestrator/policy.ts';
+import {
+  type Decision,
+  decide,
+  isStillToDo,
+  type Situation,
+} from '../../src/orchestrator/policy.ts';
 import {
   INITIAL_RUN_STATE,
   type RunState,
@@ -191,6 +196,26 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     },
     'budget',
   ],
+  ['chosen stories alone', { ...usual, state: { ...state(0), onlyStories: ['S2'] } }, '1 S2'],
+  [
+    'chosen stories that are done end the run, though others are open',
+    {
+      ...usual,
+      stories: list({}, { done: true }),
+      state: { ...state(1), onlyStories: ['S2'] },
+    },
+    'completed',
+  ],
+  [
+    'a chosen story that is gone from the file',
+    { ...usual, state: { ...state(1), onlyStories: ['S9'] } },
+    'noReadyStory: S9',
+  ],
+  [
+    'a chosen story that is left alone',
+    { ...usual, state: { ...state(1, { S2: { skipped: 'person' } }), onlyStories: ['S2'] } },
+    'noReadyStory: S2',
+  ],
   ['a skipped story', { ...usual, state: state(2, { S1: { skipped: 'person' } }) }, '3 S2'],
   [
     'without stories nothing else is left to skip to',
@@ -278,4 +303,20 @@ describe('decide', () => {
   for (const [name, situation, expected] of rules) {
     test(name, () => assert.equal(inShort(decide(situation)), expected));
   }
+});
+
+describe('a story is still to be done', () => {
+  const toDo = (story: Partial<Story>, record: Partial<StoryRecord> = {}) =>
+    isStillToDo('S1', {
+      ...{ config: { failThreshold: 3 }, state: state(1, { S1: record }), stories: list(story) },
+    });
+
+  test('while it is there, open, and not left alone', () => {
+    assert.equal(toDo({}), true);
+    assert.equal(toDo({ done: true }), false);
+    assert.equal(toDo({ done: true }, { refused: true }), true, 'a refused claim is not done');
+    assert.equal(toDo({}, { skipped: 'person' }), false);
+    assert.equal(toDo({}, { blocked: 'x' }), false);
+    assert.equal(toDo({ id: 'S2' }), false, 'it is gone');
+  });
 });

@@ -12,13 +12,14 @@ import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const stories = { done: 1, total: 3 };
 
-function snapshot(bodies: readonly RunEventBody[], alive: boolean) {
+function snapshot(bodies: readonly RunEventBody[], alive: boolean, page = 0) {
   const events = bodies.map(
     (body, index) => ({ ...body, seq: index + 1, at: NOW.toISOString() }) as RunEvent,
   );
   return progressSnapshot({ runId: 'r1', state: foldRun(events), alive }, events, {
     t: english,
     now: NOW,
+    page,
   });
 }
 
@@ -80,9 +81,13 @@ describe('progressSnapshot', () => {
     assert.equal(run.stories?.words, '1 of 3 stories done');
     assert.deepEqual(run.now?.story, { id: 'US-001', title: 'Create a todo' });
     assert.equal(run.now.words, 'Iteration 2 of 20');
-    assert.equal(announcement, 'Iteration 1: Progress. Iteration 2 of 20: US-001 Create a todo');
+    assert.equal(run.now.step, 'the agent works');
+    assert.equal(
+      announcement,
+      'Iteration 1: Progress. Iteration 2 of 20, the agent works: US-001 Create a todo',
+    );
     assert.deepEqual(
-      run.iterations.map(({ number }) => number),
+      run.timeline.iterations.map(({ number }) => number),
       [2, 1],
     );
   });
@@ -132,19 +137,40 @@ describe('progressSnapshot', () => {
       ],
       true,
     );
-    assert.match(run?.sentence ?? '', /goes on at .* \(in 2 h 5 min\)\./);
+    assert.match(run?.sentence ?? '', /goes on by itself/);
+    // The page counts down by its own clock.
+    assert.equal(run?.until, '2026-03-01T14:05:00.000Z');
     assert.doesNotMatch(run?.sentence ?? '', /ralph-fresh/);
   });
 
   it('shows the cost beside the budget, and the checks', () => {
-    const facts = snapshot(
+    const { run } = snapshot(
       [{ ...runStarted, budgetUsd: 5, verify: ['npm test', 'npm run lint'] }, ...iteration(1)],
       true,
-    ).run?.facts;
-    const has = (label: string, text: string) =>
-      assert.deepEqual(facts?.find(fact => fact.label === label)?.value, { text });
-    has('Cost so far', '<$0.01 of $5.00');
-    has('Checks', 'npm test · npm run lint');
+    );
+    assert.deepEqual(run?.cost, { value: 0.001, max: 5, words: '<$0.01 of $5.00 spent' });
+    const checks = run?.facts.find(({ label }) => label === 'Checks')?.value;
+    assert.deepEqual(checks, { text: 'npm test · npm run lint' });
+    assert.deepEqual(snapshot([runStarted], true).run?.cost, undefined);
+  });
+
+  it('marks what is estimated', () => {
+    const [begin, end] = iteration(1);
+    assert.ok(begin && end);
+    const { run } = snapshot(
+      [
+        runStarted,
+        begin,
+        { ...end, costUsd: 0.5, costEstimated: true } as RunEventBody,
+        ...iteration(2),
+      ],
+      true,
+    );
+    assert.equal(run?.cost?.words, '≈ $0.50 spent');
+    assert.deepEqual(
+      run.timeline.iterations.map(({ cost }) => cost),
+      ['<$0.01', '≈ $0.50'],
+    );
   });
 
   it('says why a claim was refused', () => {
@@ -154,7 +180,7 @@ describe('progressSnapshot', () => {
       snapshot(
         [runStarted, begin, ...between, { ...end, outcome: 'rejected' } as RunEventBody],
         true,
-      ).run?.iterations[0];
+      ).run?.timeline.iterations[0];
     const check: RunEventBody = {
       type: 'check.ended',
       iteration: 1,
@@ -203,14 +229,175 @@ describe('progressSnapshot', () => {
 
   it('never shows a cost as nothing', () => {
     const { run } = snapshot([runStarted, ...iteration(1)], true);
-    assert.equal(run?.iterations[0]?.cost, '<$0.01');
+    assert.equal(run?.timeline.iterations[0]?.cost, '<$0.01');
   });
 
-  it('stays small in a long run', () => {
-    const many = Array.from({ length: 500 }, (_, index) => iteration(index + 1)).flat();
-    const { run } = snapshot([runStarted, ...many], true);
-    assert.equal(run?.iterations.length, 200);
-    assert.equal(run.iterations[0]?.number, 500);
-    assert.equal(run.olderIterations, '300 earlier iterations are not shown.');
+  it('offers the buttons that fit', () => {
+    const [begin] = iteration(1);
+    assert.ok(begin);
+    const buttons = (alive: boolean, ...bodies: RunEventBody[]) =>
+      snapshot([runStarted, ...bodies], alive).run?.actions.map(({ action }) => action);
+    const works = ['pauseRun', 'stopAfterIteration', 'stopRun', 'skipStory', 'showTerminal'];
+    assert.deepEqual(buttons(true, begin), works);
+    assert.deepEqual(buttons(true, begin, { type: 'pause.requested' })?.[0], 'resumeRun');
+    assert.deepEqual(
+      buttons(true, begin, { type: 'stop.requested', by: 'inbox', mode: 'afterIteration' }),
+      works.filter(action => action !== 'stopAfterIteration'),
+    );
+    assert.deepEqual(
+      snapshot(
+        [runStarted, begin, { type: 'stop.requested', by: 'inbox', mode: 'end' }],
+        true,
+      ).run?.actions.map(({ action, pending }) => [action, pending]),
+      [
+        ['stopRun', true],
+        ['showTerminal', undefined],
+      ],
+    );
+    assert.deepEqual(
+      buttons(true, { type: 'pause.started', reason: 'stuck', storyId: 'US-001', detail: '3' }),
+      ['resumeRun', 'giveHint', 'skipStory', 'stopRun', 'showTerminal'],
+    );
+    assert.deepEqual(buttons(false, begin), ['startRun']);
+  });
+
+  it('lets a question be answered while it waits, and after it has ended the run', () => {
+    const [begin] = iteration(1);
+    assert.ok(begin);
+    const asked: RunEventBody[] = [
+      begin,
+      {
+        type: 'promise.seen',
+        iteration: 1,
+        signal: 'needsHuman',
+        message: 'Blue or green?',
+        accepted: true,
+      },
+    ];
+    const pause: RunEventBody = {
+      type: 'pause.started',
+      reason: 'question',
+      detail: 'Blue or green?',
+    };
+    const ended: RunEventBody = {
+      type: 'run.ended',
+      outcome: 'needsHuman',
+      exitCode: 2,
+      detail: 'Blue or green?',
+      stories,
+      iterations: 1,
+    };
+    const answered: RunEventBody = {
+      type: 'question.answered',
+      question: 'Blue or green?',
+      answer: 'Blue.',
+    };
+    const run = (alive: boolean, ...bodies: RunEventBody[]) =>
+      snapshot([runStarted, ...asked, ...bodies], alive).run;
+    assert.equal(run(true)?.question, undefined);
+    assert.deepEqual(run(true, pause)?.question, { id: 'r1/1' });
+    assert.deepEqual(run(false, ended)?.question, { id: 'r1/1' });
+    const after = run(false, ended, answered);
+    assert.equal(after?.question, undefined);
+    assert.match(after?.sentence ?? '', /Your answer is kept/);
+  });
+
+  it('tells what the agent and the loop did last, as text', () => {
+    const said: RunEventBody = { type: 'agent.text', text: '<b>\u001b[31mred</b>\nand more' };
+    const tool: RunEventBody = { type: 'agent.tool', id: 't', name: 'Bash', gist: 'npm test' };
+    const { run } = snapshot([runStarted, ...iteration(1), said, tool], true);
+    const last = run?.activity.slice(-3) ?? [];
+    assert.deepEqual(
+      last.map(({ kind }) => kind),
+      ['text', 'text', 'tool'],
+    );
+    assert.match(last[0]?.text ?? '', /<b>red<\/b>$/);
+    assert.equal(last[1]?.text, 'and more');
+    assert.match(last[2]?.text ?? '', /Bash.*npm test/);
+    const many = Array.from({ length: 100 }, () => said);
+    assert.equal(snapshot([runStarted, ...many], true).run?.activity.length, 15);
+  });
+
+  it('tells what the checks and the reviewer said, and what can be opened', () => {
+    const [begin, end] = iteration(1);
+    assert.ok(begin && end);
+    const check = (command: string, ok: boolean): RunEventBody[] => [
+      { type: 'check.started', iteration: 1, command, pid: 7 },
+      {
+        type: 'check.ended',
+        iteration: 1,
+        command,
+        ok,
+        timedOut: false,
+        durationMs: 12_000,
+        outputTail: '',
+      },
+    ];
+    const { run } = snapshot(
+      [
+        runStarted,
+        begin,
+        { type: 'agent.started', iteration: 1, pid: 5 },
+        { type: 'gate.started', iteration: 1, commands: ['npm test', 'npm run lint'] },
+        ...check('npm test', true),
+        ...check('npm run lint', false),
+        { type: 'gate.ended', iteration: 1, green: false },
+        { type: 'review.ended', iteration: 1, storyId: 'US-001', approved: false, objections: [] },
+        { type: 'commit.recorded', iteration: 1, hash: 'a'.repeat(40), subject: 'feat: todo' },
+        end,
+      ],
+      true,
+    );
+    const [shown] = run?.timeline.iterations ?? [];
+    assert.deepEqual(
+      shown?.proofs.map(({ name, verdict, ms }) => [name, verdict, ms]),
+      [
+        ['npm test', 'passed', 12_000],
+        ['npm run lint', 'failed', 12_000],
+        ['Reviewer', 'objects', undefined],
+      ],
+    );
+    assert.deepEqual(shown?.documents, [
+      'openIterationChanges',
+      'openPrompt',
+      'openTranscript',
+      'openCheckOutput',
+    ]);
+  });
+
+  it('shows a long run page by page, and stays small', () => {
+    const long = '<img src=x>'.repeat(200);
+    const events = Array.from({ length: 1_000 }, (_, index) => [
+      ...iteration(index + 1).slice(0, 1),
+      ...Array.from(
+        { length: 3 },
+        (): RunEventBody => ({
+          type: 'commit.recorded',
+          iteration: index + 1,
+          hash: 'a'.repeat(40),
+          subject: long,
+        }),
+      ),
+      {
+        type: 'check.ended',
+        iteration: index + 1,
+        command: long,
+        ok: false,
+        timedOut: false,
+        durationMs: 1,
+        outputTail: long,
+      } satisfies RunEventBody,
+      ...iteration(index + 1).slice(1),
+    ]).flat();
+    const newest = snapshot([runStarted, ...events], true);
+    const { timeline } = newest.run ?? {};
+    assert.equal(timeline?.iterations.length, 100);
+    assert.equal(timeline.iterations[0]?.number, 1_000);
+    assert.equal(timeline.words, 'Iterations 901 to 1000 of 1,000');
+    assert.deepEqual([timeline.newer, timeline.older], [undefined, 1]);
+    assert.ok(JSON.stringify(newest).length < 200_000);
+    const oldest = snapshot([runStarted, ...events], true, 99).run?.timeline;
+    assert.equal(oldest?.iterations.at(-1)?.number, 1);
+    assert.deepEqual([oldest?.newer, oldest?.older], [8, undefined]);
   });
 });

@@ -102,7 +102,25 @@ describe('the receipt of a run', () => {
     assert.deepEqual(total, {
       ...{ iterations: 3, durationMs: 300_000, turns: 12, commits: 3, costUsd: 0.9 },
       ...{ inputTokens: 40, outputTokens: 80, cacheReadTokens: 120, cacheWriteTokens: 160 },
+      costEstimated: false,
     });
+  });
+
+  test('an estimate stays one in the sums that hold it, and in the table', () => {
+    const killed = journal(
+      ...[runStarted, started(1, 'A'), call(1, 0.5, { costEstimated: true })],
+      ended(1, 'A', 'noProgress', { costUsd: 0.5, costEstimated: true }),
+      ...[started(2, 'B'), call(2, 0.25), ended(2, 'B', 'storyDone', { costUsd: 0.25 })],
+    );
+    const receipt = receiptOf(killed);
+    const estimated = (parts: readonly { costEstimated: boolean }[]) =>
+      parts.map(({ costEstimated }) => costEstimated);
+    assert.deepEqual(estimated(receipt.iterations), [true, false]);
+    assert.deepEqual(estimated(receipt.stories), [true, false]);
+    assert.equal(receipt.total.costEstimated, true);
+    const costs = receiptText(receipt).match(/(≈ )?\$[\d.]+/g);
+    assert.deepEqual(costs, ['≈ $0.50', '$0.25', '≈ $0.50', '$0.25', '≈ $0.75']);
+    assert.match(iterationText(receiptOf(killed, 1)), /≈ \$0\.50/);
   });
 
   test('the sums of the iteration itself count, since old journals have no others', () => {

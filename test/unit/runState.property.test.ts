@@ -177,6 +177,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   'agent.text': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
   'agent.tool': fc.record({ id: words, name: words, gist: words }),
   'agent.toolFailed': fc.record({ id: words, gist: words }),
+  'agent.toolResult': fc.record({ id: words, head: words, lines: fc.integer({ min: 1 }) }),
   'agent.retry': fc.record(
     {
       attempt: fc.nat(9),

@@ -136,7 +136,10 @@ describe('StreamJsonDecoder', () => {
         result({ type: 'text', text: 'a follow-up' }),
       ),
       [
-        { type: 'toolResult', id: 'a', isError: false, gist: '2 passing' },
+        {
+          ...{ type: 'toolResult', id: 'a', isError: false, gist: '2 passing' },
+          ...{ head: '2 passing\nmore', lines: 2 },
+        },
         { type: 'toolResult', id: 'b', isError: true, gist: 'File not read' },
         { type: 'activity' },
       ],

@@ -223,6 +223,68 @@ describe('waiting', () => {
   });
 });
 
+describe('tools', () => {
+  const tool = (id: string, name: string, gist: string): RunEventBody => ({
+    ...{ type: 'agent.tool', id, name, gist },
+  });
+  const bash = tool('a', 'Bash', 'npm test');
+
+  test('a call is told with its gist, its result below it, the rest of it counted', () => {
+    assert.equal(text(tool('a', 'Edit', 'src/todo.js')), '● Edit(src/todo.js)');
+    assert.equal(text(tool('a', 'Think', '')), '● Think');
+    const result: RunEventBody = {
+      type: 'agent.toolResult',
+      id: 'a',
+      head: 'one\n  two\nthree',
+      lines: 40,
+    };
+    assert.deepEqual(last([started, begun, bash, result], 'window'), [
+      { style: 'dim', text: '  └  one' },
+      { style: 'dim', text: '       two' },
+      { style: 'dim', text: '     three' },
+      { style: 'dim', text: '     … 37 more lines (transcript of iteration 1)' },
+    ]);
+    assert.match(text(started, begun, bash, result), /… 37 more lines$/);
+  });
+
+  test('of a file that was read only the length', () => {
+    const read: RunEventBody = { type: 'agent.toolResult', id: 'a', lines: 12 };
+    assert.equal(text(tool('a', 'Read', 'x'), read), '  └  Read 12 lines');
+    assert.equal(text(tool('a', 'Read', 'x'), { ...read, lines: 1 }), '  └  Read 1 line');
+  });
+
+  test('a failure is red, with its first lines', () => {
+    const failed: RunEventBody = { type: 'agent.toolFailed', id: 'a', gist: 'no such file' };
+    assert.deepEqual(last([bash, failed]), [{ style: 'error', text: '  └  no such file' }]);
+    const [first, second, more] = last([bash, { ...failed, head: 'no\nsuch', lines: 3 }]);
+    assert.deepEqual(first, { style: 'error', text: '  └  no' });
+    assert.deepEqual(second, { style: 'error', text: '     such' });
+    assert.equal(more?.text, '     … 1 more line');
+  });
+
+  test('a result that does not stand below its call names it', () => {
+    const events = [bash, tool('b', 'Grep', 'todo')];
+    const result: RunEventBody = { type: 'agent.toolResult', id: 'a', head: 'ok', lines: 1 };
+    assert.equal(text(...events, result), '  └  Bash: ok');
+    assert.equal(text(...events, { ...result, id: 'b' }), '  └  ok');
+    assert.equal(text(...events, { ...result, id: 'unknown' }), '  └  ok');
+  });
+
+  test('what steers a terminal is taken out', () => {
+    const head = '\x1b[2J\x1b]8;;file:///etc\x07x\u202e';
+    assert.equal(text(bash, { type: 'agent.toolResult', id: 'a', head, lines: 1 }), '  └  x');
+  });
+});
+
+describe('a stop', () => {
+  test('after the iteration tells a window how to stop now', () => {
+    const stop: RunEventBody = { type: 'stop.requested', by: 'inbox', mode: 'afterIteration' };
+    assert.match(last([stop], 'window')[0]?.text ?? '', /Ctrl-C again stops now\.$/);
+    assert.doesNotMatch(text(stop), /Ctrl-C/);
+    assert.match(text({ ...stop, by: 'window' }), /The last window was closed\./);
+  });
+});
+
 describe('the gate', () => {
   const check: RunEventBody = {
     type: 'check.ended',
@@ -238,24 +300,24 @@ describe('the gate', () => {
   test('a failed check is red, its output dim, and only its end', () => {
     const outputTail = Array.from({ length: 300 }, (_, index) => `line ${index}`).join('\n');
     const [why, more, ...output] = last([{ ...check, outputTail }]);
-    assert.deepEqual(why, { style: 'error', text: '    failed (exit code 1) · 1.5 s' });
-    assert.equal(more?.text, '    … 280 lines before');
+    assert.deepEqual(why, { style: 'error', text: '  └  failed (exit code 1) · 1.5 s' });
+    assert.equal(more?.text, '     … 280 lines before');
     assert.equal(output.length, 20);
     assert.ok(output.every(({ style }) => style === 'dim'));
-    assert.equal(output.at(-1)?.text, '    line 299');
+    assert.equal(output.at(-1)?.text, '     line 299');
   });
 
   test('a line without end is cut, and what steers a terminal goes', () => {
     const [, line] = last([
       { ...check, outputTail: `\x1b[2J\x1b]0;title\x07${'x'.repeat(9_000)}` },
     ]);
-    assert.match(line?.text ?? '', /^ {4}x+…$/);
+    assert.match(line?.text ?? '', /^ {5}x+…$/);
     assert.ok((line?.text.length ?? 0) < 600);
   });
 
   test('a passed check is one line', () => {
     assert.deepEqual(last([{ ...check, ok: true, exitCode: 0, outputTail: 'much' }]), [
-      { style: 'success', text: '    passed · 1.5 s' },
+      { style: 'success', text: '  └  passed · 1.5 s' },
     ]);
   });
 
@@ -313,7 +375,7 @@ describe('the gate', () => {
 
 test('docs/journal.md names every event with its fields', async () => {
   const page = await readFile(path.resolve(import.meta.dirname, '../../docs/journal.md'), 'utf8');
-  for (const { shape } of runEventSchema.options) {
+  for (const { shape } of runEventSchema().options) {
     const row = page.split('\n').find(line => line.startsWith(`| \`${shape.type.value}\` |`));
     assert.ok(row, shape.type.value);
     for (const field of Object.keys(shape)) {

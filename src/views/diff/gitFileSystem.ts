@@ -11,19 +11,47 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { type FileVersion, fileVersion } from '../../orchestrator/git/changes.ts';
 import { GitRepository } from '../../orchestrator/git/git.ts';
 import { GIT_SCHEME } from '../contributions.ts';
-import { ralphFolder, requireTrust } from '../workspaceFolder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { requireTrust } from '../workspaceFolder.ts';
 
-const querySchema = z.object({ commit: z.string(), path: z.string() });
+const querySchema = z.object({
+  folder: z.string(),
+  commit: z.string(),
+  path: z.string(),
+  /** On which side of a diff it is shown. */
+  side: z.enum(['before', 'after']),
+});
 
-/** The file of a commit as a document. @param path relative to the repository, with forward slashes */
-export function gitUri(commit: string, path: string): Uri {
+/** A file of a commit as a document. */
+export type GitDocument = z.infer<typeof querySchema>;
+
+/** @param folder absolute path of the workspace folder whose repository it is */
+export function gitUri(
+  folder: string,
+  { commit, path }: FileVersion,
+  side: GitDocument['side'],
+): Uri {
   return Uri.from({
     scheme: GIT_SCHEME,
     path: `/${path}`,
-    query: JSON.stringify({ commit, path }),
+    query: JSON.stringify({ folder, commit, path, side } satisfies GitDocument),
   });
+}
+
+/** @returns what a uri of this scheme names; `undefined` for any other */
+export function gitDocument(uri: Uri): GitDocument | undefined {
+  if (uri.scheme !== GIT_SCHEME) {
+    return undefined;
+  }
+  try {
+    return querySchema.parse(JSON.parse(uri.query));
+  } catch {
+    // Anybody can make a uri.
+    return undefined;
+  }
 }
 
 /**
@@ -33,9 +61,11 @@ export function gitUri(commit: string, path: string): Uri {
 export class GitFileSystem implements FileSystemProvider, Disposable {
   private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
   readonly onDidChangeFile = this.changeEmitter.event;
+  private readonly folders: Folders;
   private readonly registration: Disposable;
 
-  constructor() {
+  constructor(folders: Folders) {
+    this.folders = folders;
     this.registration = workspace.registerFileSystemProvider(GIT_SCHEME, this, {
       isCaseSensitive: true,
       isReadonly: true,
@@ -63,15 +93,16 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
   }
 
   async readFile(uri: Uri): Promise<Uint8Array> {
-    const folder = ralphFolder();
-    const query = parseQuery(uri);
-    if (folder === undefined || query === undefined) {
+    const document = gitDocument(uri);
+    // Only what the window has open: a uri may name any folder of this machine.
+    const folder = this.folders.all.find(({ path }) => path === document?.folder);
+    if (document === undefined || folder === undefined) {
       throw FileSystemError.FileNotFound(uri);
     }
     requireTrust();
-    const git = new GitRepository(folder);
     try {
-      return await git.fileAt(await git.resolveCommit(query.commit), query.path);
+      const commit = await new GitRepository(folder.path).resolveCommit(document.commit);
+      return await fileVersion(folder.path, { commit, path: document.path });
     } catch {
       // Git's message names the object it lacks; for an editor that is a file that is not there.
       throw FileSystemError.FileNotFound(uri);
@@ -96,13 +127,5 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
 
   rename(): never {
     throw FileSystemError.NoPermissions('A commit cannot be changed.');
-  }
-}
-
-function parseQuery(uri: Uri): z.infer<typeof querySchema> | undefined {
-  try {
-    return querySchema.parse(JSON.parse(uri.query));
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Uri } from 'vscode';
+import { type Memento, Uri } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { RunFiles } from '../../orchestrator/run/runFiles.ts';
 import { RunModel } from '../run/runModel.ts';
@@ -15,12 +15,13 @@ export class Folder implements Disposable {
   readonly runs: RunModel;
   readonly stories: StoryModel;
 
-  constructor(folderPath: string, name: string, onError: (error: Error) => void) {
+  /** @param state of the workspace */
+  constructor(folderPath: string, name: string, state: Memento, onError: (error: Error) => void) {
     this.path = folderPath;
     this.name = name;
     this.files = new RunFiles(folderPath);
     this.runs = new RunModel(this.files, onError);
-    this.stories = new StoryModel(folderPath, onError);
+    this.stories = new StoryModel(folderPath, state, onError);
   }
 
   get uri(): Uri {

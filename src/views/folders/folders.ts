@@ -48,6 +48,13 @@ export class Folders implements Disposable {
       .sort((a, b) => b.path.length - a.path.length)[0];
   }
 
+  /** The folder of this path, as refs name it; the active one without a path. */
+  at(folderPath: string | undefined): Folder | undefined {
+    return folderPath === undefined
+      ? this.activeFolder
+      : this.folders.find(folder => folder.path === folderPath);
+  }
+
   /** A person works in this folder now. */
   activate(folder: Folder): void {
     this.isChosen = true;
@@ -116,7 +123,7 @@ export class Folders implements Disposable {
   }
 
   private create(folderPath: string, name: string): Folder {
-    const folder = new Folder(folderPath, name, this.onError);
+    const folder = new Folder(folderPath, name, this.state, this.onError);
     const listener = folder.runs.onDidChange(({ alive }) => {
       if (alive && !this.isChosen && !this.activeFolder?.runs.current.alive) {
         this.setActive(folder);

@@ -11,38 +11,41 @@ import {
   type WebviewPanel,
   window,
 } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
-import { type FromPage, parseFromPage, type ToPage } from './protocol.ts';
+import type { Folders } from '../folders/folders.ts';
+import { PageCommands } from './pageCommands.ts';
+import { progressStrings } from './progressStrings.ts';
+import { parseFromPage, type ToPage } from './protocol.ts';
 import { progressSnapshot } from './snapshot.ts';
 
 /** An agent can say hundreds of things a second; nobody reads faster than this. */
-const SEND_EVERY_MS = 100;
+const SEND_EVERY_MS = 200;
 
 /** The editor tab "Ralph Progress": one at most, restored after a reload, drawn from whole snapshots. */
 export class ProgressPage implements Disposable {
   private readonly store = new DisposableStore();
+  private readonly folders: Folders;
   private readonly model: ActiveRun;
+  private readonly pageCommands: PageCommands;
   private readonly extensionUri: Uri;
   private readonly log: LogOutputChannel;
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
+  /** Which of a long run's iterations are looked at; those of another run are looked at from the newest on. */
+  private looksAt: { readonly runId: string | undefined; readonly page: number } | undefined;
 
-  constructor(model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
+  constructor(folders: Folders, model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
+    this.folders = folders;
     this.model = model;
+    this.pageCommands = new PageCommands(folders, model, log);
     this.extensionUri = extensionUri;
     this.log = log;
     this.store.add(commands.registerCommand(Command.showProgress, () => this.show()));
-    this.store.add(
-      window.registerWebviewPanelSerializer(WebviewPanelType.progress, {
-        // What was on the page comes from the journal again; its own state is only where it was scrolled to.
-        deserializeWebviewPanel: async panel => this.restore(panel),
-      }),
-    );
     this.store.add(model.onDidChange(() => this.sendSoon()));
+    this.store.add(folders.onDidChange(() => this.sendSoon()));
   }
 
   dispose(): void {
@@ -66,7 +69,8 @@ export class ProgressPage implements Disposable {
     );
   }
 
-  private restore(panel: WebviewPanel): void {
+  /** Draws a panel of before the reload again; what was on it comes from the journal. */
+  restore(panel: WebviewPanel): void {
     if (this.panel) {
       // The command was quicker.
       panel.dispose();
@@ -105,36 +109,20 @@ export class ProgressPage implements Disposable {
 
   private receive(raw: unknown): void {
     const message = parseFromPage(raw);
-    if (message) {
-      void this.obey(message);
-    } else {
+    if (!message) {
       this.log.warn('The progress page sent a message that is none of its own');
+      return;
     }
-  }
-
-  /** The commands tell the person themselves what went wrong. */
-  private async obey(message: FromPage): Promise<void> {
     switch (message.type) {
       case 'ready':
         this.send();
         break;
-      case 'openCommit':
-        await commands.executeCommand(Command.openCommit, message.hash);
-        break;
-      case 'startRun':
-        await commands.executeCommand(Command.startRun);
-        break;
-      case 'stopRun':
-        await commands.executeCommand(Command.stopRun);
-        break;
-      case 'showTerminal':
-        // Without a run, its task would start one; the page may be a moment behind.
-        if (this.model.current.alive) {
-          await commands.executeCommand(Command.showTerminal);
-        }
+      case 'showIterations':
+        this.looksAt = { runId: this.model.current.runId, page: message.page };
+        this.send();
         break;
       default:
-        assertNever(message);
+        void this.pageCommands.grant(message);
     }
   }
 
@@ -149,13 +137,32 @@ export class ProgressPage implements Disposable {
     clearTimeout(this.timer);
     this.timer = undefined;
     if (this.panel) {
-      const snapshot = progressSnapshot(this.model.current, this.model.events, {
-        t: l10n.t,
-        now: new Date(),
-      });
-      const message: ToPage = { type: 'snapshot', snapshot };
-      void this.panel.webview.postMessage(message);
+      void this.panel.webview.postMessage(this.message());
     }
+  }
+
+  private message(): ToPage {
+    const { current, events } = this.model;
+    const { all, active } = this.folders;
+    return {
+      type: 'snapshot',
+      strings: progressStrings(),
+      snapshot: {
+        ...progressSnapshot(current, events, {
+          t: l10n.t,
+          now: new Date(),
+          language: env.language,
+          page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
+        }),
+        ...(all.length > 1 && {
+          folders: all.map(folder => ({
+            id: folder.path,
+            name: folder.name,
+            active: folder === active,
+          })),
+        }),
+      },
+    };
   }
 
   private options(): WebviewOptions {

@@ -1,120 +1,110 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
-import { postRequest } from '../../orchestrator/run/inbox.ts';
-import { launchRun } from '../../orchestrator/run/launch.ts';
+import type { RunRequest } from '../../orchestrator/run/inbox.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import { deliverRequest } from '../../orchestrator/run/requests.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { findStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
-import type { ConfigValue } from '../configValue.ts';
-import { Command, View } from '../contributions.ts';
+import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
-import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import { parseStoryRef, type StoryRef } from '../refs.ts';
 import { requireTrust } from '../workspaceFolder.ts';
+import { askText } from './askText.ts';
+import { chooseStory } from './chooseStory.ts';
+import { folderOf, folderPathOf } from './folderOf.ts';
+import { openQuestion } from './openQuestion.ts';
+import type { RunStarter } from './runStarter.ts';
 
-export interface RunSettings {
-  readonly agent: ConfigValue<'agent'>;
-  readonly claudePath: ConfigValue<'claudePath'>;
-  readonly model: ConfigValue<'model'>;
-  readonly maxIterations: ConfigValue<'maxIterations'>;
-}
+/** So much of a question is in the prompt of its input box, in UTF-16 units. */
+const MAX_QUESTION = 600;
 
-/** Starts and stops runs. The loop is a process of its own; this only launches it and leaves requests. */
+/** The commands that start, steer and stop runs: they launch the loop or leave it a request. */
 export class RunCommands implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly model: ActiveRun;
-  private readonly settings: RunSettings;
+  private readonly folders: Folders;
+  private readonly starter: RunStarter;
   private readonly log: LogOutputChannel;
-  /** `dist/cli.js` of this extension. */
-  private readonly program: string;
-  /** A start that is under way, so that two clicks are one start. */
-  private starting: Promise<void> | undefined;
 
-  constructor(model: ActiveRun, settings: RunSettings, program: string, log: LogOutputChannel) {
-    this.model = model;
-    this.settings = settings;
-    this.program = program;
+  constructor(folders: Folders, starter: RunStarter, log: LogOutputChannel) {
+    this.folders = folders;
+    this.starter = starter;
     this.log = log;
-    const register = (id: string, action: () => Promise<void>) =>
-      this.store.add(commands.registerCommand(id, () => reportingErrors(log, action)));
-    register(Command.startRun, async () => {
-      await this.start();
-      await commands.executeCommand(Command.showTerminal);
-    });
-    register(Command.stopRun, () => this.stop());
-    register(Command.createStoryFile, () => this.createStoryFile());
+    const register = (
+      id: string,
+      act: (folder: Folder, story: StoryRef | undefined) => Promise<unknown>,
+    ) =>
+      this.store.add(
+        commands.registerCommand(id, (argument?: unknown) =>
+          reportingErrors(log, async () => {
+            const story = parseStoryRef(argument);
+            await act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
+          }),
+        ),
+      );
+    register(Command.startRun, (folder, story) => this.start(folder, story));
+    register(Command.runStory, (folder, story) => this.runStory(folder, story));
+    register(Command.stopRun, folder => this.stop(folder));
+    register(Command.stopAfterIteration, folder =>
+      this.ask(folder, { type: 'stop', mode: 'afterIteration' }),
+    );
+    register(Command.pauseRun, folder => this.ask(folder, { type: 'pause' }));
+    register(Command.resumeRun, folder => this.resume(folder));
+    register(Command.skipStory, (folder, story) => this.skip(folder, story));
+    register(Command.resetStory, (folder, story) => this.reset(folder, story));
+    register(Command.giveHint, (folder, story) => this.hint(folder, story));
+    register(Command.answerQuestion, folder => this.answer(folder));
   }
 
   dispose(): void {
     this.store.dispose();
   }
 
-  /**
-   * Starts the detached loop, unless one works here already; then there is nothing to start.
-   * @throws {HumanError} when it cannot start, with the next step
-   */
-  start(): Promise<void> {
-    this.starting ??= this.launch().finally(() => {
-      this.starting = undefined;
-    });
-    return this.starting;
+  /** Starts a run in the active folder and shows nothing: for those who show it themselves. */
+  async startActive(): Promise<void> {
+    await this.starter.start(folderOf(this.folders, undefined));
   }
 
-  private async launch(): Promise<void> {
-    requireTrust();
-    const files = this.requireFolder();
-    if ((await livingRun(files)) !== undefined) {
-      await this.model.refresh();
-      return;
-    }
-    if ((await findStoryFile(files.workspace)) === undefined) {
-      throw new HumanError(
-        l10n.t(
-          'There is no prd.json in this folder. Create one with "Ralph: Create a Story File" (looked in {0}).',
-          STORY_FILE_PLACES.join(', '),
-        ),
-      );
-    }
-    const { agent, claudePath, model, maxIterations } = this.settings;
-    // What nobody has set here is left to the settings files (docs/settings.md).
-    const args = [
-      ...(agent.given === undefined ? [] : [`--agent=${agent.given}`]),
-      ...(maxIterations.given === undefined ? [] : [`--max-iterations=${maxIterations.given}`]),
-      ...(model.value === '' ? [] : [`--model=${model.value}`]),
-      ...(claudePath.value === '' ? [] : [`--claude-path=${claudePath.value}`]),
-    ];
-    this.log.info(`Starting a run in ${files.workspace}: ${args.join(' ')}`);
-    const runId = await window.withProgress({ location: { viewId: View.stories } }, () =>
-      launchRun({ files, program: this.program, args, env: process.env }),
+  private async start(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    const goesOn = await this.starter.start(
+      folder,
+      story === undefined ? {} : { onlyStories: [story.storyId] },
     );
-    this.log.info(`Run ${runId} has started`);
-    await this.model.refresh();
+    if (goesOn) {
+      await commands.executeCommand(Command.showTerminal);
+    }
   }
 
-  private async stop(): Promise<void> {
-    const files = this.requireFolder();
-    const owner = await livingRun(files);
-    const { runId } = owner ?? {};
+  private async runStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    requireTrust();
+    const chosen =
+      story ?? (await chooseStory(folder, l10n.t('Run which story?'), ({ done }) => !done));
+    if (chosen !== undefined) {
+      await this.start(folder, chosen);
+    }
+  }
+
+  private async stop(folder: Folder): Promise<void> {
+    const { runId } = (await livingRun(folder.files)) ?? {};
     if (runId === undefined) {
-      throw new HumanError(l10n.t('No run is going on in this folder.'));
+      throw noRun();
     }
     this.log.info(`Stopping run ${runId}`);
     await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Stopping Ralph…') },
       async () => {
-        await postRequest(files, runId, { type: 'stop', mode: 'end' });
-        await this.untilGone(runId);
+        await deliverRequest(folder.files, { type: 'stop', mode: 'end' });
+        await this.untilGone(folder, runId);
       },
     );
     this.log.info(`Run ${runId} has stopped`);
   }
 
   /** Resolves when the run's loop is gone, also when it went before anybody listened. */
-  private untilGone(runId: string): Promise<void> {
+  private untilGone({ runs }: Folder, runId: string): Promise<void> {
     return new Promise(resolve => {
       const look = (run: WatchedRun) => {
         if (run.runId !== runId || !run.alive) {
@@ -122,51 +112,127 @@ export class RunCommands implements Disposable {
           resolve();
         }
       };
-      const listener = this.store.add(this.model.onDidChange(look));
-      void this.model.refresh().then(() => look(this.model.current));
+      const listener = this.store.add(runs.onDidChange(look));
+      void runs.refresh().then(() => look(runs.current));
     });
   }
 
-  private async createStoryFile(): Promise<void> {
-    const files = this.requireFolder();
-    const existing = await findStoryFile(files.workspace);
-    const file = existing ?? path.join(files.workspace, STORY_FILE_PLACES[0]);
-    if (existing === undefined) {
-      await mkdir(path.dirname(file), { recursive: true });
-      // Never over a file that appeared in between.
-      await writeFile(file, `${JSON.stringify(firstStories(files), null, 2)}\n`, { flag: 'wx' });
+  private async resume(folder: Folder): Promise<void> {
+    await folder.runs.refresh();
+    const { alive, state } = folder.runs.current;
+    if (alive && state.waiting === undefined && !state.pauseRequested) {
+      // Nothing would answer the request.
+      throw new HumanError(l10n.t('The run is going on; it does not wait for anything.'));
     }
-    await window.showTextDocument(Uri.file(file));
+    await this.ask(folder, { type: 'resume' });
   }
 
-  private requireFolder(): RunFiles {
-    const { files } = this.model;
-    if (!files) {
+  private async skip(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    requireTrust();
+    requireAnyRun(folder);
+    const storyId =
+      story?.storyId ??
+      storyAtWork(folder) ??
+      (await chooseStory(folder, l10n.t('Leave which story alone?'), ({ done }) => !done))?.storyId;
+    if (storyId !== undefined) {
+      await this.ask(folder, { type: 'skip', storyId });
+    }
+  }
+
+  private async reset(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    requireTrust();
+    requireAnyRun(folder);
+    const chosen =
+      story ??
+      (await chooseStory(
+        folder,
+        l10n.t('Give which story another chance?'),
+        ({ done, id }) => !done && folder.runs.current.state.storyRecords.has(id),
+      ));
+    if (chosen !== undefined) {
+      await this.ask(folder, { type: 'reset', storyId: chosen.storyId });
+    }
+  }
+
+  private async hint(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    requireTrust();
+    const storyId = story?.storyId;
+    const text = await askText({
+      title:
+        storyId === undefined
+          ? l10n.t('Hint for all agents that follow')
+          : l10n.t('Hint for the agents of {0}', plainLabel(storyId, 60)),
+      prompt: l10n.t('One or two sentences for the next agent'),
+      draftOf: `hint\0${folder.path}\0${storyId ?? ''}`,
+    });
+    if (text === undefined) {
+      return;
+    }
+    await this.ask(folder, { type: 'hint', text, ...(storyId === undefined ? {} : { storyId }) });
+    const { alive, state } = folder.runs.current;
+    if (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'stuck') {
+      // It was waiting for just that.
+      await this.ask(folder, { type: 'resume' });
+    }
+  }
+
+  /** An answer lets the run go on, also one that has ended for the question. */
+  private async answer(folder: Folder): Promise<void> {
+    requireTrust();
+    await folder.runs.refresh();
+    const question = openQuestion(folder.runs.current);
+    if (question === undefined) {
       throw new HumanError(
-        l10n.t('Ralph works in a folder. Open one first ("File: Open Folder…").'),
+        l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
       );
     }
-    return files;
+    const text = await askText({
+      title:
+        question.storyId === undefined
+          ? l10n.t('The agent asks')
+          : l10n.t('The agent of {0} asks', plainLabel(question.storyId, 60)),
+      prompt: plainLabel(question.message, MAX_QUESTION),
+      placeholder: l10n.t('Your answer; the next agent gets it with the question'),
+      draftOf: `answer\0${folder.path}\0${question.message}`,
+    });
+    if (text === undefined) {
+      return;
+    }
+    await this.ask(folder, { type: 'answer', text });
+    if (!folder.runs.current.alive) {
+      await this.start(folder, undefined);
+    }
+  }
+
+  /** Waits until the loop has taken it; while none lives, the journal has it for the next one. */
+  private async ask(folder: Folder, request: RunRequest): Promise<void> {
+    const wasAlive = folder.runs.current.alive;
+    const delivered = await window.withProgress(
+      { location: ProgressLocation.Window, title: l10n.t('Telling Ralph…') },
+      () => deliverRequest(folder.files, request),
+    );
+    await folder.runs.refresh();
+    // One that ended before it could take a stop or a pause has no need of it.
+    if (delivered.kind === 'noLoop' && !wasAlive) {
+      throw noRun();
+    }
   }
 }
 
-/** A story file to be overwritten by the person: it says by example what goes where. */
-function firstStories(files: RunFiles): object {
-  return {
-    project: path.basename(files.workspace),
-    branchName: '',
-    description: l10n.t(
-      'What the stories together achieve, for an agent that knows nothing of it.',
-    ),
-    userStories: [
-      {
-        id: 'US-001',
-        title: l10n.t('One small step that a single agent can finish'),
-        description: l10n.t('As a user, I want …, so that …'),
-        acceptanceCriteria: [l10n.t('Something that can be checked'), l10n.t('The tests pass')],
-        priority: 1,
-        passes: false,
-      },
-    ],
-  };
+/** The story that a run of the folder works on now, or waits for. */
+export function storyAtWork({ runs }: Folder): string | undefined {
+  const { alive, state } = runs.current;
+  const waiting = state.waiting?.kind === 'pause' ? state.waiting.storyId : undefined;
+  return alive ? (state.current?.storyId ?? waiting) : undefined;
+}
+
+/** A request without any run would begin a journal that no run has. */
+function requireAnyRun({ runs }: Folder): void {
+  if (runs.current.runId === undefined) {
+    throw new HumanError(l10n.t('There has been no run in this folder yet. Start one first.'));
+  }
+}
+
+function noRun(): HumanError {
+  return new HumanError(l10n.t('No run is going on in this folder.'));
 }

@@ -6,200 +6,167 @@ import {
   ThemeColor,
   window,
 } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { clock, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
-import { Command, View } from '../contributions.ts';
+import { dollars, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
+import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
+import { openQuestion } from '../run/openQuestion.ts';
+import { statusWords, type Urgency } from './statusWords.ts';
 
-/** One item that tells how the run stands; hidden where there has been none. */
+/** The only commands that a link of the tooltip may run. */
+const LINKED = [
+  Command.startRun,
+  Command.stopRun,
+  Command.resumeRun,
+  Command.answerQuestion,
+  Command.showTerminal,
+  Command.showProgress,
+];
+
+/** One item that tells how the active folder's run stands; hidden where there has been none. */
 export class RunStatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
+  private readonly model: ActiveRun;
   private readonly stories: ActiveStories;
+  /** What a person has looked at; it asks for no more attention. */
+  private seen: string | undefined;
 
   constructor(model: ActiveRun, stories: ActiveStories) {
+    this.model = model;
     this.stories = stories;
     this.item = this.store.add(
       window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10),
     );
     this.item.name = l10n.t('Ralph Run');
-    this.store.add(model.onDidChange(run => this.update(run)));
-    this.store.add(stories.onDidChange(() => this.update(model.current)));
+    this.item.command = Command.showRunActions;
+    // The loop tells of a usage limit once a minute, which moves the countdown.
+    this.store.add(model.onDidChange(() => this.update()));
+    this.store.add(stories.onDidChange(() => this.update()));
   }
 
   dispose(): void {
     this.store.dispose();
   }
 
-  private update(run: WatchedRun): void {
-    const phase = phaseOf(run);
-    const state = this.withCurrentCount(run.state);
+  /** A person looks at what the run does: what there is now needs no colour any more. */
+  noteLook(): void {
+    this.seen = this.words()?.cause;
+    this.update();
+  }
+
+  private words() {
+    return statusWords(this.withCurrentCount(this.model.current), l10n.t, Date.now());
+  }
+
+  private update(): void {
+    const words = this.words();
     const { item } = this;
-    if (phase === 'none') {
+    if (words === undefined) {
       item.hide();
       return;
     }
-    const running = phase === 'running' || phase === 'stopping';
-    const words = running ? runningWords(state, phase) : endedWords(state, phase);
-    item.text = `$(${icon(state, phase)}) ${words}`;
-    item.accessibilityInformation = { label: words };
-    item.command = running ? Command.showTerminal : `${View.stories}.focus`;
-    item.backgroundColor = needsPerson(state, running)
-      ? new ThemeColor('statusBarItem.errorBackground')
-      : undefined;
-    item.tooltip = tooltip(state, phase, running);
+    const { cause, icon, text, urgency } = words;
+    item.text = `$(${icon}) ${text}`;
+    item.accessibilityInformation = { label: spoken(text, urgency) };
+    item.backgroundColor = cause === this.seen ? undefined : background(urgency);
+    item.tooltip = tooltip(this.model.current);
     item.show();
   }
 
   /** Counted in the file where it can be: a person may have ticked since the run last looked. */
-  private withCurrentCount(state: RunState): RunState {
+  private withCurrentCount(run: WatchedRun): WatchedRun {
     const file = this.stories.current;
     if (file?.kind !== 'stories') {
-      return state;
+      return run;
     }
     const done = file.stories.filter(story => story.done).length;
-    return { ...state, stories: { done, total: file.stories.length } };
+    return { ...run, state: { ...run.state, stories: { done, total: file.stories.length } } };
   }
 }
 
-/** It can only go on when a person does something now. */
-function needsPerson({ outcome, waiting }: RunState, running: boolean): boolean {
-  return running
-    ? waiting?.kind === 'pause' && waiting.reason !== 'person'
-    : outcome === 'needsHuman' || outcome === 'error';
-}
-
-function runningWords(state: RunState, phase: 'running' | 'stopping'): string {
-  if (phase === 'running' && state.waiting) {
-    return waitingWords(state.waiting, `${state.stories.done}/${state.stories.total}`);
-  }
-  const { current, stories, iteration, maxIterations } = state;
-  const story = current?.storyId === undefined ? '' : ` ${plain(current.storyId)}`;
-  const words = l10n.t(
-    'Ralph{0} · {1}/{2} · iteration {3}/{4}',
-    story,
-    stories.done,
-    stories.total,
-    iteration,
-    maxIterations,
-  );
-  return phase === 'stopping' ? l10n.t('{0} · stopping', words) : words;
-}
-
-function waitingWords(waiting: Waiting, count: string): string {
-  if (waiting.kind === 'limit') {
-    const until = Date.parse(waiting.until);
-    return Number.isNaN(until)
-      ? l10n.t('Ralph waits for the usage limit · {0}', count)
-      : l10n.t('Ralph waits until {0} · {1}', clock(until, Date.now()), count);
-  }
-  switch (waiting.reason) {
-    case 'person':
-      return l10n.t('Ralph paused · {0}', count);
-    case 'question':
-      return l10n.t('Ralph asks you · {0}', count);
-    case 'stuck':
-      return l10n.t('Ralph is stuck · {0}', count);
-    default:
-      return assertNever(waiting.reason);
-  }
-}
-
-function endedWords(state: RunState, phase: 'ended' | 'interrupted'): string {
-  const count = `${state.stories.done}/${state.stories.total}`;
-  if (phase === 'interrupted') {
-    return l10n.t('Ralph interrupted · {0}', count);
-  }
-  switch (state.outcome) {
-    case 'completed':
-      return l10n.t('Ralph done · {0}', count);
-    case 'needsHuman':
-      return l10n.t('Ralph needs you · {0}', count);
-    case 'maxIterations':
-      return l10n.t('Ralph at its iteration limit · {0}', count);
-    case 'noReadyStory':
-      return l10n.t('Ralph has no ready story · {0}', count);
-    case 'stuck':
-      return l10n.t('Ralph is stuck · {0}', count);
-    case 'budget':
-      return l10n.t('Ralph at its budget · {0}', count);
-    case 'stopped':
-      return l10n.t('Ralph stopped · {0}', count);
-    case 'interrupted':
-      return l10n.t('Ralph interrupted · {0}', count);
+/** What is red or yellow is said, too. */
+function spoken(text: string, urgency: Urgency): string {
+  switch (urgency) {
     case 'error':
-    case undefined:
-      return l10n.t('Ralph failed · {0}', count);
-    default:
-      return assertNever(state.outcome);
+      return l10n.t('{0}, needs you', text);
+    case 'warning':
+      return l10n.t('{0}, warning', text);
+    case 'none':
+      return text;
   }
 }
 
-function icon(state: RunState, phase: 'running' | 'stopping' | 'ended' | 'interrupted'): string {
-  if (phase === 'running' || phase === 'stopping') {
-    return phase === 'running' && state.waiting ? waitingIcon(state.waiting) : 'sync~spin';
-  }
-  if (phase === 'interrupted') {
-    return 'debug-disconnect';
-  }
-  switch (state.outcome) {
-    case 'completed':
-      return 'pass';
-    case 'needsHuman':
-      return 'bell-dot';
-    case 'error':
-      return 'error';
-    case 'stuck':
-      return 'warning';
-    default:
-      return 'debug-pause';
-  }
+function background(urgency: Urgency): ThemeColor | undefined {
+  return urgency === 'none'
+    ? undefined
+    : new ThemeColor(
+        urgency === 'error' ? 'statusBarItem.errorBackground' : 'statusBarItem.warningBackground',
+      );
 }
 
-function waitingIcon(waiting: Waiting): string {
-  if (waiting.kind === 'limit') {
-    return 'watch';
-  }
-  return waiting.reason === 'person' ? 'debug-pause' : 'bell-dot';
-}
-
-function tooltip(state: RunState, phase: string, running: boolean): MarkdownString {
+function tooltip(run: WatchedRun): MarkdownString {
+  const { state } = run;
   const text = new MarkdownString();
-  text.isTrusted = { enabledCommands: [Command.startRun, Command.stopRun, Command.showTerminal] };
-  const { current, waiting } = state;
-  if (running && waiting) {
-    text.appendText(
-      shorten(waitingSentence(waiting, l10n.t, { now: Date.now(), door: 'window' }), 600),
-    );
-  } else if (running && current?.storyId !== undefined) {
-    text.appendMarkdown('**').appendText(`${current.storyId} ${current.storyTitle ?? ''}`);
-    text.appendMarkdown('**\n\n').appendText(shorten(current.activity ?? '', 120));
-  } else if (state.outcome !== undefined || phase === 'interrupted') {
-    const outcome = state.outcome ?? 'interrupted';
-    text.appendText(outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text);
-  }
-  if (state.costUsd > 0) {
+  text.isTrusted = { enabledCommands: LINKED };
+  const { current } = state;
+  if (run.alive && current?.storyId !== undefined) {
     text
-      .appendMarkdown('\n\n')
-      .appendText(l10n.t('Cost so far: {0}', `$${state.costUsd.toFixed(2)}`));
+      .appendMarkdown('**')
+      .appendText(shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200));
+    text.appendMarkdown('**\n\n');
   }
-  text.appendMarkdown('\n\n---\n\n');
-  text.appendMarkdown(
-    running
-      ? `[${l10n.t('Show Terminal')}](command:${Command.showTerminal}) · [${l10n.t('Stop')}](command:${Command.stopRun})`
-      : `[${l10n.t('Start Fresh Run')}](command:${Command.startRun})`,
-  );
+  for (const line of facts(run)) {
+    text.appendText(shorten(line, 600)).appendMarkdown('\n\n');
+  }
+  text.appendMarkdown('---\n\n').appendMarkdown(links(run).join(' · '));
   return text;
 }
 
-/** A status bar text draws `$(name)` as an icon; a story's id is not to. */
-function plain(text: string): string {
-  return shorten(text, 40).replaceAll('$(', '$ (');
+function facts(run: WatchedRun): string[] {
+  const { state } = run;
+  const { budgetUsd, costUsd, current, iteration, maxIterations } = state;
+  const cost =
+    budgetUsd === undefined
+      ? l10n.t('Cost so far: {0}', dollars(costUsd))
+      : l10n.t('Cost so far: {0} of {1}', dollars(costUsd), dollars(budgetUsd));
+  return [
+    ...standing(run, state),
+    ...(run.alive && iteration > 0
+      ? [l10n.t('Iteration {0} of {1}', iteration, maxIterations)]
+      : []),
+    ...(run.alive && current?.activity ? [shorten(current.activity, 120)] : []),
+    ...(costUsd > 0 || budgetUsd !== undefined ? [cost] : []),
+  ];
+}
+
+function standing(run: WatchedRun, state: RunState): string[] {
+  if (run.alive) {
+    return state.waiting
+      ? [waitingSentence(state.waiting, l10n.t, { now: Date.now(), door: 'window' })]
+      : [];
+  }
+  const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;
+  return outcome === undefined
+    ? []
+    : [outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text];
+}
+
+/** Markdown of our own words alone. */
+function links(run: WatchedRun): string[] {
+  const link = (words: string, command: string) => `[${words}](command:${command})`;
+  return [
+    ...(openQuestion(run) === undefined ? [] : [link(l10n.t('Answer…'), Command.answerQuestion)]),
+    ...(run.alive && run.state.waiting ? [link(l10n.t('Resume'), Command.resumeRun)] : []),
+    ...(run.alive
+      ? [link(l10n.t('Show Terminal'), Command.showTerminal), link(l10n.t('Stop'), Command.stopRun)]
+      : [link(l10n.t('Start Fresh Run'), Command.startRun)]),
+    link(l10n.t('Show Progress'), Command.showProgress),
+  ];
 }

@@ -1,32 +1,37 @@
 import path from 'node:path';
 import {
-  commands,
+  type CancellationToken,
   EventEmitter,
   type LogOutputChannel,
   l10n,
-  Range,
   type TreeDataProvider,
   type TreeItem,
-  TreeItemCheckboxState,
   type TreeView,
-  Uri,
   window,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { recordTick } from '../../orchestrator/run/ticks.ts';
-import { setStoryDone } from '../../orchestrator/stories/edit.ts';
-import { storyKeys } from '../../orchestrator/stories/select.ts';
 import { ContextKeyValue } from '../contextKey.ts';
-import { Command, ContextKey, View } from '../contributions.ts';
+import { ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
-import type { ActiveRun } from '../folders/activeRun.ts';
-import type { ActiveStories } from '../folders/activeStories.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
-import { type StoryNode, type StoryTreeNode, toTreeItem } from './storyItems.ts';
-import { commitsByStory, storyStates } from './storyState.ts';
+import type { StoryRef } from '../refs.ts';
+import { runsOtherFile } from './runsOtherFile.ts';
+import { StoryCommands } from './storyCommands.ts';
+import { isFiltering, NO_FILTER, type StoryFilter } from './storyFilter.ts';
+import { toTooltip, toTreeItem } from './storyItems.ts';
+import {
+  childrenOf,
+  isNamedBy,
+  type StoryNode,
+  StoryNodes,
+  type StoryTreeNode,
+} from './storyNodes.ts';
+import { StoryOrder } from './storyOrder.ts';
+import { kindName } from './storyWords.ts';
 
-/** The Stories view: the story file's stories with their ticks, and under each its commits. */
+/** The Stories view: what the story files of the window's folders list, with states and ticks. */
 export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(
@@ -36,61 +41,43 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   private readonly storyFileKey = new ContextKeyValue<'none' | 'broken' | 'ready'>(
     ContextKey.storyFile,
   );
-  private readonly stories: ActiveStories;
-  private readonly runs: ActiveRun;
+  private readonly filteredKey = new ContextKeyValue<boolean>(ContextKey.filtered);
+  private readonly otherListKey = new ContextKeyValue<boolean>(ContextKey.otherList);
+  private readonly folders: Folders;
   private readonly view: TreeView<StoryTreeNode>;
-  private nodes: readonly StoryTreeNode[] | undefined;
+  private readonly nodes = new Map<Folder, StoryNodes>();
+  /** Folders whose stories somebody wants to know; the others are not read. */
+  private readonly known = new Set<Folder>();
+  private currentFilter = NO_FILTER;
 
-  constructor(stories: ActiveStories, runs: ActiveRun, log: LogOutputChannel) {
-    this.stories = stories;
-    this.runs = runs;
+  constructor(folders: Folders, log: LogOutputChannel) {
+    this.folders = folders;
+    const order = this.store.add(new StoryOrder(this, folders, log));
     this.view = this.store.add(
       window.createTreeView(View.stories, {
         treeDataProvider: this,
+        dragAndDropController: order,
         manageCheckboxStateManually: true,
         showCollapseAll: true,
       }),
     );
-    this.store.add(stories.onDidChange(() => this.update()));
+    this.store.add(new StoryCommands(this, this.view, folders, log));
+    this.store.add(folders.inEach(folder => this.follow(folder)));
+    this.store.add(folders.onDidChange(() => this.updateAll()));
+    this.store.add(folders.onDidChangeActive(() => this.tellAround()));
     this.store.add(
-      runs.onDidChange(() => {
-        // The agent's edits reach the journal later than the file, and file events can be lost.
-        stories.refreshSoon();
-        this.update();
+      this.view.onDidChangeSelection(({ selection: [node] }) => {
+        const folder = node && folders.at(folderOf(node));
+        if (folder !== undefined && folder !== folders.active) {
+          folders.activate(folder);
+        }
       }),
     );
-    this.store.add(
-      this.view.onDidChangeCheckboxState(({ items }) =>
-        reportingErrors(log, async () => {
-          for (const [node, state] of items) {
-            await this.tick(node, state === TreeItemCheckboxState.Checked);
-          }
-        }),
-      ),
-    );
-    this.store.add(commands.registerCommand(Command.refreshStories, () => stories.refresh()));
-    this.store.add(
-      commands.registerCommand(Command.openStoryFile, (file?: Uri, line = 1, column = 1) =>
-        reportingErrors(log, () => this.openStoryFile(file, line, column)),
-      ),
-    );
-    for (const [command, done] of [
-      [Command.tickStory, true],
-      [Command.untickStory, false],
-    ] as const) {
-      this.store.add(
-        commands.registerCommand(command, (node?: StoryTreeNode) =>
-          reportingErrors(log, () => this.tick(node, done)),
-        ),
-      );
-    }
-    this.store.add(
-      commands.registerCommand(Command.openStory, (node?: StoryTreeNode) =>
-        reportingErrors(log, () =>
-          this.openStoryFile(undefined, node?.kind === 'story' ? node.story.line : 1, 1),
-        ),
-      ),
-    );
+  }
+
+  /** Fires when a person begins to see the stories, and when they no longer do. */
+  get onDidChangeVisibility(): TreeView<StoryTreeNode>['onDidChangeVisibility'] {
+    return this.view.onDidChangeVisibility;
   }
 
   dispose(): void {
@@ -101,148 +88,248 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     return toTreeItem(node);
   }
 
+  resolveTreeItem(item: TreeItem, node: StoryTreeNode, _token: CancellationToken): TreeItem {
+    const tooltip = toTooltip(node);
+    if (tooltip !== undefined) {
+      item.tooltip = tooltip;
+    }
+    return item;
+  }
+
   getParent(node: StoryTreeNode): StoryTreeNode | undefined {
-    return node.kind === 'commit' ? node.parent : undefined;
+    return node.kind === 'folder' ? undefined : node.parent;
   }
 
   async getChildren(node?: StoryTreeNode): Promise<StoryTreeNode[]> {
-    if (node) {
-      return node.kind === 'story'
-        ? node.commits.map(commit => ({ kind: 'commit', parent: node, commit }))
-        : [];
+    if (node !== undefined) {
+      return childrenOf(node);
     }
-    if (this.nodes === undefined) {
-      await this.stories.refresh();
-      this.nodes = this.build();
+    const { all } = this.folders;
+    await Promise.all(all.map(folder => this.look(folder)));
+    const [only] = all;
+    return all.length > 1
+      ? all.map(folder => this.nodesOf(folder).line)
+      : only === undefined
+        ? []
+        : [...this.nodesOf(only).roots];
+  }
+
+  get filter(): StoryFilter {
+    return this.currentFilter;
+  }
+
+  /** Shows only these stories from now on. */
+  show(filter: StoryFilter): void {
+    this.currentFilter = filter;
+    this.filteredKey.set(isFiltering(filter));
+    this.updateAll();
+  }
+
+  /** The lines of a folder, as far as its stories have been read. */
+  nodesOf(folder: Folder): StoryNodes {
+    let nodes = this.nodes.get(folder);
+    if (nodes === undefined) {
+      nodes = new StoryNodes(folder.path, folder.name);
+      this.nodes.set(folder, nodes);
+    }
+    return nodes;
+  }
+
+  /** The line of a story, whether or not the filter hides it. */
+  find(ref: StoryRef): StoryNode | undefined {
+    const owner = this.folders.at(ref.folder);
+    const isMeant = isNamedBy(ref);
+    return owner && this.nodesOf(owner).allStories.find(({ story }) => isMeant(story));
+  }
+
+  /** The line that the keyboard is on. */
+  get selected(): StoryTreeNode | undefined {
+    return this.view.selection[0];
+  }
+
+  /** Draws a story's line again, also where nothing has changed: its box may show what a person wished. */
+  redraw(node: StoryNode): void {
+    this.changeEmitter.fire(node);
+  }
+
+  private follow(folder: Folder): Disposable {
+    const store = new DisposableStore();
+    store.add(folder.stories.onDidChange(() => this.update(folder)));
+    store.add(
+      folder.runs.onDidChange(({ runId }) => {
+        if (runId !== undefined && !this.known.has(folder)) {
+          // Whoever has not opened the view yet must still see that a run needs them.
+          void this.look(folder);
+          return;
+        }
+        // The agent's edits reach the journal later than the file, and file events can be lost.
+        folder.stories.refreshSoon();
+        this.update(folder);
+      }),
+    );
+    return {
+      dispose: () => {
+        store.dispose();
+        this.nodes.delete(folder);
+        this.known.delete(folder);
+      },
+    };
+  }
+
+  private async look(folder: Folder): Promise<void> {
+    if (!this.known.has(folder)) {
+      await folder.stories.refresh();
+      this.known.add(folder);
+      this.updateNodes(folder);
       this.tellAround();
     }
-    return [...this.nodes];
   }
 
-  private update(): void {
-    if (this.nodes === undefined) {
-      // Nobody has looked yet.
+  private update(folder: Folder): void {
+    if (!this.known.has(folder)) {
       return;
     }
-    const before = this.nodes;
-    const hadChildren = this.hasChildren;
-    const changed: StoryNode[] = [];
-    this.nodes = this.build(node => changed.push(node));
+    const { isRearranged, changed } = this.updateNodes(folder);
     this.tellAround();
-    const sameLines =
-      before.length === this.nodes.length &&
-      before.every((node, index) => node === this.nodes?.[index]);
-    // The first line that can be opened moves all the others to the right.
-    if (!sameLines || hadChildren !== this.hasChildren) {
-      this.changeEmitter.fire(undefined);
+    if (isRearranged) {
+      const isOne = this.folders.all.length < 2;
+      this.changeEmitter.fire(isOne ? undefined : this.nodesOf(folder).line);
     } else if (changed.length > 0) {
-      this.changeEmitter.fire(changed);
+      this.changeEmitter.fire([...changed]);
     }
   }
 
-  private get hasChildren(): boolean {
-    return this.nodes?.some(node => node.kind === 'story' && node.commits.length > 0) ?? false;
+  private updateAll(): void {
+    for (const folder of this.folders.all) {
+      if (this.known.has(folder)) {
+        this.updateNodes(folder);
+      }
+    }
+    this.tellAround();
+    this.changeEmitter.fire(undefined);
   }
 
-  /** @param onChange told of every line that was there before and says something else now */
-  private build(onChange: (node: StoryNode) => void = () => undefined): StoryTreeNode[] {
-    const file = this.stories.current;
-    if (file === undefined) {
+  private updateNodes(folder: Folder) {
+    const hasFolderLine = this.folders.all.length > 1;
+    const changes = this.nodesOf(folder).update({
+      file: folder.stories.current,
+      run: folder.runs.current,
+      states: folder.runs.states,
+      filter: this.currentFilter,
+      hasFolderLine,
+    });
+    const changed = changes.changed.filter(({ kind }) => hasFolderLine || kind !== 'folder');
+    return { ...changes, changed };
+  }
+
+  /** What stands around the list: sentences above it, file name and badge, and which welcome there is when it is empty. */
+  private tellAround(): void {
+    const { active, all } = this.folders;
+    const file = active?.stories.current;
+    if (active !== undefined && this.known.has(active)) {
+      this.storyFileKey.set(
+        file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
+      );
+    }
+    const sentences = [
+      ...(isFiltering(this.currentFilter)
+        ? [this.filterSentence()]
+        : all.length === 1
+          ? this.countSentence(active)
+          : []),
+      ...this.problemSentence(active),
+      ...all.flatMap(folder => this.otherFileSentence(folder)),
+    ];
+    const message = sentences.join(' · ');
+    // Set anew, even the same one lays out the whole list again, and closes what a person hovers over.
+    if (this.view.message !== message) {
+      this.view.message = message;
+    }
+    this.otherListKey.set(all.some(folder => runsOtherFile(folder) !== undefined));
+    const description =
+      all.length === 1 && active && file && active.stories.knownFiles.length > 1
+        ? path.relative(active.path, file.path)
+        : '';
+    if (this.view.description !== description) {
+      this.view.description = description;
+    }
+    this.showBadge();
+  }
+
+  private filterSentence(): string {
+    const { states, text } = this.currentFilter;
+    const lists = this.folders.all.map(folder => this.nodesOf(folder));
+    const sum = (count: (nodes: StoryNodes) => number) =>
+      lists.reduce((total, nodes) => total + count(nodes), 0);
+    const words = [
+      ...[...states].map(kindName),
+      ...(text.trim() === '' ? [] : [`“${plainSentence(text.trim())}”`]),
+    ];
+    return l10n.t(
+      'Filter: {0} · {1} of {2} shown',
+      words.join(', '),
+      sum(nodes => nodes.shown.length),
+      sum(nodes => nodes.allStories.length),
+    );
+  }
+
+  private countSentence(folder: Folder | undefined): string[] {
+    const file = folder?.stories.current;
+    if (file?.kind !== 'stories') {
       return [];
     }
-    if (file.kind === 'invalid') {
-      return [{ kind: 'problem', file }];
+    const total = file.stories.length;
+    const done = file.stories.filter(story => story.done).length;
+    return [
+      total === 0
+        ? l10n.t('{0} holds no stories yet', plainSentence(path.basename(file.path)))
+        : l10n.t('{0} of {1} done', done, total),
+    ];
+  }
+
+  private problemSentence(folder: Folder | undefined): string[] {
+    const file = folder?.stories.current;
+    const [problem] = file?.problems ?? [];
+    // In whole; the line of a broken file is too short for most.
+    return file === undefined || problem === undefined
+      ? []
+      : [
+          l10n.t(
+            '{0}, line {1}: {2}',
+            plainSentence(path.basename(file.path)),
+            problem.line,
+            plainSentence(problem.message),
+          ),
+        ];
+  }
+
+  /** A run works on stories that are not the ones in sight. */
+  private otherFileSentence(folder: Folder): string[] {
+    const other = runsOtherFile(folder);
+    if (other === undefined) {
+      return [];
     }
-    const { states } = this.runs;
-    const keys = storyKeys(file.stories);
-    const storyState = storyStates(file.stories, { run: this.runs.current, states });
-    const commits = commitsByStory(states);
-    const known = new Map(
-      this.nodes?.flatMap(node => (node.kind === 'story' ? [[node.key, node]] : [])),
+    return [l10n.t('a run works on {0}', plainSentence(path.relative(folder.path, other)))];
+  }
+
+  private showBadge(): void {
+    const count = this.folders.all.reduce(
+      (sum, folder) => sum + this.nodesOf(folder).needingUser,
+      0,
     );
-    return file.stories.flatMap((story): StoryNode[] => {
-      const state = storyState.get(story);
-      const key = keys.get(story) ?? story.id;
-      if (state === undefined) {
-        return [];
-      }
-      const facts = { story, state, commits: commits.get(story.id) ?? [] };
-      const node = known.get(key);
-      if (node === undefined) {
-        return [{ kind: 'story', key, ...facts }];
-      }
-      const isSame =
-        (node.story === story || JSON.stringify(node.story) === JSON.stringify(story)) &&
-        node.commits.length === facts.commits.length &&
-        JSON.stringify(node.state) === JSON.stringify(state);
-      Object.assign(node, facts);
-      if (!isSame) {
-        onChange(node);
-      }
-      return [node];
-    });
+    if (this.view.badge?.value !== (count || undefined)) {
+      this.view.badge =
+        count === 0
+          ? undefined
+          : {
+              value: count,
+              tooltip:
+                count === 1 ? l10n.t('1 story needs you') : l10n.t('{0} stories need you', count),
+            };
+    }
   }
+}
 
-  /** What stands around the list: the count above it, and which welcome there is when it is empty. */
-  private tellAround(): void {
-    const file = this.stories.current;
-    if (file?.kind === 'stories') {
-      const done = file.stories.filter(story => story.done).length;
-      const total = file.stories.length;
-      const [problem] = file.problems;
-      const count =
-        total === 0
-          ? l10n.t('{0} holds no stories yet', path.basename(file.path))
-          : l10n.t('{0} of {1} done', done, total);
-      this.view.message =
-        problem === undefined
-          ? count
-          : l10n.t('{0} — line {1}: {2}', count, problem.line, plainSentence(problem.message));
-    } else if (file?.kind === 'invalid') {
-      // In whole; the line below it is too short for most.
-      const [{ line, message }] = file.problems;
-      this.view.message = l10n.t(
-        '{0}, line {1}: {2}',
-        path.basename(file.path),
-        line,
-        plainSentence(message),
-      );
-    } else {
-      // An empty message would leave a blank line; the declared type lacks `undefined`.
-      this.view.message = '';
-    }
-    this.storyFileKey.set(
-      file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
-    );
-  }
-
-  private async tick(node: StoryTreeNode | undefined, done: boolean): Promise<void> {
-    const { files } = this.runs;
-    const file = this.stories.current;
-    if (node?.kind !== 'story' || files === undefined || file === undefined) {
-      return;
-    }
-    try {
-      const { id, position } = node.story;
-      // Should the file have changed since it was shown, a position in it is not trusted.
-      await setStoryDone(file.path, { id, position }, done, { expectedHash: file.hash });
-      await recordTick(files, id, done);
-    } finally {
-      // Also when it failed: the box must show what the file says.
-      await this.stories.refresh();
-      await this.runs.refresh();
-      this.changeEmitter.fire(undefined);
-    }
-  }
-
-  private async openStoryFile(file: Uri | undefined, line: number, column: number): Promise<void> {
-    const current = this.stories.current?.path;
-    const uri = file ?? (current === undefined ? undefined : Uri.file(current));
-    if (uri === undefined) {
-      await commands.executeCommand(Command.createStoryFile);
-      return;
-    }
-    const at = new Range(line - 1, column - 1, line - 1, column - 1);
-    await window.showTextDocument(uri, { selection: at });
-  }
+function folderOf(node: StoryTreeNode): string {
+  return node.kind === 'criterion' || node.kind === 'commit' ? node.parent.folder : node.folder;
 }

@@ -10,42 +10,34 @@ import {
   Uri,
 } from 'vscode';
 import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RecordedCommit } from '../../orchestrator/run/runState.ts';
-import type { InvalidStoryFile, Story } from '../../orchestrator/stories/story.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { Command } from '../contributions.ts';
-import type { StoryState } from './storyState.ts';
+import { appendWords } from '../tooltipText.ts';
+import {
+  type CommitNode,
+  type CriterionNode,
+  type EpicNode,
+  type FolderNode,
+  isOpenable,
+  type ProblemNode,
+  type StoryNode,
+  type StoryTreeNode,
+} from './storyNodes.ts';
+import { stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
 
-/** A story, its checkbox and its state. VS Code knows a line by its object, so that one stays and changes. */
-export interface StoryNode {
-  readonly kind: 'story';
-  readonly key: string;
-  story: Story;
-  state: StoryState;
-  commits: readonly RecordedCommit[];
-}
-
-/** A commit that an iteration made for a story. */
-export interface CommitNode {
-  readonly kind: 'commit';
-  readonly parent: StoryNode;
-  readonly commit: RecordedCommit;
-}
-
-/** A story file that cannot be used; stands in place of the stories, so that they never just vanish. */
-export interface ProblemNode {
-  readonly kind: 'problem';
-  readonly file: InvalidStoryFile;
-}
-
-export type StoryTreeNode = StoryNode | CommitNode | ProblemNode;
-
+/** The line of a node, without what {@link toTooltip} adds when somebody looks. */
 export function toTreeItem(node: StoryTreeNode): TreeItem {
   switch (node.kind) {
+    case 'folder':
+      return folderItem(node);
+    case 'epic':
+      return epicItem(node);
     case 'story':
       return storyItem(node);
+    case 'criterion':
+      return criterionItem(node);
     case 'commit':
       return commitItem(node);
     case 'problem':
@@ -55,15 +47,83 @@ export function toTreeItem(node: StoryTreeNode): TreeItem {
   }
 }
 
-function storyItem({ key, story, state, commits }: StoryNode): TreeItem {
+function folderItem({ children, folder, name, summary }: FolderNode): TreeItem {
+  const item = new TreeItem(
+    shorten(name, MAX_LABEL),
+    children.length > 0 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None,
+  );
+  item.id = `folder:${folder}`;
+  item.description = folderWords(summary);
+  item.iconPath = folderIcon(summary);
+  item.contextValue = `folder.${summary.state}`;
+  item.tooltip = folder;
+  item.accessibilityInformation = { label: l10n.t('Folder {0}, {1}', name, item.description) };
+  return item;
+}
+
+function folderWords({ state, done, total }: FolderNode['summary']): string {
+  const count = l10n.t('{0} of {1} done', done, total);
+  switch (state) {
+    case 'none':
+      return l10n.t('no stories');
+    case 'broken':
+      return l10n.t('story file cannot be used');
+    case 'needsYou':
+      return l10n.t('{0} · needs you', count);
+    case 'running':
+      return l10n.t('{0} · running', count);
+    case 'done':
+    case 'open':
+      return count;
+    default:
+      return assertNever(state);
+  }
+}
+
+function folderIcon({ state }: FolderNode['summary']): ThemeIcon {
+  switch (state) {
+    case 'none':
+    case 'open':
+      return new ThemeIcon('root-folder');
+    case 'broken':
+      return new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
+    case 'needsYou':
+      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
+    case 'running':
+      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
+    case 'done':
+      return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
+    default:
+      return assertNever(state);
+  }
+}
+
+function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
+  const item = new TreeItem(
+    shorten(title, MAX_LABEL),
+    isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed,
+  );
+  item.id = `epic:${folder}:${title}`;
+  item.description = l10n.t('{0} of {1} done', done, total);
+  item.iconPath =
+    done === total
+      ? new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'))
+      : new ThemeIcon('milestone');
+  item.contextValue = 'epic';
+  item.accessibilityInformation = { label: l10n.t('Group {0}, {1}', title, item.description) };
+  return item;
+}
+
+function storyItem(node: StoryNode): TreeItem {
+  const { folder, key, story, state } = node;
   // Labels of tree items are plain text: neither codicons nor markup of a story's title are drawn.
-  const label = shorten(`${story.id} ${story.title}`, MAX_LABEL);
+  const label = shorten(`${story.id} ${story.title.trim()}`, MAX_LABEL);
   const item = new TreeItem(
     label,
-    commits.length > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
+    isOpenable(node) ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
   );
   const words = stateWords(state);
-  item.id = `story:${key}`;
+  item.id = `story:${folder}:${key}`;
   item.description = words;
   item.iconPath = stateIcon(state);
   item.contextValue = `story.${story.done ? 'done' : 'open'}.${state.kind}`;
@@ -73,77 +133,61 @@ function storyItem({ key, story, state, commits }: StoryNode): TreeItem {
       ? l10n.t('Done. Untick to have it done again.')
       : l10n.t('Tick when it is done.'),
   };
-  item.tooltip = storyTooltip(story, state, words);
-  item.accessibilityInformation = { label: `${label}, ${words}` };
+  item.accessibilityInformation = {
+    label:
+      story.priority === undefined
+        ? `${label}, ${words}`
+        : l10n.t('{0}, {1}, priority {2}', label, words, story.priority),
+  };
   return item;
 }
 
-function storyTooltip(story: Story, state: StoryState, words: string): MarkdownString {
-  const tooltip = new MarkdownString();
-  tooltip.appendMarkdown('**').appendText(`${story.id} ${shorten(story.title, 300)}`);
-  tooltip.appendMarkdown('**\n\n').appendText(words);
-  const means = stateMeaning(state);
-  if (means !== undefined) {
-    tooltip.appendText(` — ${means}`);
-  }
-  if (story.description !== '' && story.description !== story.title) {
-    tooltip.appendMarkdown('\n\n').appendText(shorten(story.description, 800));
-  }
-  for (const criterion of story.criteria.slice(0, 12)) {
-    tooltip.appendMarkdown('\n- ').appendText(shorten(criterion.text, 200));
-  }
-  return tooltip;
+function criterionItem({ parent, index, criterion }: CriterionNode): TreeItem {
+  const text = shorten(criterion.text, MAX_LABEL);
+  const item = new TreeItem(text, TreeItemCollapsibleState.None);
+  item.id = `criterion:${parent.folder}:${parent.key}:${index}`;
+  item.contextValue = 'criterion';
+  const words =
+    criterion.done === undefined
+      ? l10n.t('Criterion {0}', text)
+      : criterion.done
+        ? l10n.t('Criterion {0}, done', text)
+        : l10n.t('Criterion {0}, not done', text);
+  item.iconPath =
+    criterion.done === undefined
+      ? new ThemeIcon('circle-small-filled', new ThemeColor('disabledForeground'))
+      : criterion.done
+        ? new ThemeIcon('check', new ThemeColor('testing.iconPassed'))
+        : new ThemeIcon('circle-outline', new ThemeColor('disabledForeground'));
+  item.accessibilityInformation = { label: words };
+  return item;
 }
 
-/** What stands behind a state's word, for those that need it. */
-function stateMeaning(state: StoryState): string | undefined {
-  switch (state.kind) {
-    case 'claimed':
-      return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
-    case 'verified':
-      return l10n.t('its agent marked it as done, and the checks passed');
-    case 'approved':
-      return l10n.t('its agent marked it as done, and a reviewer agreed');
-    case 'skipped':
-      return state.by === 'person'
-        ? l10n.t('left alone in this run, as you asked')
-        : l10n.t('left alone in this run, since it did not get on');
-    default:
-      return undefined;
-  }
-}
-
-function commitItem({ parent, commit }: CommitNode): TreeItem {
+function commitItem({ parent, commit, ref }: CommitNode): TreeItem {
   const subject = shorten(commit.subject, MAX_LABEL) || commit.hash.slice(0, 7);
   const item = new TreeItem(subject, TreeItemCollapsibleState.None);
-  item.id = `commit:${parent.key}:${commit.hash}`;
+  item.id = `commit:${parent.folder}:${parent.key}:${commit.hash}`;
   item.description = commit.hash.slice(0, 7);
   item.iconPath = new ThemeIcon('git-commit');
   item.contextValue = 'commit';
-  item.tooltip = l10n.t(
-    '{0} · iteration {1} · {2}',
-    subject,
-    commit.iteration,
-    new Date(commit.at).toLocaleString(),
-  );
   item.accessibilityInformation = {
     label: l10n.t('Commit {0}, {1}', commit.hash.slice(0, 7), subject),
   };
   item.command = {
     command: Command.openCommit,
     title: l10n.t('Open Changes'),
-    arguments: [commit.hash],
+    arguments: [{ ref, commit: { hash: commit.hash } }],
   };
   return item;
 }
 
-function problemItem({ file }: ProblemNode): TreeItem {
+function problemItem({ file, folder }: ProblemNode): TreeItem {
   const [problem] = file.problems;
   const item = new TreeItem(
     l10n.t('{0} cannot be used', path.basename(file.path)),
     TreeItemCollapsibleState.None,
   );
-  item.id = 'problem';
+  item.id = `problem:${folder}`;
   item.description = l10n.t('line {0}: {1}', problem.line, shorten(problem.message, 300));
   item.iconPath = new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
   item.contextValue = 'problem';
@@ -157,77 +201,46 @@ function problemItem({ file }: ProblemNode): TreeItem {
   return item;
 }
 
-/** A story's state in words, for the line's description and the screen reader. */
-export function stateWords(state: StoryState): string {
-  switch (state.kind) {
-    case 'running':
-      return state.step === 'gate'
-        ? l10n.t('checking · iteration {0}', state.iteration)
-        : state.step === 'review'
-          ? l10n.t('reviewing · iteration {0}', state.iteration)
-          : l10n.t('running · iteration {0}', state.iteration);
-    case 'done':
-      return l10n.t('done');
-    case 'doneByHand':
-      return l10n.t('done by hand');
-    case 'claimed':
-      return l10n.t('claimed');
-    case 'verified':
-      return l10n.t('verified');
-    case 'approved':
-      return l10n.t('approved');
-    case 'skipped':
-      return state.by === 'person' ? l10n.t('skipped') : l10n.t('skipped · stuck');
-    case 'needsYou':
-      return l10n.t('needs you · {0}', shorten(state.message, 120));
-    case 'blocked':
-      return l10n.t('blocked · {0}', shorten(state.message, 120));
-    case 'failed':
-      return state.times === 1 ? l10n.t('failed once') : l10n.t('failed {0} times', state.times);
-    case 'stuck':
-      return l10n.t('stuck · no progress for {0} iterations', state.iterations);
-    case 'waiting':
-      return l10n.t('waits for {0}', shorten(state.for.join(', '), 80));
-    case 'next':
-      return l10n.t('next');
-    case 'ready':
-      return l10n.t('ready');
+/** What a line says on a closer look; nothing where the line itself says it all. */
+export function toTooltip(node: StoryTreeNode): MarkdownString | string | undefined {
+  switch (node.kind) {
+    case 'story':
+      return storyTooltip(node);
+    case 'criterion':
+      return appendWords(new MarkdownString(), shorten(node.criterion.text, 800));
+    case 'commit':
+      return l10n.t(
+        '{0} · iteration {1} · {2}',
+        shorten(node.commit.subject, MAX_LABEL),
+        node.commit.iteration,
+        new Date(node.commit.at).toLocaleString(),
+      );
     default:
-      return assertNever(state);
+      return undefined;
   }
 }
 
-function stateIcon(state: StoryState): ThemeIcon {
-  switch (state.kind) {
-    case 'running':
-      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
-    case 'done':
-      return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
-    case 'doneByHand':
-      return new ThemeIcon('check', new ThemeColor('testing.iconPassed'));
-    case 'claimed':
-      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
-    case 'verified':
-      return new ThemeIcon('verified', new ThemeColor('testing.iconPassed'));
-    case 'approved':
-      return new ThemeIcon('verified-filled', new ThemeColor('testing.iconPassed'));
-    case 'skipped':
-      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
-    case 'needsYou':
-      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
-    case 'blocked':
-      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'failed':
-      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
-    case 'stuck':
-      return new ThemeIcon('warning', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'waiting':
-      return new ThemeIcon('clock', new ThemeColor('disabledForeground'));
-    case 'next':
-      return new ThemeIcon('circle-large-outline', new ThemeColor('charts.blue'));
-    case 'ready':
-      return new ThemeIcon('circle-large-outline');
-    default:
-      return assertNever(state);
+function storyTooltip({ story, state }: StoryNode): MarkdownString {
+  const tooltip = new MarkdownString();
+  appendWords(tooltip.appendMarkdown('**'), `${story.id} ${shorten(story.title, 300)}`);
+  const means = stateMeaning(state);
+  const words = stateWords(state);
+  appendWords(
+    tooltip.appendMarkdown('**\n\n'),
+    means === undefined ? words : `${words} — ${means}`,
+  );
+  const facts = [
+    ...(story.epic === undefined ? [] : [shorten(story.epic, 100)]),
+    ...(story.priority === undefined ? [] : [l10n.t('priority {0}', story.priority)]),
+    ...(story.dependsOn.length === 0
+      ? []
+      : [l10n.t('depends on {0}', shorten(story.dependsOn.join(', '), 120))]),
+  ];
+  if (facts.length > 0) {
+    appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));
   }
+  if (story.description !== '' && story.description !== story.title) {
+    appendWords(tooltip.appendMarkdown('\n\n'), shorten(story.description, 800));
+  }
+  return tooltip;
 }

@@ -1,6 +1,8 @@
-import { EventEmitter, RelativePattern, Uri, workspace } from 'vscode';
+import { existsSync } from 'node:fs';
+import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
@@ -13,6 +15,8 @@ import { DisposableStore } from '../disposableStore.ts';
 const SOON_MS = 250;
 /** Every place that a story file may have, as one pattern. */
 const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
+/** Where the window remembers the file that a person chose, by folder. */
+const CHOICES_KEY = 'storyFiles';
 
 /** A folder's story file, read when it changes. Nothing is read before somebody asks. */
 export class StoryModel implements Disposable {
@@ -26,16 +30,57 @@ export class StoryModel implements Disposable {
   private readAgain = false;
   private watcher: Disposable | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private readonly state: Memento;
+  private found: readonly string[] = [];
+  private finding: Promise<void> | undefined;
 
-  /** @param folder absolute path */
-  constructor(folder: string, onError: (error: Error) => void) {
+  /**
+   * @param folder absolute path
+   * @param state of the workspace; remembers the file that a person chose
+   */
+  constructor(folder: string, state: Memento, onError: (error: Error) => void) {
     this.folder = folder;
+    this.state = state;
     this.onError = onError;
   }
 
   /** As last read; `undefined` where there is none, or before the first {@link refresh}. */
   get current(): StoryFile | undefined {
     return this.file;
+  }
+
+  /** The file that a person chose, by its absolute path; `undefined` is the one at the usual place. */
+  get chosenFile(): string | undefined {
+    const choice = this.choices[this.folder];
+    return typeof choice === 'string' && existsSync(choice) ? choice : undefined;
+  }
+
+  /** All files of the folder that may hold stories, as far as they have been found yet. */
+  get knownFiles(): readonly string[] {
+    return this.found;
+  }
+
+  /** Looks for all files of the folder that may hold stories: absolute paths, the usual place first. */
+  async findFiles(): Promise<readonly string[]> {
+    this.finding ??= findStoryFiles(this.folder)
+      .then(found => {
+        const isNew = found.join('\n') !== this.found.join('\n');
+        this.found = found;
+        if (isNew) {
+          this.changeEmitter.fire();
+        }
+      })
+      .finally(() => {
+        this.finding = undefined;
+      });
+    await this.finding;
+    return this.found;
+  }
+
+  /** Shows this file from now on, also in later windows, as long as it is there. @param file absolute path */
+  async choose(file: string): Promise<void> {
+    await this.state.update(CHOICES_KEY, { ...this.choices, [this.folder]: file });
+    await this.refresh();
   }
 
   /** Reads the file anew, and follows it from now on. Calls while one reads are one more read. */
@@ -70,7 +115,7 @@ export class StoryModel implements Disposable {
       this.readAgain = false;
       try {
         const before = this.file;
-        const after = await read(this.folder);
+        const after = await this.read();
         // The same bytes keep the same objects, so that nobody takes them for a change.
         if (before?.path !== after?.path || before?.hash !== after?.hash) {
           this.file = after;
@@ -90,23 +135,38 @@ export class StoryModel implements Disposable {
       new RelativePattern(Uri.file(this.folder), STORY_FILES),
     );
     const refresh = () => void this.refresh();
+    const find = () => {
+      refresh();
+      this.findFiles().catch(this.onError);
+    };
     watcher.onDidChange(refresh);
-    watcher.onDidCreate(refresh);
-    watcher.onDidDelete(refresh);
+    watcher.onDidCreate(find);
+    watcher.onDidDelete(find);
     this.watcher = watcher;
+    this.findFiles().catch(this.onError);
+  }
+
+  private get choices(): Readonly<Record<string, unknown>> {
+    return this.state.get<Record<string, unknown>>(CHOICES_KEY, {});
+  }
+
+  private async read(): Promise<StoryFile | undefined> {
+    const chosen = this.chosenFile;
+    const file = chosen === undefined ? undefined : await readIfThere(chosen);
+    if (file !== undefined) {
+      return file;
+    }
+    const usual = await findStoryFile(this.folder);
+    return usual === undefined ? undefined : readIfThere(usual);
   }
 }
 
-async function read(folder: string): Promise<StoryFile | undefined> {
-  const file = await findStoryFile(folder);
-  if (file === undefined) {
-    return undefined;
-  }
+async function readIfThere(file: string): Promise<StoryFile | undefined> {
   try {
     return await readStoryFile(file);
   } catch (error) {
     if (error instanceof HumanError) {
-      // Removed between the look and the read.
+      // Removed, perhaps between the look and the read.
       return undefined;
     }
     throw error;

@@ -23,6 +23,8 @@ export type StoryState =
   | { readonly kind: 'failed'; readonly times: number }
   | { readonly kind: 'stuck'; readonly iterations: number }
   | { readonly kind: 'waiting'; readonly for: readonly string[] }
+  /** Its file has put it aside. `status`: the file's own word. */
+  | { readonly kind: 'parked'; readonly status: string }
   | { readonly kind: 'next' }
   | { readonly kind: 'ready' };
 
@@ -46,6 +48,25 @@ export function storyStates(
   return new Map(
     stories.map(story => [story, stateOf(story, done, run, recordOf(story.id, states), next)]),
   );
+}
+
+/**
+ * Whether a story gets no further without the person.
+ * @param threshold iterations without progress after which a story is stuck; 0 is never
+ */
+export function needsUser(state: StoryState, threshold: number): boolean {
+  switch (state.kind) {
+    case 'needsYou':
+    case 'blocked':
+    case 'stuck':
+      return true;
+    case 'failed':
+      return threshold > 0 && state.times >= threshold;
+    case 'skipped':
+      return state.by === 'stuck';
+    default:
+      return false;
+  }
 }
 
 /** By story, the newest first. */
@@ -107,6 +128,9 @@ function stateOf(
   }
   if (record && state.stuckThreshold > 0 && record.stuckFor >= state.stuckThreshold) {
     return { kind: 'stuck', iterations: record.stuckFor };
+  }
+  if (story.parked) {
+    return { kind: 'parked', status: story.status ?? '' };
   }
   const waiting = openDependencies(story, done);
   if (waiting.length > 0) {

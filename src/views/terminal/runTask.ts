@@ -2,6 +2,8 @@ import {
   CustomExecution,
   commands,
   type LogOutputChannel,
+  l10n,
+  type Memento,
   type ProviderResult,
   Task,
   TaskPanelKind,
@@ -16,47 +18,80 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, TASK_TYPE } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
-import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { folderOf, folderPathOf } from '../run/folderOf.ts';
+import { RunLinks } from './runLinks.ts';
 import { RunTerminal } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
 const NAME = 'Fresh Run';
+/** Where the person's "don't show again" is kept, for all windows. */
+const QUIET_KEY = 'terminal.closedQuietly';
 
-/** The background task "Ralph: Fresh Run": shows the run and can end it, but does not contain it. */
+/** The terminals of runs, and the background task "Ralph: Fresh Run": they show a run, but do not contain it. */
 export class RunTask implements TaskProvider, Disposable {
   private readonly store = new DisposableStore();
-  private readonly model: ActiveRun;
+  private readonly folders: Folders;
   private readonly start: () => Promise<void>;
-  /** The newest terminal, by a task or not. */
-  private newest: RunTerminal | undefined;
-  /** The one without a task. */
-  private attached: Terminal | undefined;
+  private readonly memory: Memento;
+  /** The newest of each folder, by a task or not. */
+  private readonly newest = new Map<Folder, RunTerminal>();
+  /** Those without a task. */
+  private readonly attached = new Map<Folder, Terminal>();
+  /** Runs whose closed terminal was told of. */
+  private readonly told = new Set<string>();
 
-  constructor(model: ActiveRun, start: () => Promise<void>, log: LogOutputChannel) {
-    this.model = model;
+  /** @param memory of the person, for all windows */
+  constructor(
+    folders: Folders,
+    start: () => Promise<void>,
+    memory: Memento,
+    log: LogOutputChannel,
+  ) {
+    this.folders = folders;
     this.start = start;
+    this.memory = memory;
     this.store.add(tasks.registerTaskProvider(TASK_TYPE, this));
+    this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
     this.store.add(
-      commands.registerCommand(Command.showTerminal, () => reportingErrors(log, () => this.show())),
+      commands.registerCommand(Command.showTerminal, (argument?: unknown) =>
+        reportingErrors(log, () => this.show(folderOf(folders, folderPathOf(argument)))),
+      ),
     );
     // After a reload the run goes on, and its terminal is to be there again. Only the first look counts:
     // a run that this window starts brings its terminal itself.
-    const listener = this.store.add(
-      model.onDidChange(({ alive }) => {
-        listener.dispose();
-        if (alive) {
-          this.attach();
-        }
+    this.store.add(
+      folders.inEach(folder => {
+        const listener = folder.runs.onDidChange(({ alive }) => {
+          listener.dispose();
+          if (alive && folder === folders.active) {
+            this.attach(folder);
+          }
+        });
+        return {
+          dispose: () => {
+            listener.dispose();
+            this.newest.delete(folder);
+            this.attached.delete(folder);
+          },
+        };
       }),
     );
   }
 
   dispose(): void {
+    // The window is closing, and with it its terminals.
+    for (const terminal of this.newest.values()) {
+      terminal.letGo();
+    }
     this.store.dispose();
   }
 
   provideTasks(): ProviderResult<Task[]> {
-    return [this.task(this.start)];
+    const folder = this.folders.active;
+    return folder === undefined ? [] : [this.task(folder, this.start)];
   }
 
   resolveTask(): ProviderResult<Task> {
@@ -64,16 +99,18 @@ export class RunTask implements TaskProvider, Disposable {
     return undefined;
   }
 
-  /** Brings the terminal that follows the run to the front, or opens one. */
-  private async show(): Promise<void> {
-    const terminal = window.terminals.findLast(({ name }) => name.includes(NAME));
-    if (this.newest?.following && terminal) {
+  /** Brings the terminal that follows the folder's run to the front, or opens one. */
+  private async show(folder: Folder): Promise<void> {
+    const following = this.newest.get(folder);
+    const terminal = window.terminals.findLast(({ name }) => isNamed(name, this.name(folder)));
+    if (following?.following && terminal) {
       // Executing the task once more would ask whether to end the one that runs.
       terminal.show(true);
     } else {
-      this.attached?.dispose();
-      this.attached = undefined;
-      await tasks.executeTask(this.task());
+      following?.letGo();
+      this.attached.get(folder)?.dispose();
+      this.attached.delete(folder);
+      await tasks.executeTask(this.task(folder));
     }
   }
 
@@ -81,34 +118,38 @@ export class RunTask implements TaskProvider, Disposable {
    * A terminal without a task: while a window is still starting, VS Code (1.139) accepts a task and then
    * never runs it.
    */
-  private attach(): void {
-    this.attached = window.createTerminal({
-      name: `${SOURCE}: ${NAME}`,
-      // A terminal of its own would vanish with the end of the run; a task's stays to be read.
-      pty: this.terminal({ staysOpen: true }),
-      isTransient: true,
-    });
+  private attach(folder: Folder): void {
+    this.attached.set(
+      folder,
+      window.createTerminal({
+        name: `${SOURCE}: ${this.name(folder)}`,
+        // A terminal of its own would vanish with the end of the run; a task's stays to be read.
+        pty: this.terminal(folder, true),
+        isTransient: true,
+      }),
+    );
   }
 
-  private terminal({
-    staysOpen,
-    start,
-  }: {
-    staysOpen: boolean;
-    start?: (() => Promise<void>) | undefined;
-  }): RunTerminal {
-    this.newest = new RunTerminal(this.model, start, staysOpen);
-    return this.newest;
+  private terminal(
+    folder: Folder,
+    staysOpen: boolean,
+    start?: (() => Promise<void>) | undefined,
+  ): RunTerminal {
+    this.newest.get(folder)?.letGo();
+    const onClosed = () => void this.tellClosed(folder);
+    const terminal = new RunTerminal({ folder, staysOpen, start, onClosed });
+    this.newest.set(folder, terminal);
+    return terminal;
   }
 
   /** @param start starts a run when none is going on */
-  private task(start?: () => Promise<void>): Task {
+  private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
       { type: TASK_TYPE },
       TaskScope.Workspace,
-      NAME,
+      this.name(folder),
       SOURCE,
-      new CustomExecution(async () => this.terminal({ staysOpen: false, start })),
+      new CustomExecution(async () => this.terminal(folder, false, start)),
     );
     task.isBackground = true;
     task.presentationOptions = {
@@ -119,4 +160,48 @@ export class RunTask implements TaskProvider, Disposable {
     };
     return task;
   }
+
+  private name(folder: Folder): string {
+    return this.folders.all.length > 1 ? `${NAME} (${folder.name})` : NAME;
+  }
+
+  /** VS Code does not tell which terminal a task got. */
+  private shownIn(terminal: Terminal): RunTerminal | undefined {
+    for (const [folder, shown] of this.newest) {
+      if (this.attached.get(folder) === terminal || isNamed(terminal.name, this.name(folder))) {
+        return shown;
+      }
+    }
+    return undefined;
+  }
+
+  /** Once for each run: who has closed it knows by now. */
+  private async tellClosed({ name, runs }: Folder): Promise<void> {
+    const { runId = '' } = runs.current;
+    if (this.told.has(runId) || this.memory.get<unknown>(QUIET_KEY) === true) {
+      return;
+    }
+    this.told.add(runId);
+    const show = l10n.t('Show Terminal');
+    const stop = l10n.t('Stop Run');
+    const never = l10n.t("Don't Show Again");
+    const choice = await window.showInformationMessage(
+      this.folders.all.length > 1
+        ? l10n.t('The run in {0} goes on without the terminal.', plainSentence(name))
+        : l10n.t('The run goes on without the terminal.'),
+      show,
+      stop,
+      never,
+    );
+    if (choice === never) {
+      await this.memory.update(QUIET_KEY, true);
+    } else if (choice !== undefined) {
+      await commands.executeCommand(choice === show ? Command.showTerminal : Command.stopRun);
+    }
+  }
+}
+
+/** A task's terminal has the task's name, perhaps behind its source; further ones of it are numbered. */
+function isNamed(terminal: string, name: string): boolean {
+  return terminal === name || terminal === `${SOURCE}: ${name}`;
 }

@@ -1,23 +1,28 @@
-import { EventEmitter, l10n, type Pseudoterminal } from 'vscode';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
+import { EventEmitter, l10n, type Pseudoterminal, type TerminalDimensions } from 'vscode';
+import type { RunEvent, StopMode } from '../../orchestrator/run/events.ts';
 import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { withoutControls } from '../../orchestrator/text.ts';
-import { type Style, Transcript } from '../../presentation/transcript.ts';
+import { Transcript } from '../../presentation/transcript.ts';
+import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folder } from '../folders/folder.ts';
+import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
-const RESET = '\x1b[0m';
-/** The terminal's own palette, so that every theme decides what they look like. */
-const SGR: Readonly<Record<Style, string>> = {
-  plain: '',
-  heading: '\x1b[1m',
-  dim: '\x1b[2m',
-  tool: '\x1b[36m',
-  success: '\x1b[32m',
-  warning: '\x1b[33m',
-  error: '\x1b[31m',
-};
+/** While the panel is dragged its width changes all the time. */
+const REDRAW_MS = 100;
+/** What each further Ctrl-C asks for. */
+const STOPS: readonly StopMode[] = ['afterIteration', 'end', 'kill'];
+
+export interface RunTerminalOptions {
+  readonly folder: Folder;
+  /** Starts a run when none is going on; only for a task that a person runs from the Tasks menu. */
+  readonly start?: (() => Promise<void>) | undefined;
+  /** Does not tell VS Code of the end, which then may close the terminal. */
+  readonly staysOpen: boolean;
+  /** A person closed it while its run went on. */
+  readonly onClosed: () => void;
+}
 
 /**
  * Shows a run as it happens. It follows the journal and contains nothing of the run: closing it leaves the
@@ -29,96 +34,146 @@ export class RunTerminal implements Pseudoterminal {
   readonly onDidWrite = this.writeEmitter.event;
   private readonly closeEmitter = this.store.add(new EventEmitter<number>());
   readonly onDidClose = this.closeEmitter.event;
-  private readonly model: ActiveRun;
-  private readonly start: (() => Promise<void>) | undefined;
-  private readonly staysOpen: boolean;
+  readonly folder: Folder;
+  private readonly options: RunTerminalOptions;
+  private readonly screen = new TerminalScreen();
+  private readonly transcript = new Transcript(l10n.t, 'window');
+  private redrawing: NodeJS.Timeout | undefined;
   /** It is made or open, and the run it shows has not ended. */
   following = true;
+  /** The run that it shows. */
+  runId: string | undefined;
   /** Events up to here are on the screen. */
   private shown = 0;
-  private runId: string | undefined;
-  private readonly transcript = new Transcript(l10n.t, 'window');
+  /** Times that Ctrl-C was pressed since the run began, or went on. */
+  private interrupts = 0;
+  private isLetGo = false;
 
-  /**
-   * @param start starts a run when none is going on; only for a task that a person runs from the Tasks menu
-   * @param staysOpen does not tell VS Code of the end, which then may close the terminal
-   */
-  constructor(model: ActiveRun, start: (() => Promise<void>) | undefined, staysOpen: boolean) {
-    this.model = model;
-    this.start = start;
-    this.staysOpen = staysOpen;
+  constructor(options: RunTerminalOptions) {
+    this.options = options;
+    this.folder = options.folder;
   }
 
-  async open(): Promise<void> {
+  async open(dimensions: TerminalDimensions | undefined): Promise<void> {
+    this.screen.resize(dimensions?.columns);
+    const { runs } = this.folder;
     try {
-      await this.model.refresh();
-      if (!this.model.current.alive) {
+      await runs.refresh();
+      if (!runs.current.alive) {
         // Without `start` this shows the newest run, which may be over already; it never starts one.
-        await this.start?.();
+        await this.options.start?.();
       }
     } catch (error) {
       this.write('error', error instanceof Error ? error.message : String(error));
       this.end(1);
       return;
     }
-    this.runId = this.model.current.runId;
-    this.store.add(this.model.onDidReadEvents(events => this.show(events)));
+    this.runId = runs.current.runId;
+    if (this.runId === undefined) {
+      this.end(0);
+      return;
+    }
+    this.store.add(runs.onDidReadEvents(events => this.show(events)));
     this.store.add(
-      this.model.onDidChange(({ runId, alive, state }) => {
+      runs.onDidChange(({ runId, alive, state }) => {
         if (runId === this.runId && !alive && state.phase !== 'ended') {
           this.write('warning', l10n.t('The loop was killed. Start a run to go on.'));
           this.end(1);
         }
       }),
     );
-    this.show(this.model.events);
+    this.show(runs.events);
   }
 
-  /** The user closed it, or the run is over. */
-  close(): void {
-    this.following = false;
-    this.store.dispose();
-  }
-
-  handleInput(data: string): void {
-    const { files, current } = this.model;
-    if (data === CTRL_C && files && current.alive && current.runId !== undefined) {
-      // A second Ctrl-C is for an agent that does not end by itself.
-      const mode = current.state.phase === 'stopping' ? 'kill' : 'end';
-      postRequest(files, current.runId, { type: 'stop', mode }).catch((error: unknown) =>
-        this.write('error', String(error)),
-      );
+  setDimensions({ columns }: TerminalDimensions): void {
+    if (this.screen.resize(columns)) {
+      this.redrawing ??= setTimeout(() => {
+        this.redrawing = undefined;
+        this.writeEmitter.fire(this.screen.redraw());
+      }, REDRAW_MS);
     }
   }
 
+  /** The person closed it, or the run is over. */
+  close(): void {
+    const { alive, runId } = this.folder.runs.current;
+    const isMissed = this.following && !this.isLetGo && alive && runId === this.runId;
+    this.letGo();
+    clearTimeout(this.redrawing);
+    this.store.dispose();
+    if (isMissed) {
+      this.options.onClosed();
+    }
+  }
+
+  /** It is closed by the window itself, or another one takes its place. */
+  letGo(): void {
+    this.following = false;
+    this.isLetGo = true;
+  }
+
+  handleInput(data: string): void {
+    if (!data.includes(CTRL_C)) {
+      return;
+    }
+    const { files, runs } = this.folder;
+    const { alive, runId, state } = runs.current;
+    if (!this.following || !alive || runId === undefined || runId !== this.runId) {
+      return;
+    }
+    // Somebody may have asked elsewhere, and the journal may be a moment behind what was pressed here.
+    const asked = state.stopMode === undefined ? 0 : STOPS.indexOf(state.stopMode) + 1;
+    const next = Math.max(asked, this.interrupts);
+    const mode = STOPS[Math.min(next, STOPS.length - 1)] ?? 'kill';
+    this.interrupts = next + 1;
+    postRequest(files, runId, { type: 'stop', mode }).catch((error: unknown) =>
+      this.write('error', error instanceof Error ? error.message : String(error)),
+    );
+  }
+
   private show(events: readonly RunEvent[]): void {
+    const { runs } = this.folder;
+    const lines: TranscriptLine[] = [];
+    let end: number | undefined;
     for (const event of events) {
-      if (this.model.current.runId !== this.runId || event.seq <= this.shown) {
+      if (runs.current.runId !== this.runId || event.seq <= this.shown) {
         continue;
       }
       this.shown = event.seq;
-      for (const { style, text } of this.transcript.describe(event)) {
-        this.write(style, text);
+      lines.push(...this.transcript.describe(event));
+      if (event.type === 'run.started' || event.type === 'run.resumed') {
+        this.interrupts = 0;
       }
       // A run that has ended may go on later; then this was not its end.
-      if (event.type === 'run.ended' && this.model.current.state.phase === 'ended') {
+      if (event.type === 'run.ended' && runs.current.state.phase === 'ended') {
         // A non-zero code is shown as a warning, which an unfinished list of stories is not.
-        this.end(event.outcome === 'error' ? 1 : 0);
+        end = event.outcome === 'error' ? 1 : 0;
       }
+    }
+    this.print(lines);
+    if (end !== undefined) {
+      this.end(end);
     }
   }
 
   private end(code: number): void {
     this.following = false;
-    if (!this.staysOpen) {
+    if (!this.options.staysOpen) {
       this.closeEmitter.fire(code);
     }
   }
 
   private write(style: Style, text: string): void {
-    const sgr = SGR[style];
-    for (const line of withoutControls(text).split('\n')) {
-      this.writeEmitter.fire(`${sgr}${line}${sgr === '' ? '' : RESET}\r\n`);
+    this.print([{ style, text: withoutControls(text) }]);
+  }
+
+  private print(lines: readonly TranscriptLine[]): void {
+    const single = lines.flatMap(({ style, text }) =>
+      text.split('\n').map(line => ({ style, text: line.replaceAll('\t', '  ') })),
+    );
+    const output = this.screen.add(single);
+    if (output !== '') {
+      this.writeEmitter.fire(output);
     }
   }
 }

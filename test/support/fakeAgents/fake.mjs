@@ -14,6 +14,12 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
+if (process.argv[2] === '--version') {
+  // As the real one is asked whether it is there: no call, so nothing is noted.
+  writeSync(1, '0.0.0 (Claude Code)\n');
+  process.exit();
+}
+
 export const prompt = readFileSync(0, 'utf8');
 export const story = /\*\*WORK\*\* on story (\S+)/.exec(prompt)?.[1];
 export const storyFile = /\(start with (\S+)\)/.exec(prompt)?.[1];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { WatchedRun } from '../../../src/orchestrator/run/runWatcher.ts';
 import type { RalphFreshApi } from '../../../src/views/api.ts';
-import type { StoryTreeNode } from '../../../src/views/stories/storyItems.ts';
+import type { StoryTreeNode } from '../../../src/views/stories/storyNodes.ts';
 
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
 const prdFile = path.join(folder, '.omc', 'prd.json');
@@ -109,15 +109,16 @@ suite('Ralph Fresh inside VS Code', () => {
       Array(5).fill('claimed'),
     );
     const [first] = await storyNodes();
-    const commits = (await api.stories.getChildren(first)) ?? [];
-    assert.ok(commits.length >= 1);
-    assert.ok(commits.every(({ kind }) => kind === 'commit'));
+    const children = (await api.stories.getChildren(first)) ?? [];
+    assert.equal(children[0]?.kind, 'criterion');
+    assert.ok(children.some(({ kind }) => kind === 'commit'));
   });
 
   test('a commit opens from a menu, which passes its line', async () => {
     const [first] = await storyNodes();
-    const [newest] = (await api.stories.getChildren(first)) ?? [];
-    assert.ok(newest?.kind === 'commit');
+    const children = (await api.stories.getChildren(first)) ?? [];
+    const newest = children.find(node => node.kind === 'commit');
+    assert.ok(newest);
     await vscode.commands.executeCommand('ralphFresh.openCommit', newest);
     await until(async () =>
       Boolean(

@@ -1,0 +1,159 @@
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
+import * as z from 'zod';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { changesOf, type FileChange } from '../../orchestrator/git/changes.ts';
+import { GitRepository, runGit } from '../../orchestrator/git/git.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { type CommitsOf, recordedCommits } from '../../orchestrator/run/recordedCommits.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { Command } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { parseCommitRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { folderOf } from '../run/folderOf.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { gitUri } from './gitFileSystem.ts';
+import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
+
+const MAX_TITLE = 80;
+/** So many lost commits are named in a message. */
+const MAX_NAMED = 5;
+
+/** A hash of the active folder. */
+const hashSchema = z.string().transform(hash => ({ folder: undefined, hash }));
+/** What the whole run is named by, beside nothing at all. */
+const runSchema = z.looseObject({ folder: z.string(), runId: z.string() });
+
+/** Opens what was changed, over all files, in the multi-file diff editor: by a commit, an iteration, a story, a run. */
+export class ChangesCommands implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+  private readonly work: RecordedWork;
+
+  constructor(folders: Folders, work: RecordedWork, log: LogOutputChannel) {
+    this.folders = folders;
+    this.work = work;
+    const register = (id: string, action: (argument: unknown) => Promise<void>) =>
+      this.store.add(
+        commands.registerCommand(id, (argument: unknown) =>
+          reportingErrors(log, async () => {
+            requireTrust();
+            await action(argument);
+          }),
+        ),
+      );
+    register(Command.openCommit, argument => this.openCommit(argument));
+    register(Command.openIterationChanges, argument => this.openIteration(argument));
+    register(Command.openStoryChanges, argument => this.openStory(argument));
+    register(Command.openRunChanges, argument => this.openRun(argument));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  /** @throws {HumanError} when the repository has no such commit, or it changed no file */
+  private async openCommit(argument: unknown): Promise<void> {
+    const ref = parseCommitRef(argument) ?? hashSchema.safeParse(argument).data;
+    if (ref === undefined) {
+      throw new HumanError(l10n.t('Choose a commit in the Ralph views to open its changes.'));
+    }
+    const folder = folderOf(this.folders, ref.folder);
+    const git = new GitRepository(folder.path);
+    // Looked up first: the diff editor only logs a file that it cannot find.
+    const hash = await git.resolveCommit(ref.hash);
+    const [info] = await git.commits({ limit: 1, at: hash });
+    const { files } = await changesOf(folder.path, [hash]);
+    if (files.length === 0) {
+      throw new HumanError(l10n.t('Commit {0} changed no file.', hash.slice(0, 7)));
+    }
+    await show(folder, `${hash.slice(0, 7)} ${shorten(info?.subject ?? '', MAX_TITLE)}`, files);
+  }
+
+  private async openIteration(argument: unknown): Promise<void> {
+    const given = parseIterationRef(argument);
+    const folder = folderOf(this.folders, given?.folder);
+    const ref =
+      given ??
+      (await this.work.chooseIteration(folder, l10n.t('Open the changes of which iteration?')));
+    if (ref !== undefined) {
+      const name = l10n.t('Iteration {0}', ref.iteration);
+      await this.open(folder, { ...ref, kind: 'iteration' }, name);
+    }
+  }
+
+  private async openStory(argument: unknown): Promise<void> {
+    const given = parseStoryRef(argument);
+    const folder = folderOf(this.folders, given?.folder);
+    const ref =
+      given ?? (await this.work.chooseStory(folder, l10n.t('Open the changes of which story?')));
+    if (ref !== undefined) {
+      const { storyId } = ref;
+      await this.open(folder, { kind: 'story', storyId }, shorten(storyId, MAX_TITLE));
+    }
+  }
+
+  private async openRun(argument: unknown): Promise<void> {
+    const given = runSchema.safeParse(argument).data;
+    const folder = folderOf(this.folders, given?.folder);
+    const states = await this.work.states(folder);
+    const state = given ? states.find(({ runId }) => runId === given.runId) : states.at(-1);
+    if (state?.runId === undefined) {
+      throw new HumanError(l10n.t('No run of this folder has made a commit yet.'));
+    }
+    const name = l10n.t('Run of {0}', timeOf(state.startedAt));
+    await this.open(folder, { kind: 'run', runId: state.runId }, name);
+  }
+
+  /** @param name what the commits are of, for the person */
+  private async open(folder: Folder, of: CommitsOf, name: string): Promise<void> {
+    const changes = await window.withProgress(
+      { location: ProgressLocation.Window, title: l10n.t('Reading the changes…') },
+      async () => {
+        const commits = recordedCommits(await this.work.states(folder), of);
+        return changesOf(
+          folder.path,
+          commits.map(({ hash }) => hash),
+        );
+      },
+    );
+    const { commits, files, missing } = changes;
+    if (missing.length > 0) {
+      const named = missing.slice(0, MAX_NAMED).map(hash => shorten(hash, 7));
+      void window.showWarningMessage(
+        plainSentence(
+          l10n.t(
+            '{0}: not in the repository any more, perhaps after a rebase: {1}. The other commits are shown.',
+            name,
+            missing.length > MAX_NAMED ? `${named.join(', ')}, …` : named.join(', '),
+          ),
+        ),
+      );
+    }
+    if (files.length === 0) {
+      throw new HumanError(
+        commits.length === 0
+          ? l10n.t('{0} has no commit to show.', name)
+          : l10n.t('{0}: its {1} together changed no file.', name, commitCount(commits.length)),
+      );
+    }
+    await show(folder, `${name} · ${commitCount(commits.length)}`, files);
+  }
+}
+
+/** The editor itself says how many files there are. */
+async function show(folder: Folder, title: string, files: readonly FileChange[]): Promise<void> {
+  // As the folder is called here, which a link may lead to.
+  const up = (await runGit(folder.path, 'rev-parse', '--show-cdup')).replace(/\r?\n$/, '');
+  const root = path.join(folder.path, up);
+  const resources = files.map(({ after, before }) => [
+    Uri.file(path.join(root, (after ?? before)?.path ?? '')),
+    before && gitUri(folder.path, before, 'before'),
+    after && gitUri(folder.path, after, 'after'),
+  ]);
+  await commands.executeCommand('vscode.changes', title, resources);
+}

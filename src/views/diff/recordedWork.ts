@@ -1,0 +1,131 @@
+import { l10n, type QuickPickItem, window } from 'vscode';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { RunHistory } from '../../orchestrator/run/history.ts';
+import { readJournal } from '../../orchestrator/run/journal.ts';
+import { newestRunId } from '../../orchestrator/run/runFiles.ts';
+import { foldRun, type RecordedCommit, type RunState } from '../../orchestrator/run/runState.ts';
+import type { Folder } from '../folders/folder.ts';
+import { plainLabel } from '../plainLabel.ts';
+import type { IterationRef, StoryRef } from '../refs.ts';
+
+const MAX_LABEL = 100;
+
+/** What the runs of the window's folders have recorded, read from their journals when it is asked for. */
+export class RecordedWork {
+  private readonly histories = new WeakMap<Folder, RunHistory>();
+  /** Asked for many files of one diff at once. */
+  private readonly reading = new WeakMap<Folder, Promise<readonly RunState[]>>();
+
+  /** @returns the states of all runs of a folder, oldest first */
+  states(folder: Folder): Promise<readonly RunState[]> {
+    const running = this.reading.get(folder);
+    if (running !== undefined) {
+      return running;
+    }
+    const reading = this.read(folder).finally(() => this.reading.delete(folder));
+    this.reading.set(folder, reading);
+    return reading;
+  }
+
+  private async read(folder: Folder): Promise<readonly RunState[]> {
+    const { files } = folder;
+    const newest = await newestRunId(files);
+    if (newest === undefined) {
+      return [];
+    }
+    const history = this.histories.get(folder) ?? new RunHistory(files);
+    this.histories.set(folder, history);
+    const [earlier, events] = await Promise.all([
+      history.read(newest),
+      readJournal(files.journalFile(newest)),
+    ]);
+    return [...earlier, foldRun(events)];
+  }
+
+  /** The commit as a run of the folder has recorded it. @param hash whole */
+  async commit(folder: Folder, hash: string): Promise<RecordedCommit | undefined> {
+    const find = (states: readonly RunState[]) =>
+      states.flatMap(({ commits }) => commits).find(commit => commit.hash === hash);
+    return find(folder.runs.states) ?? find(await this.states(folder));
+  }
+
+  /**
+   * Asks for a story that has commits.
+   * @returns `undefined` when the person thought better of it
+   * @throws {HumanError} when no run has made any
+   */
+  async chooseStory(folder: Folder, placeHolder: string): Promise<StoryRef | undefined> {
+    const counts = new Map<string, number>();
+    for (const { commits } of await this.states(folder)) {
+      for (const { storyId } of commits) {
+        if (storyId !== undefined) {
+          counts.set(storyId, (counts.get(storyId) ?? 0) + 1);
+        }
+      }
+    }
+    await folder.stories.refresh();
+    const file = folder.stories.current;
+    const titles = new Map(
+      file?.kind === 'stories' ? file.stories.map(({ id, title }) => [id, title]) : [],
+    );
+    const items = [...counts].map(([storyId, count]) => ({
+      label: plainLabel(storyId, MAX_LABEL),
+      description: plainLabel(titles.get(storyId) ?? '', MAX_LABEL),
+      detail: commitCount(count),
+      ref: { folder: folder.path, storyId },
+    }));
+    return choose(items, placeHolder);
+  }
+
+  /** As {@link chooseStory}, for an iteration; the newest first. */
+  async chooseIteration(folder: Folder, placeHolder: string): Promise<IterationRef | undefined> {
+    const items: (QuickPickItem & { readonly ref: IterationRef })[] = [];
+    for (const { commits, runId, startedAt } of [...(await this.states(folder))].reverse()) {
+      const counts = new Map<number, RecordedCommit[]>();
+      for (const commit of commits) {
+        counts.set(commit.iteration, [...(counts.get(commit.iteration) ?? []), commit]);
+      }
+      for (const [iteration, own] of [...counts].reverse()) {
+        if (runId !== undefined && iteration > 0) {
+          const [{ storyId } = { storyId: undefined }] = own;
+          items.push({
+            label: l10n.t('Iteration {0}', iteration),
+            description: plainLabel(storyId ?? '', MAX_LABEL),
+            detail: `${commitCount(own.length)} · ${timeOf(startedAt)}`,
+            ref: { folder: folder.path, runId, iteration },
+          });
+        }
+      }
+    }
+    return choose(items, placeHolder);
+  }
+}
+
+/** "1 commit", "4 commits". */
+export function commitCount(count: number): string {
+  return count === 1 ? l10n.t('1 commit') : l10n.t('{0} commits', count);
+}
+
+/** "1 file", "12 files". */
+export function fileCount(count: number): string {
+  return count === 1 ? l10n.t('1 file') : l10n.t('{0} files', count);
+}
+
+/** When a run began, in words; nothing where its journal does not say it. */
+export function timeOf(iso: string | undefined): string {
+  const date = new Date(iso ?? '');
+  return Number.isNaN(date.getTime())
+    ? ''
+    : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+async function choose<T>(
+  items: readonly (QuickPickItem & { readonly ref: T })[],
+  placeHolder: string,
+): Promise<T | undefined> {
+  if (items.length === 0) {
+    throw new HumanError(l10n.t('No run of this folder has made a commit yet.'));
+  }
+  const choice = await window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+  return choice?.ref;
+}

@@ -1,0 +1,193 @@
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { livingRun } from '../../orchestrator/run/livingRun.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import {
+  planWorkRevert,
+  type Revertible,
+  revertMessage,
+  revertWork,
+  type WorkRevert,
+} from '../../orchestrator/workRevert.ts';
+import { Command } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { MendableError, reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { type CommitRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { folderOf } from '../run/folderOf.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
+
+/** So many commits are listed before the person decides. */
+const MAX_LISTED = 8;
+const MAX_LINE = 80;
+
+/** Takes a story or an iteration back, by a new commit and after one question. */
+export class RevertCommands implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+  private readonly work: RecordedWork;
+  private readonly log: LogOutputChannel;
+
+  constructor(folders: Folders, work: RecordedWork, log: LogOutputChannel) {
+    this.folders = folders;
+    this.work = work;
+    this.log = log;
+    const register = (id: string, action: (argument: unknown) => Promise<void>) =>
+      this.store.add(
+        commands.registerCommand(id, (argument: unknown) =>
+          reportingErrors(log, async () => {
+            requireTrust();
+            await action(argument);
+          }),
+        ),
+      );
+    register(Command.revertStory, argument => this.revertStory(argument));
+    register(Command.revertIteration, argument => this.revertIteration(argument));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async revertStory(argument: unknown): Promise<void> {
+    const given = parseStoryRef(argument);
+    const folder = folderOf(this.folders, given?.folder);
+    const ref = given ?? (await this.work.chooseStory(folder, l10n.t('Revert which story?')));
+    if (ref !== undefined) {
+      await this.revert(folder, { kind: 'story', storyId: ref.storyId });
+    }
+  }
+
+  private async revertIteration(argument: unknown): Promise<void> {
+    const given = parseIterationRef(argument);
+    const folder = folderOf(this.folders, given?.folder);
+    const ref =
+      given ?? (await this.work.chooseIteration(folder, l10n.t('Revert which iteration?')));
+    if (ref !== undefined) {
+      const { iteration, runId } = ref;
+      await this.revert(folder, { kind: 'iteration', runId, iteration });
+    }
+  }
+
+  private async revert(folder: Folder, of: Revertible): Promise<void> {
+    await requireNoRun(folder);
+    await folder.stories.refresh();
+    const file = folder.stories.current;
+    const planned = await window.withProgress(
+      { location: ProgressLocation.Window, title: l10n.t('Looking what would be reverted…') },
+      async () =>
+        planWorkRevert(folder.files, {
+          of,
+          states: await this.work.states(folder),
+          storyFile: file?.path,
+        }),
+    );
+    const title =
+      of.kind === 'story' && file?.kind === 'stories'
+        ? file.stories.find(({ id }) => id === of.storyId)?.title
+        : undefined;
+    const name =
+      of.kind === 'story'
+        ? shorten(`${of.storyId} ${title ?? ''}`, MAX_LINE)
+        : l10n.t('Iteration {0}', of.iteration);
+    if (planned.plan.files.length === 0 && planned.reopens.length === 0) {
+      throw new HumanError(l10n.t('{0}: nothing of it is left to revert.', name));
+    }
+    const count = planned.commits.length;
+    const button = count === 1 ? l10n.t('Revert 1 Commit') : l10n.t('Revert {0} Commits', count);
+    const choice = await window.showWarningMessage(
+      plainSentence(l10n.t('Revert {0}?', name)),
+      { modal: true, detail: consequences(planned) },
+      button,
+    );
+    if (choice !== button) {
+      return;
+    }
+    await requireNoRun(folder);
+    const commit = await window.withProgress(
+      { location: ProgressLocation.Window, title: l10n.t('Reverting…') },
+      () => revertWork(folder.files, planned, revertMessage(planned, title)),
+    );
+    await folder.stories.refresh();
+    this.log.info(`Reverted ${name} in ${folder.path} by ${commit}`);
+    // The command is over, whether or not the message is closed.
+    void tell(folder, name, commit);
+  }
+}
+
+/** @throws {MendableError} with a button that stops it */
+async function requireNoRun(folder: Folder): Promise<void> {
+  if ((await livingRun(folder.files))?.runId !== undefined) {
+    throw new MendableError(
+      l10n.t(
+        'A run is going on in this folder, and its agent works on these files. Stop it first.',
+      ),
+      l10n.t('Stop'),
+      Command.stopRun,
+    );
+  }
+}
+
+/** What will happen, in plain text: the dialog draws no markup. */
+function consequences({ commits, plan, reopens, storyFile }: WorkRevert): string {
+  const listed = commits
+    .slice(0, MAX_LISTED)
+    .map(({ hash, subject }) => `${hash.slice(0, 7)}  ${shorten(subject, MAX_LINE)}`);
+  const more = commits.length - listed.length;
+  const ids = reopens.map(({ id }) => shorten(id, MAX_LINE)).join(', ');
+  const file = path.basename(storyFile ?? '');
+  const paragraphs = [
+    plan.files.length === 0
+      ? l10n.t('The files have none of these changes any more:')
+      : l10n.t(
+          'One new commit takes back {0}, in {1}:',
+          commitCount(commits.length),
+          fileCount(plan.fileCount),
+        ),
+    [...listed, ...(more > 0 ? [l10n.t('and {0} more', more)] : [])].join('\n'),
+    ...(reopens.length === 0
+      ? []
+      : [
+          reopens.length === 1
+            ? l10n.t('{0} is set to not done in {1}, so that it can be done again.', ids, file)
+            : l10n.t('{0} are set to not done in {1}, so that they can be done again.', ids, file),
+        ]),
+    ...(plan.elsewhere.length === 0
+      ? []
+      : [
+          l10n.t(
+            'Not in the history of this branch, and left out: {0}.',
+            plan.elsewhere.map(hash => shorten(hash, 7)).join(', '),
+          ),
+        ]),
+    l10n.t('The history stays, so nothing is lost. What agents noted in progress.txt stays, too.'),
+  ];
+  return paragraphs.join('\n\n');
+}
+
+async function tell(folder: Folder, name: string, commit: string | undefined): Promise<void> {
+  if (commit === undefined) {
+    await window.showInformationMessage(plainSentence(l10n.t('{0} is open again.', name)));
+    return;
+  }
+  const open = l10n.t('Open Changes');
+  const choice = await window.showInformationMessage(
+    plainSentence(
+      l10n.t(
+        '{0} is reverted by commit {1}. Revert that commit to have it back.',
+        name,
+        commit.slice(0, 7),
+      ),
+    ),
+    open,
+  );
+  if (choice === open) {
+    const ref: CommitRef = { folder: folder.path, hash: commit };
+    await commands.executeCommand(Command.openCommit, ref);
+  }
+}

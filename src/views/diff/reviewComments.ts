@@ -1,0 +1,381 @@
+import {
+  type Comment,
+  type CommentAuthorInformation,
+  type CommentController,
+  CommentMode,
+  type CommentReply,
+  type CommentThread,
+  CommentThreadCollapsibleState,
+  commands,
+  comments,
+  type LogOutputChannel,
+  l10n,
+  MarkdownString,
+  type Memento,
+  Range,
+  type TextDocument,
+  window,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { readJournal } from '../../orchestrator/run/journal.ts';
+import {
+  addPendingHint,
+  removePendingHints,
+  rewordPendingHint,
+} from '../../orchestrator/run/pendingHints.ts';
+import { runIds } from '../../orchestrator/run/runFiles.ts';
+import { recordTick } from '../../orchestrator/run/ticks.ts';
+import { toldHints } from '../../orchestrator/run/toldHints.ts';
+import { setStoryDone } from '../../orchestrator/stories/edit.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { Command, REVIEW_CONTROLLER } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { gitDocument, gitUri } from './gitFileSystem.ts';
+import type { RecordedWork } from './recordedWork.ts';
+import { hintOf, type ReviewNote, ReviewNotes } from './reviewNote.ts';
+
+/** Longest note, in UTF-16 units; what the prompt holds of one hint is less than two pages. */
+const MAX_NOTE = 1_200;
+const MAX_ID = 80;
+
+/** A note as the comment that shows it. */
+class NoteComment implements Comment {
+  body: string | MarkdownString = '';
+  mode = CommentMode.Preview;
+  readonly author: CommentAuthorInformation = { name: l10n.t('You') };
+  readonly timestamp: Date;
+  readonly thread: CommentThread;
+  note: ReviewNote;
+
+  constructor(note: ReviewNote, thread: CommentThread) {
+    this.note = note;
+    this.thread = thread;
+    this.timestamp = new Date(note.at);
+    this.preview();
+  }
+
+  /** Menus go by it: what an agent was told cannot be taken back. */
+  get contextValue(): 'pending' | 'told' {
+    return this.note.toldIn === undefined ? 'pending' : 'told';
+  }
+
+  get label(): string {
+    const { storyId, toldIn } = this.note;
+    return toldIn !== undefined
+      ? l10n.t('Told in iteration {0}', toldIn)
+      : storyId === undefined
+        ? l10n.t('Goes to the next agent')
+        : l10n.t('Goes to the next agent on {0}', shorten(storyId, MAX_ID));
+  }
+
+  preview(): void {
+    // A note is text; nothing in it is drawn as Markdown.
+    this.body = new MarkdownString().appendText(this.note.text);
+    this.mode = CommentMode.Preview;
+  }
+
+  edit(): void {
+    this.body = this.note.text;
+    this.mode = CommentMode.Editing;
+  }
+}
+
+/** Comments on lines of what runs have changed; each is a hint for the next agent on that story. */
+export class ReviewComments implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+  private readonly work: RecordedWork;
+  private readonly log: LogOutputChannel;
+  private readonly notes: ReviewNotes;
+  private readonly controller: CommentController;
+  private readonly shown = new Map<string, NoteComment>();
+  /** Stories that the person was asked about; once is enough. */
+  private readonly asked = new Set<string>();
+
+  /** @param state remembers the notes for the next window */
+  constructor(folders: Folders, work: RecordedWork, state: Memento, log: LogOutputChannel) {
+    this.folders = folders;
+    this.work = work;
+    this.log = log;
+    this.notes = new ReviewNotes(state);
+    const controller = comments.createCommentController(REVIEW_CONTROLLER, l10n.t('Review Notes'));
+    this.controller = this.store.add(controller);
+    controller.options = {
+      prompt: l10n.t('Tell the next agent what to change here…'),
+      placeHolder: l10n.t('What should the next agent change here?'),
+    };
+    controller.commentingRangeProvider = {
+      provideCommentingRanges: document => this.rangesOf(document),
+    };
+    const register = <T>(id: string, action: (argument: T) => Promise<void>) =>
+      this.store.add(
+        commands.registerCommand(id, (argument: T) => reportingErrors(log, () => action(argument))),
+      );
+    register<CommentReply>(Command.addReviewNote, reply => this.add(reply));
+    register<NoteComment>(Command.deleteReviewNote, comment => this.delete(comment));
+    register<NoteComment>(Command.editReviewNote, async comment => this.edit(comment));
+    register<NoteComment>(Command.saveReviewNote, comment => this.save(comment));
+    register<NoteComment>(Command.cancelReviewNote, async comment => this.cancel(comment));
+    this.store.add(
+      folders.inEach(folder =>
+        folder.runs.onDidReadEvents(events => {
+          if (events.some(({ type }) => type === 'iteration.started')) {
+            void this.markTold(folder, toldHints(folder.runs.events));
+          }
+        }),
+      ),
+    );
+    this.store.add(folders.onDidChange(() => this.showAll()));
+    this.showAll();
+    void this.lookAtOlderRuns();
+  }
+
+  dispose(): void {
+    for (const { thread } of this.shown.values()) {
+      thread.dispose();
+    }
+    this.store.dispose();
+  }
+
+  /** Every line of what a run has left of a file. */
+  private async rangesOf(document: TextDocument): Promise<Range[]> {
+    const shown = gitDocument(document.uri);
+    const folder = this.folderOf(shown?.folder);
+    if (shown?.side !== 'after' || folder === undefined || !workspace.isTrusted) {
+      return [];
+    }
+    const recorded = await this.work.commit(folder, shown.commit);
+    return recorded === undefined ? [] : [new Range(0, 0, document.lineCount - 1, 0)];
+  }
+
+  private async add({ text, thread }: CommentReply): Promise<void> {
+    requireTrust();
+    const shown = gitDocument(thread.uri);
+    const folder = this.folderOf(shown?.folder);
+    const words = text.trim();
+    if (shown === undefined || folder === undefined || words === '') {
+      return;
+    }
+    requireShort(words);
+    const recorded = await this.work.commit(folder, shown.commit);
+    const { start, end } = thread.range ?? new Range(0, 0, 0, 0);
+    const about = {
+      folder: folder.path,
+      commit: shown.commit,
+      path: shown.path,
+      line: start.line,
+      endLine: end.line,
+      text: words,
+      ...(recorded?.storyId === undefined ? {} : { storyId: recorded.storyId }),
+    };
+    const { at, id } = await addPendingHint(folder.files, {
+      text: await hintText(about),
+      storyId: about.storyId,
+    });
+    const note: ReviewNote = { ...about, id, at };
+    await this.notes.set(note);
+    this.attach(note, thread);
+    if (about.storyId !== undefined) {
+      // Not awaited: the note is kept, whatever the person answers.
+      void reportingErrors(this.log, () => this.offerToReopen(folder, about.storyId ?? ''));
+    }
+  }
+
+  private async delete(comment: NoteComment): Promise<void> {
+    const { folder: path, id } = comment.note;
+    const folder = this.folderOf(path);
+    await this.requirePending(comment);
+    if (folder !== undefined) {
+      await removePendingHints(folder.files, new Set([id]));
+    }
+    await this.notes.remove(id);
+    this.shown.delete(id);
+    const { thread } = comment;
+    thread.comments = thread.comments.filter(other => other !== comment);
+    if (thread.comments.length === 0) {
+      thread.dispose();
+    }
+  }
+
+  private edit(comment: NoteComment): void {
+    comment.edit();
+    redraw(comment);
+  }
+
+  private cancel(comment: NoteComment): void {
+    comment.preview();
+    redraw(comment);
+  }
+
+  private async save(comment: NoteComment): Promise<void> {
+    const words = (typeof comment.body === 'string' ? comment.body : comment.body.value).trim();
+    if (words === '') {
+      throw new HumanError(l10n.t('Write something first, or press Cancel.'));
+    }
+    requireShort(words);
+    await this.requirePending(comment);
+    const note = { ...comment.note, text: words };
+    const folder = this.folderOf(note.folder);
+    if (
+      folder === undefined ||
+      !(await rewordPendingHint(folder.files, note.id, await hintText(note)))
+    ) {
+      throw new HumanError(l10n.t('This note does not wait any more. Write a new one.'));
+    }
+    await this.notes.set(note);
+    comment.note = note;
+    comment.preview();
+    redraw(comment);
+  }
+
+  /** The agent may have been told since the menu was drawn. */
+  private async requirePending(comment: NoteComment): Promise<void> {
+    const folder = this.folderOf(comment.note.folder);
+    await folder?.runs.refresh();
+    if (folder !== undefined) {
+      await this.markTold(folder, toldHints(folder.runs.events));
+    }
+    if (comment.note.toldIn !== undefined) {
+      throw new HumanError(
+        l10n.t('An agent was told this already. Write another note for the next one.'),
+      );
+    }
+  }
+
+  /** Nobody works on a story that is done, so its note would wait for ever. */
+  private async offerToReopen(folder: Folder, storyId: string): Promise<void> {
+    await folder.stories.refresh();
+    const file = folder.stories.current;
+    const story =
+      file?.kind === 'stories' ? file.stories.find(({ id }) => id === storyId) : undefined;
+    if (file === undefined || !story?.done || this.asked.has(storyId)) {
+      return;
+    }
+    this.asked.add(storyId);
+    const reopen = l10n.t('Set to Not Done');
+    const choice = await window.showInformationMessage(
+      plainSentence(
+        l10n.t(
+          '{0} is done, so no agent works on it. Set it to not done to have your notes worked on.',
+          shorten(storyId, MAX_ID),
+        ),
+      ),
+      reopen,
+    );
+    if (choice !== reopen) {
+      return;
+    }
+    const { position } = story;
+    await setStoryDone(file.path, { id: storyId, position }, false, { expectedHash: file.hash });
+    await recordTick(folder.files, storyId, false);
+    this.asked.delete(storyId);
+    await folder.stories.refresh();
+  }
+
+  private showAll(): void {
+    for (const note of this.notes.all) {
+      if (!this.shown.has(note.id) && this.folderOf(note.folder) !== undefined) {
+        this.show(note);
+      }
+    }
+  }
+
+  private show(note: ReviewNote): void {
+    const uri = gitUri(note.folder, note, 'after');
+    const range = new Range(note.line, 0, note.endLine, 0);
+    const known = [...this.shown.values()].find(
+      ({ thread }) => `${thread.uri}` === `${uri}` && thread.range?.isEqual(range),
+    );
+    this.attach(note, known?.thread ?? this.controller.createCommentThread(uri, range, []));
+  }
+
+  private attach(note: ReviewNote, thread: CommentThread): void {
+    const comment = new NoteComment(note, thread);
+    this.shown.set(note.id, comment);
+    thread.label = l10n.t('Note for the Next Agent');
+    thread.comments = [...thread.comments, comment];
+    thread.collapsibleState =
+      note.toldIn === undefined
+        ? CommentThreadCollapsibleState.Expanded
+        : CommentThreadCollapsibleState.Collapsed;
+  }
+
+  private async markTold(
+    { path }: Folder,
+    told: ReadonlyMap<string, { readonly iteration: number }>,
+  ): Promise<void> {
+    for (const note of this.notes.all) {
+      const found = told.get(note.id);
+      if (found === undefined || note.folder !== path || note.toldIn !== undefined) {
+        continue;
+      }
+      const after = { ...note, toldIn: found.iteration };
+      await this.notes.set(after);
+      const comment = this.shown.get(note.id);
+      if (comment !== undefined) {
+        comment.note = after;
+        comment.preview();
+        redraw(comment);
+      }
+    }
+  }
+
+  /** Runs may have come and gone while no window looked. */
+  private async lookAtOlderRuns(): Promise<void> {
+    const isWaiting = ({ toldIn }: ReviewNote) => toldIn === undefined;
+    try {
+      for (const folder of this.folders.all) {
+        const waits = () =>
+          this.notes.all.some(note => note.folder === folder.path && isWaiting(note));
+        const ids = waits() ? await runIds(folder.files) : [];
+        for (const runId of ids.reverse()) {
+          if (waits()) {
+            await this.markTold(
+              folder,
+              toldHints(await readJournal(folder.files.journalFile(runId))),
+            );
+          }
+        }
+      }
+    } catch (error) {
+      this.log.error(error instanceof Error ? error : String(error));
+    }
+  }
+
+  private folderOf(path: string | undefined): Folder | undefined {
+    return this.folders.all.find(folder => folder.path === path);
+  }
+}
+
+/** VS Code sees another list, not another comment in it. */
+function redraw({ thread }: NoteComment): void {
+  thread.comments = [...thread.comments];
+}
+
+function requireShort(words: string): void {
+  if (words.length > MAX_NOTE) {
+    throw new HumanError(
+      l10n.t(
+        'This note has {0} characters, and at most {1} are told. Write the long part to a file of the project and name it here.',
+        words.length,
+        MAX_NOTE,
+      ),
+    );
+  }
+}
+
+async function hintText(about: Omit<ReviewNote, 'id' | 'at'>): Promise<string> {
+  const document = await workspace.openTextDocument(gitUri(about.folder, about, 'after'));
+  const code: string[] = [];
+  for (let line = about.line; line <= about.endLine && line < document.lineCount; line += 1) {
+    code.push(document.lineAt(line).text);
+  }
+  return hintOf(about, code);
+}

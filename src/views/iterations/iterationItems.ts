@@ -1,0 +1,194 @@
+import {
+  l10n,
+  MarkdownString,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  type Command as VsCodeCommand,
+} from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { IterationRow } from '../../orchestrator/run/iterationRows.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
+import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
+import { Command } from '../contributions.ts';
+import type {
+  DocumentNode,
+  IterationCommitNode,
+  IterationNode,
+  IterationTreeNode,
+  RunNode,
+} from './iterationNodes.ts';
+
+const MAX_LABEL = 200;
+
+export function toTreeItem(node: IterationTreeNode): TreeItem {
+  switch (node.kind) {
+    case 'iteration':
+      return iterationItem(node);
+    case 'commit':
+      return commitItem(node);
+    case 'document':
+      return documentItem(node);
+    case 'run':
+      return runItem(node);
+    default:
+      return assertNever(node);
+  }
+}
+
+function iterationItem({ ref, row }: IterationNode): TreeItem {
+  const words = outcomeWord(row.outcome, l10n.t);
+  const story = row.storyId === undefined ? '' : ` ${shorten(row.storyId, 60)}`;
+  const item = new TreeItem(`#${row.number}${story}`, TreeItemCollapsibleState.Collapsed);
+  const facts = [words, ...timeAndCost(row)];
+  item.id = `iteration:${ref.folder}:${ref.runId}:${row.number}`;
+  item.description = facts.join(' · ');
+  item.iconPath = outcomeIcon(row.outcome);
+  item.contextValue = `iteration.${row.outcome}${row.commits.length > 0 ? '.commits' : ''}`;
+  item.tooltip = tooltip(row, facts);
+  item.accessibilityInformation = {
+    label: l10n.t('Iteration {0}{1}, {2}', row.number, story, facts.join(', ')),
+  };
+  return item;
+}
+
+function timeAndCost({ costUsd, durationMs, outcome, startedAt }: IterationRow): string[] {
+  const started = Date.parse(startedAt);
+  return [
+    ...(outcome === 'running' && !Number.isNaN(started)
+      ? [l10n.t('since {0}', clock(started, Date.now()))]
+      : []),
+    ...(durationMs === undefined ? [] : [duration(durationMs)]),
+    ...(costUsd === undefined || costUsd === 0 ? [] : [dollars(costUsd)]),
+  ];
+}
+
+function tooltip(row: IterationRow, facts: readonly string[]): MarkdownString {
+  const text = new MarkdownString();
+  const title = [row.storyId, row.storyTitle].filter(Boolean).join(' ');
+  text.appendMarkdown('**').appendText(l10n.t('Iteration {0}', row.number)).appendMarkdown('**');
+  if (title !== '') {
+    text.appendMarkdown('\n\n').appendText(shorten(title, 300));
+  }
+  text.appendMarkdown('\n\n').appendText(facts.join(' · '));
+  const reason = row.reason && reasonWords(row.reason, l10n.t);
+  if (reason !== undefined) {
+    text.appendMarkdown('\n\n').appendText(reason);
+  }
+  return text;
+}
+
+function commitItem({ parent, ref, subject }: IterationCommitNode): TreeItem {
+  const hash = ref.hash.slice(0, 7);
+  const label = shorten(subject, MAX_LABEL) || hash;
+  const item = new TreeItem(label, TreeItemCollapsibleState.None);
+  item.id = `commit:${parent.ref.runId}:${parent.ref.iteration}:${ref.hash}`;
+  item.description = hash;
+  item.iconPath = new ThemeIcon('git-commit');
+  item.contextValue = 'commit';
+  item.tooltip = `${label} (${hash})`;
+  item.accessibilityInformation = { label: l10n.t('Commit {0}, {1}', hash, label) };
+  item.command = {
+    command: Command.openCommit,
+    title: l10n.t('Open Changes'),
+    arguments: [ref],
+  };
+  return item;
+}
+
+function documentItem({ what, parent, ref }: DocumentNode): TreeItem {
+  const { label, icon, command } = documentLook(what);
+  const item = new TreeItem(label, TreeItemCollapsibleState.None);
+  item.id = `${what}:${ref.folder}:${ref.runId}:${ref.iteration}`;
+  item.iconPath = new ThemeIcon(icon);
+  item.contextValue = `document.${what}`;
+  item.accessibilityInformation = {
+    label: l10n.t('{0} of iteration {1}', label, parent.row.number),
+  };
+  item.command = { ...command, arguments: [ref] };
+  return item;
+}
+
+function documentLook(what: DocumentNode['what']): {
+  readonly label: string;
+  readonly icon: string;
+  readonly command: VsCodeCommand;
+} {
+  switch (what) {
+    case 'prompt':
+      return {
+        label: l10n.t('Prompt'),
+        icon: 'note',
+        command: { command: Command.openPrompt, title: l10n.t('Open Prompt') },
+      };
+    case 'transcript':
+      return {
+        label: l10n.t('Transcript'),
+        icon: 'output',
+        command: { command: Command.openTranscript, title: l10n.t('Open Transcript') },
+      };
+    case 'checks':
+      return {
+        label: l10n.t('Check output'),
+        icon: 'checklist',
+        command: { command: Command.openCheckOutput, title: l10n.t('Open Check Output') },
+      };
+    case 'receipt':
+      return {
+        label: l10n.t('Receipt'),
+        icon: 'credit-card',
+        command: { command: Command.showReceipt, title: l10n.t('Show Receipt') },
+      };
+    default:
+      return assertNever(what);
+  }
+}
+
+function runItem({ folder, runId, state }: RunNode): TreeItem {
+  const started = Date.parse(state.startedAt ?? '');
+  const label = Number.isNaN(started) ? runId : clock(started, Date.now());
+  const item = new TreeItem(
+    l10n.t('Run of {0}', label),
+    state.iteration > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
+  );
+  item.id = `run:${folder}:${runId}`;
+  item.description = [
+    l10n.t('{0} of {1} done', state.stories.done, state.stories.total),
+    iterationCount(state.iteration, l10n.t),
+    ...(state.costUsd > 0 ? [dollars(state.costUsd)] : []),
+  ].join(' · ');
+  item.iconPath = new ThemeIcon('history');
+  item.contextValue = 'run';
+  item.tooltip = shorten(state.task, 300) || runId;
+  return item;
+}
+
+function outcomeIcon(outcome: IterationRow['outcome']): ThemeIcon {
+  switch (outcome) {
+    case 'running':
+      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
+    case 'storyDone':
+      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
+    case 'rejected':
+    case 'failed':
+      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
+    case 'progress':
+      return new ThemeIcon('arrow-right', new ThemeColor('charts.blue'));
+    case 'noProgress':
+      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
+    case 'blocked':
+      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
+    case 'needsHuman':
+      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
+    case 'skipped':
+      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
+    case 'stopped':
+      return new ThemeIcon('debug-stop', new ThemeColor('disabledForeground'));
+    case 'interrupted':
+      return new ThemeIcon('debug-disconnect', new ThemeColor('disabledForeground'));
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,219 @@
+import {
+  commands,
+  EventEmitter,
+  type LogOutputChannel,
+  l10n,
+  type TreeDataProvider,
+  type TreeItem,
+  type TreeView,
+  window,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { readJournal } from '../../orchestrator/run/journal.ts';
+import { outcomeWord } from '../../presentation/iterationWords.ts';
+import { duration } from '../../presentation/sentences.ts';
+import { Command, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folders } from '../folders/folders.ts';
+import { type IterationRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { toTreeItem } from './iterationItems.ts';
+import {
+  childrenOf,
+  type IterationNode,
+  IterationNodes,
+  type IterationTreeNode,
+  type RunNode,
+} from './iterationNodes.ts';
+import type { RunDocuments } from './runDocuments.ts';
+
+/** The Iterations view: what the active folder's runs have done, the newest first. */
+export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(
+    new EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>(),
+  );
+  readonly onDidChangeTreeData = this.changeEmitter.event;
+  private readonly runs: ActiveRun;
+  private readonly folders: Folders;
+  private readonly view: TreeView<IterationTreeNode>;
+  private newest: { readonly key: string; readonly nodes: IterationNodes } | undefined;
+  private iterations: readonly IterationNode[] = [];
+  private earlier: readonly RunNode[] = [];
+
+  constructor(runs: ActiveRun, folders: Folders, documents: RunDocuments, log: LogOutputChannel) {
+    this.runs = runs;
+    this.folders = folders;
+    this.view = this.store.add(
+      window.createTreeView(View.iterations, { treeDataProvider: this, showCollapseAll: true }),
+    );
+    this.store.add(this.view.onDidChangeVisibility(() => this.update()));
+    this.store.add(runs.onDidChange(() => this.update()));
+    const register = (
+      id: string,
+      open: (ref: IterationRef, line?: number) => Promise<void>,
+      title: string,
+    ) =>
+      this.store.add(
+        commands.registerCommand(id, (argument?: unknown, line?: unknown) =>
+          reportingErrors(log, async () => {
+            const ref = parseIterationRef(argument) ?? (await this.choose(title));
+            if (ref !== undefined) {
+              await open(ref, typeof line === 'number' ? line : undefined);
+            }
+          }),
+        ),
+      );
+    register(
+      Command.openPrompt,
+      (ref, line) => documents.openPrompt(ref, line),
+      l10n.t('Open the prompt of'),
+    );
+    register(
+      Command.openTranscript,
+      ref => documents.openTranscript(ref),
+      l10n.t('Open the transcript of'),
+    );
+    register(
+      Command.openCheckOutput,
+      ref => documents.openChecks(ref),
+      l10n.t('Open the check output of'),
+    );
+    this.store.add(
+      commands.registerCommand(Command.showReceipt, (argument?: unknown) =>
+        reportingErrors(log, () => this.showReceipt(documents, argument)),
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  getTreeItem(node: IterationTreeNode): TreeItem {
+    return toTreeItem(node);
+  }
+
+  getParent(node: IterationTreeNode): IterationTreeNode | undefined {
+    return node.kind === 'commit' || node.kind === 'document' ? node.parent : undefined;
+  }
+
+  async getChildren(node?: IterationTreeNode): Promise<IterationTreeNode[]> {
+    switch (node?.kind) {
+      case undefined:
+        this.build();
+        return [...this.iterations, ...this.earlier];
+      case 'iteration':
+        return childrenOf(node);
+      case 'run':
+        return this.iterationsOf(node);
+      default:
+        return [];
+    }
+  }
+
+  private update(): void {
+    if (!this.view.visible) {
+      // It is built anew when somebody looks.
+      return;
+    }
+    const before = [...this.iterations, ...this.earlier];
+    const changed = this.build();
+    const after = [...this.iterations, ...this.earlier];
+    if (before.length !== after.length || before.some((node, index) => node !== after[index])) {
+      this.changeEmitter.fire(undefined);
+    } else if (changed.length > 0) {
+      this.changeEmitter.fire([...changed]);
+    }
+  }
+
+  /** @returns iterations that say something else than before */
+  private build(): readonly IterationNode[] {
+    const { current, events, folder, states } = this.runs;
+    const { runId } = current;
+    this.view.description = this.folders.all.length > 1 ? (folder?.name ?? '') : '';
+    if (folder === undefined || runId === undefined) {
+      this.newest = undefined;
+      this.iterations = [];
+      this.earlier = [];
+      return [];
+    }
+    const key = `${folder.path}\0${runId}`;
+    if (this.newest?.key !== key) {
+      this.newest = { key, nodes: new IterationNodes(folder.path, runId) };
+    }
+    const { nodes, changed } = this.newest.nodes.update(events, current.alive);
+    this.iterations = nodes;
+    const known = new Map(this.earlier.map(node => [node.state, node]));
+    this.earlier = states
+      .slice(0, -1)
+      .reverse()
+      .flatMap(state =>
+        state.runId === undefined
+          ? []
+          : [
+              known.get(state) ?? {
+                kind: 'run' as const,
+                folder: folder.path,
+                runId: state.runId,
+                state,
+              },
+            ],
+      );
+    return changed;
+  }
+
+  private async iterationsOf({ folder, runId }: RunNode): Promise<IterationTreeNode[]> {
+    const files = this.folders.all.find(({ path }) => path === folder)?.files;
+    if (files === undefined) {
+      return [];
+    }
+    const events = await readJournal(files.journalFile(runId));
+    return [...new IterationNodes(folder, runId).update(events, false).nodes];
+  }
+
+  /** From the palette, which names none. */
+  private async choose(title: string): Promise<IterationRef | undefined> {
+    await this.runs.refresh();
+    this.build();
+    if (this.iterations.length === 0) {
+      throw new HumanError(
+        l10n.t(
+          'No iteration has begun in this folder yet. Start a run with "Ralph: Start Fresh Run".',
+        ),
+      );
+    }
+    const picks = this.iterations.map(({ ref, row }) => ({
+      ref,
+      label: l10n.t('Iteration {0}', row.number),
+      description: [row.storyId, outcomeWord(row.outcome, l10n.t)].filter(Boolean).join(' · '),
+      ...(row.durationMs !== undefined && { detail: duration(row.durationMs) }),
+    }));
+    return (await window.showQuickPick(picks, { title, matchOnDescription: true }))?.ref;
+  }
+
+  /** Of an iteration, of a story over all runs, or of the newest run. */
+  private async showReceipt(documents: RunDocuments, argument: unknown): Promise<void> {
+    const iteration = parseIterationRef(argument);
+    const story = parseStoryRef(argument);
+    if (iteration !== undefined) {
+      await documents.openIterationReceipt(iteration);
+    } else if (story !== undefined) {
+      await documents.openStoryReceipt(story);
+    } else {
+      const run = argument as Partial<RunNode> | undefined;
+      const folder = run?.kind === 'run' ? run.folder : this.runs.folder?.path;
+      const runId = run?.kind === 'run' ? run.runId : this.runs.current.runId;
+      if (folder === undefined || runId === undefined) {
+        throw new HumanError(
+          l10n.t(
+            'There has been no run in this folder yet. Start one with "Ralph: Start Fresh Run".',
+          ),
+        );
+      }
+      await documents.openRunReceipt(folder, runId);
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import path from 'node:path';
+import {
+  EventEmitter,
+  l10n,
+  Position,
+  Selection,
+  type TextDocumentContentProvider,
+  TextEditorRevealType,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import * as z from 'zod';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { receiptOf } from '../../orchestrator/receipts.ts';
+import type { RunEvent } from '../../orchestrator/run/events.ts';
+import { readJournal } from '../../orchestrator/run/journal.ts';
+import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
+import { runIds } from '../../orchestrator/run/runFiles.ts';
+import { withoutControls } from '../../orchestrator/text.ts';
+import {
+  checksOf,
+  checksText,
+  storyReceiptText,
+  transcriptText,
+} from '../../presentation/iterationDocuments.ts';
+import { iterationText, receiptText } from '../../presentation/receiptTable.ts';
+import { RUN_SCHEME } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { IterationRef, StoryRef } from '../refs.ts';
+
+/** A prompt is at most some ten KB; a check's log can be 50 MB, of which an editor is shown the end. */
+const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
+const MAX_LOG_SHOWN = 2_000_000;
+/** A transcript that grows is drawn anew at most this often. */
+const REDRAW_MS = 1_000;
+
+const querySchema = z.discriminatedUnion('what', [
+  z.object({
+    what: z.enum(['prompt', 'transcript', 'checks', 'receipt']),
+    folder: z.string(),
+    runId: z.string(),
+    iteration: z.number().int().positive(),
+  }),
+  z.object({ what: z.literal('runReceipt'), folder: z.string(), runId: z.string() }),
+  z.object({ what: z.literal('storyReceipt'), folder: z.string(), storyId: z.string() }),
+]);
+type Query = z.infer<typeof querySchema>;
+
+/** What a run has kept of its iterations, as read-only documents: prompts, transcripts, checks, receipts. */
+export class RunDocuments implements TextDocumentContentProvider, Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<Uri>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly folders: Folders;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(folders: Folders) {
+    this.folders = folders;
+    this.store.add(workspace.registerTextDocumentContentProvider(RUN_SCHEME, this));
+    this.store.add(
+      folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))),
+    );
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.store.dispose();
+  }
+
+  /** @param line from 1 */
+  async openPrompt(ref: IterationRef, line = 1): Promise<void> {
+    const title = l10n.t('Prompt of iteration {0}', ref.iteration);
+    await this.open({ what: 'prompt', ...iteration(ref) }, `${title}.txt`, line);
+  }
+
+  async openTranscript(ref: IterationRef): Promise<void> {
+    const title = l10n.t('Transcript of iteration {0}', ref.iteration);
+    await this.open({ what: 'transcript', ...iteration(ref) }, `${title}.txt`);
+  }
+
+  async openChecks(ref: IterationRef): Promise<void> {
+    const title = l10n.t('Checks of iteration {0}', ref.iteration);
+    await this.open({ what: 'checks', ...iteration(ref) }, `${title}.txt`);
+  }
+
+  async openIterationReceipt(ref: IterationRef): Promise<void> {
+    const title = l10n.t('Receipt of iteration {0}', ref.iteration);
+    await this.open({ what: 'receipt', ...iteration(ref) }, `${title}.txt`);
+  }
+
+  async openStoryReceipt({ folder, storyId }: StoryRef): Promise<void> {
+    const title = l10n.t('Receipt of {0}', storyId);
+    await this.open({ what: 'storyReceipt', folder, storyId }, `${title}.txt`);
+  }
+
+  async openRunReceipt(folder: string, runId: string): Promise<void> {
+    await this.open(
+      { what: 'runReceipt', folder, runId },
+      `${l10n.t('Receipt of run {0}', runId)}.txt`,
+    );
+  }
+
+  async provideTextDocumentContent(uri: Uri): Promise<string> {
+    const query = parseQuery(uri);
+    const folder = this.folders.all.find(folder => folder.path === query?.folder);
+    if (query === undefined || folder === undefined) {
+      return `${l10n.t('This document is about a folder that is not open in this window.')}\n`;
+    }
+    return textOf(folder, query);
+  }
+
+  private async open(query: Query, title: string, line = 1): Promise<void> {
+    const uri = Uri.from({
+      scheme: RUN_SCHEME,
+      path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}`,
+      query: JSON.stringify(query),
+    });
+    // It may be open since before the file changed.
+    this.changeEmitter.fire(uri);
+    const document = await workspace.openTextDocument(uri);
+    const editor = await window.showTextDocument(document, { preview: true });
+    if (line > 1) {
+      const at = new Position(Math.min(line, document.lineCount) - 1, 0);
+      editor.selection = new Selection(at, at);
+      editor.revealRange(editor.selection, TextEditorRevealType.AtTop);
+    }
+  }
+
+  /** What goes on in a run is seen in its open documents. */
+  private redrawSoon(folder: Folder): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      for (const { uri } of workspace.textDocuments) {
+        const query = uri.scheme === RUN_SCHEME ? parseQuery(uri) : undefined;
+        if (query?.folder === folder.path) {
+          this.changeEmitter.fire(uri);
+        }
+      }
+    }, REDRAW_MS);
+  }
+}
+
+function iteration({ folder, runId, iteration }: IterationRef): IterationRef {
+  return { folder, runId, iteration };
+}
+
+function parseQuery(uri: Uri): Query | undefined {
+  try {
+    return querySchema.parse(JSON.parse(uri.query));
+  } catch {
+    return undefined;
+  }
+}
+
+async function textOf({ files }: Folder, query: Query): Promise<string> {
+  if (query.what === 'storyReceipt') {
+    const runs: RunEvent[][] = [];
+    for (const runId of await runIds(files)) {
+      runs.push(await readJournal(files.journalFile(runId)));
+    }
+    return storyReceiptText(runs, query.storyId, l10n.t);
+  }
+  const { runId } = query;
+  if (query.what === 'prompt') {
+    const file = path.join(files.iterationDir(runId, query.iteration), 'prompt.md');
+    const prompt = await readPlainFile(file, MAX_PROMPT_BYTES);
+    return prompt?.toString('utf8') ?? `${l10n.t('The prompt of this iteration is gone.')}\n`;
+  }
+  const events = await readJournal(files.journalFile(runId));
+  switch (query.what) {
+    case 'runReceipt':
+      return `${receiptText({ ...receiptOf(events), run: runId })}\n`;
+    case 'receipt':
+      return `${iterationText(receiptOf(events, query.iteration))}\n`;
+    case 'transcript':
+      return transcriptText(events, query.iteration, l10n.t);
+    case 'checks': {
+      const checks = checksOf(events, query.iteration);
+      const dir = files.iterationDir(runId, query.iteration);
+      const outputs = await Promise.all(
+        checks.map(async (event, index) => ({
+          event,
+          output: await logText(path.join(dir, `check-${index + 1}.log`)),
+        })),
+      );
+      return checksText(outputs, l10n.t);
+    }
+    default:
+      throw new HumanError(l10n.t('There is no such document.'));
+  }
+}
+
+/** The end of a check's log; `undefined` when the file is gone. */
+async function logText(file: string): Promise<string | undefined> {
+  const text = (await readPlainFile(file, MAX_LOG_BYTES))?.toString('utf8');
+  return text === undefined || text.length <= MAX_LOG_SHOWN
+    ? text
+    : `…\n${text.slice(-MAX_LOG_SHOWN)}`;
+}

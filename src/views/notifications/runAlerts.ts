@@ -1,0 +1,267 @@
+import { commands, l10n, type Memento, window } from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { iterationCount, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { Command, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { alertOf, type RunAlert } from '../run/alertOf.ts';
+
+/** What was told already, per workspace: run and cause. */
+const TOLD_KEY = 'alerts.told';
+/** Runs that a window of this workspace has seen at work. */
+const SEEN_KEY = 'alerts.seen';
+/** Where the person's "don't show again" is kept, for all windows. */
+const QUIET_KEY = 'alerts.doneQuietly';
+/** Kept of each. */
+const MAX_KEPT = 200;
+/** So much of an agent's words is in a message, in UTF-16 units. */
+const MAX_WORDS = 300;
+
+type Severity = 'information' | 'warning' | 'error';
+
+interface Button {
+  readonly label: string;
+  readonly run: () => PromiseLike<unknown>;
+}
+
+interface Message {
+  readonly severity: Severity;
+  readonly text: string;
+  readonly buttons: readonly Button[];
+}
+
+/**
+ * Tells a person, once, when a run needs them or has ended: in every folder of the window, for runs that a window of
+ * this workspace has seen at work, also over a reload.
+ */
+export class RunAlerts implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+  private readonly workspace: Memento;
+  private readonly person: Memento;
+
+  /**
+   * @param workspace remembers what was told
+   * @param person remembers what somebody does not want to be told
+   */
+  constructor(folders: Folders, workspace: Memento, person: Memento) {
+    this.folders = folders;
+    this.workspace = workspace;
+    this.person = person;
+    this.store.add(
+      folders.inEach(folder => folder.runs.onDidChange(run => void this.look(folder, run))),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async look(folder: Folder, run: WatchedRun): Promise<void> {
+    const { alive, runId } = run;
+    if (runId === undefined) {
+      return;
+    }
+    if (alive) {
+      this.remember(SEEN_KEY, `${folder.path} ${runId}`);
+    }
+    const alert = alertOf(run);
+    if (
+      alert === undefined ||
+      !this.knows(SEEN_KEY, `${folder.path} ${runId}`) ||
+      !this.remember(TOLD_KEY, `${folder.path} ${runId} ${alert.cause}`)
+    ) {
+      return;
+    }
+    if (isGoodNews(alert) && this.person.get<unknown>(QUIET_KEY) === true) {
+      return;
+    }
+    await this.show(this.message(alert, folder, run.state));
+  }
+
+  private async show({ buttons, severity, text }: Message): Promise<void> {
+    const labels = buttons.map(({ label }) => label);
+    const choice = await (severity === 'information'
+      ? window.showInformationMessage(text, ...labels)
+      : severity === 'warning'
+        ? window.showWarningMessage(text, ...labels)
+        : window.showErrorMessage(text, ...labels));
+    await buttons.find(({ label }) => label === choice)?.run();
+  }
+
+  private message(alert: RunAlert, folder: Folder, state: RunState): Message {
+    const { buttons, severity, text } = this.words(alert, folder, state);
+    const named = this.folders.all.length > 1 ? `${folder.name}: ${text}` : text;
+    return { buttons, severity, text: plainSentence(named) };
+  }
+
+  private words(alert: RunAlert, folder: Folder, state: RunState): Message {
+    const { path, runs } = folder;
+    const here = { folder: path, runId: runs.current.runId ?? '' };
+    const button = (label: string, command: string, argument: object = here) => ({
+      label,
+      run: () => commands.executeCommand(command, argument),
+    });
+    const transcript = (iteration: number) =>
+      button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration });
+    const stop = button(l10n.t('Stop'), Command.stopRun);
+    switch (alert.kind) {
+      case 'stuck': {
+        const { iteration, storyId } = alert;
+        const at = storyId === undefined ? { folder: path } : { folder: path, storyId };
+        return {
+          severity: 'warning',
+          text: stuckWords(alert),
+          buttons: [
+            button(l10n.t('Hint…'), Command.giveHint, at),
+            ...(storyId === undefined
+              ? []
+              : [
+                  button(l10n.t('Skip'), Command.skipStory, at),
+                  button(l10n.t('Split…'), Command.splitStory, at),
+                ]),
+            transcript(iteration),
+            stop,
+          ],
+        };
+      }
+      case 'question': {
+        const { ended, iteration, message, storyId } = alert;
+        const words = shorten(message, MAX_WORDS);
+        return {
+          severity: 'error',
+          text:
+            storyId === undefined
+              ? l10n.t('The agent asks: {0}', words)
+              : l10n.t('The agent of {0} asks: {1}', shorten(storyId, 60), words),
+          buttons: [
+            button(l10n.t('Answer…'), Command.answerQuestion),
+            transcript(iteration),
+            ...(ended ? [] : [stop]),
+          ],
+        };
+      }
+      case 'ended':
+        return this.endWords(alert.outcome, state, button);
+      default:
+        return assertNever(alert);
+    }
+  }
+
+  private endWords(
+    outcome: Extract<RunAlert, { kind: 'ended' }>['outcome'],
+    state: RunState,
+    button: (label: string, command: string) => Button,
+  ): Message {
+    const text = outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text;
+    const review =
+      state.commits.length > 0 ? [button(l10n.t('Review Changes'), Command.openRunChanges)] : [];
+    const stories = button(l10n.t('Show Stories'), `${View.stories}.focus`);
+    const again = button(l10n.t('Start Again'), Command.startRun);
+    switch (outcome) {
+      case 'completed':
+        return {
+          severity: 'information',
+          text: doneWords(state),
+          buttons: [
+            ...review,
+            stories,
+            {
+              label: l10n.t("Don't Show Again"),
+              run: () => this.person.update(QUIET_KEY, true),
+            },
+          ],
+        };
+      case 'maxIterations':
+      case 'budget':
+        return {
+          severity: 'warning',
+          text,
+          buttons: [
+            ...review,
+            {
+              label: l10n.t('Open Settings'),
+              run: () =>
+                commands.executeCommand(
+                  'workbench.action.openSettings',
+                  outcome === 'budget' ? 'ralphFresh.budgetUsd' : 'ralphFresh.maxIterations',
+                ),
+            },
+            again,
+          ],
+        };
+      case 'stuck':
+      case 'noReadyStory':
+        return { severity: 'warning', text, buttons: [stories, ...review, again] };
+      case 'interrupted':
+        return { severity: 'warning', text, buttons: [again, stories] };
+      case 'needsHuman':
+      case 'error':
+        return {
+          severity: 'error',
+          text: [text, nextStep(state)].filter(Boolean).join(' '),
+          buttons: [button(l10n.t('Show Progress'), Command.showProgress), again],
+        };
+      default:
+        return assertNever(outcome);
+    }
+  }
+
+  private knows(key: string, entry: string): boolean {
+    return this.kept(key).includes(entry);
+  }
+
+  /** @returns whether it is new */
+  private remember(key: string, entry: string): boolean {
+    const kept = this.kept(key);
+    if (kept.includes(entry)) {
+      return false;
+    }
+    // Its value is there at once; the workbench writes it in its own time.
+    void this.workspace.update(key, [...kept, entry].slice(-MAX_KEPT));
+    return true;
+  }
+
+  private kept(key: string): readonly unknown[] {
+    const kept = this.workspace.get<unknown>(key);
+    return Array.isArray(kept) ? kept : [];
+  }
+}
+
+function isGoodNews(alert: RunAlert): boolean {
+  return alert.kind === 'ended' && alert.outcome === 'completed';
+}
+
+function stuckWords({ iterations, storyId, waits }: Extract<RunAlert, { kind: 'stuck' }>): string {
+  const what = storyId === undefined ? l10n.t('The task') : shorten(storyId, 60);
+  const howLong = iterationCount(iterations, l10n.t);
+  return waits
+    ? l10n.t('{0} has brought no progress for {1}. The run waits for you.', what, howLong)
+    : l10n.t('{0} has brought no progress for {1}. Its next agent is warned.', what, howLong);
+}
+
+function doneWords({ onlyStories, stories }: RunState): string {
+  return onlyStories === undefined
+    ? l10n.t('Ralph is done: {0} of {1} stories.', stories.done, stories.total)
+    : l10n.t('Ralph is done with {0}.', shorten(onlyStories.join(', '), 100));
+}
+
+/** What mends it, where the agent's own words do not say. */
+function nextStep({ lastError }: RunState): string {
+  switch (lastError?.kind) {
+    case 'authentication':
+      return l10n.t('Log in to Claude Code (run "claude" in a terminal), then start again.');
+    case 'billing':
+      return l10n.t('Look after the billing of the account, then start again.');
+    case 'notStarted':
+      return l10n.t('Look for Claude Code with "Ralph: Find Claude Code", then start again.');
+    default:
+      return '';
+  }
+}

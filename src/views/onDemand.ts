@@ -1,0 +1,50 @@
+import { commands, type LogOutputChannel } from 'vscode';
+import type { Disposable } from '../orchestrator/emitter.ts';
+import { DisposableStore } from './disposableStore.ts';
+import { reportingErrors } from './errors.ts';
+
+/**
+ * A surface whose code is loaded when somebody first asks for it, so that a window which never does opens
+ * sooner. Until then its commands stand here, and the first of them loads the surface and is run by it.
+ */
+export class OnDemand<T extends Disposable> implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly standIns = this.store.add(new DisposableStore());
+  private readonly load: () => Promise<() => T>;
+  private loading: Promise<T> | undefined;
+
+  /**
+   * @param ids commands that the surface registers itself when it is made
+   * @param load loads the code and gives what makes the surface
+   */
+  constructor(ids: readonly string[], load: () => Promise<() => T>, log: LogOutputChannel) {
+    this.load = load;
+    for (const id of ids) {
+      this.standIns.add(
+        commands.registerCommand(id, (...args: readonly unknown[]) =>
+          reportingErrors(log, async () => {
+            await this.get();
+            await commands.executeCommand(id, ...args);
+          }),
+        ),
+      );
+    }
+  }
+
+  /** The surface; made by the first call. */
+  get(): Promise<T> {
+    this.loading ??= this.make();
+    return this.loading;
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async make(): Promise<T> {
+    const create = await this.load();
+    this.standIns.dispose();
+    // Disposed at once when the window was closed meanwhile.
+    return this.store.add(create());
+  }
+}

@@ -1,0 +1,9 @@
+import { shorten } from '../orchestrator/text.ts';
+
+/**
+ * One line for places that draw `$(name)` as an icon and `[text](link)` as a link: the status bar, quick picks, the
+ * prompts of input boxes. What an agent, a story or a commit says must become neither.
+ */
+export function plainLabel(text: string, max: number): string {
+  return shorten(text, max).replaceAll('$(', '$ (').replaceAll('](', '] (');
+}

@@ -1,0 +1,156 @@
+import path from 'node:path';
+import {
+  commands,
+  EventEmitter,
+  l10n,
+  TabInputTextDiff,
+  type TextDocumentContentProvider,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, PLAN_SCHEME } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { plainSentence } from '../plainSentence.ts';
+
+/** A story file as it is and as it would be. */
+export interface PlannedChange {
+  /** Its text now; `undefined` when there is none yet. */
+  readonly before: string | undefined;
+  readonly after: string;
+  /** Of the tab. */
+  readonly title: string;
+  /** What the person is asked, with what it cost; one sentence or two. */
+  readonly question: string;
+  /** Absolute path, for the name and the language. */
+  readonly file: string;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly left: Uri;
+  readonly right: Uri;
+  decide(isAccepted: boolean): void;
+}
+
+/** Shows what would be written as a diff, and asks before it is. Nothing here writes anything. */
+export class PlanPreview implements TextDocumentContentProvider, Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<Uri>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly texts = new Map<string, string>();
+  private readonly shown = new Map<string, Shown>();
+  private count = 0;
+
+  constructor() {
+    this.store.add(workspace.registerTextDocumentContentProvider(PLAN_SCHEME, this));
+    closeOrphans();
+    for (const [command, isAccepted] of [
+      [Command.acceptPlan, true],
+      [Command.discardPlan, false],
+    ] as const) {
+      this.store.add(
+        commands.registerCommand(command, (uri?: unknown) =>
+          this.find(uri instanceof Uri ? uri : undefined)?.decide(isAccepted),
+        ),
+      );
+    }
+    this.store.add(
+      window.tabGroups.onDidChangeTabs(({ closed }) => {
+        for (const { input } of closed) {
+          if (input instanceof TabInputTextDiff) {
+            // Moved to another group it is closed here and open there.
+            const plan = this.find(input.modified);
+            if (plan !== undefined && tabOf(plan.right) === undefined) {
+              plan.decide(false);
+            }
+          }
+        }
+      }),
+    );
+  }
+
+  dispose(): void {
+    for (const plan of [...this.shown.values()]) {
+      plan.decide(false);
+    }
+    this.store.dispose();
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    return this.texts.get(uri.toString()) ?? '';
+  }
+
+  /** @returns whether the person wants it written; closing the diff means no */
+  async show({ after, before, file, question, title }: PlannedChange): Promise<boolean> {
+    this.count += 1;
+    const id = String(this.count);
+    const name = path.basename(file);
+    const uri = (side: string) => Uri.from({ scheme: PLAN_SCHEME, path: `/${id}/${side}/${name}` });
+    const left = uri('now');
+    const right = uri('draft');
+    this.texts.set(left.toString(), before ?? '');
+    this.texts.set(right.toString(), after);
+    const decision = new Promise<boolean>(resolve => {
+      this.shown.set(id, { id, left, right, decide: resolve });
+    });
+    try {
+      await commands.executeCommand('vscode.diff', left, right, title, { preview: false });
+      void this.ask(id, question);
+      return await decision;
+    } finally {
+      this.shown.delete(id);
+      await closeTab(right);
+      this.texts.delete(left.toString());
+      this.texts.delete(right.toString());
+    }
+  }
+
+  private async ask(id: string, question: string): Promise<void> {
+    const write = l10n.t('Write Stories');
+    const discard = l10n.t('Discard');
+    const choice = await window.showInformationMessage(plainSentence(question), write, discard);
+    // Put away without an answer, the buttons above the diff are still there.
+    if (choice !== undefined) {
+      this.shown.get(id)?.decide(choice === write);
+    }
+  }
+
+  /** The plan of a document, or the one in sight. */
+  private find(uri: Uri | undefined): Shown | undefined {
+    const active = window.tabGroups.activeTabGroup.activeTab?.input;
+    const wanted = uri ?? (active instanceof TabInputTextDiff ? active.modified : undefined);
+    return [...this.shown.values()].find(({ left, right }) =>
+      [left.toString(), right.toString()].includes(wanted?.toString() ?? ''),
+    );
+  }
+}
+
+/** Diffs that a reload has restored without the plan that they showed. */
+function closeOrphans(): void {
+  const orphans = window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .filter(
+      ({ input }) => input instanceof TabInputTextDiff && input.modified.scheme === PLAN_SCHEME,
+    );
+  if (orphans.length > 0) {
+    void window.tabGroups.close(orphans, true);
+  }
+}
+
+function tabOf(modified: Uri) {
+  return window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .find(
+      ({ input }) =>
+        input instanceof TabInputTextDiff && input.modified.toString() === modified.toString(),
+    );
+}
+
+async function closeTab(modified: Uri): Promise<void> {
+  const tab = tabOf(modified);
+  if (tab !== undefined) {
+    await window.tabGroups.close(tab);
+  }
+}

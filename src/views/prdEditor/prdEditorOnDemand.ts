@@ -1,0 +1,58 @@
+import {
+  type LogOutputChannel,
+  languages,
+  TabInputTextDiff,
+  type TextDocument,
+  window,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, PLAN_SCHEME } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folders } from '../folders/folders.ts';
+import { OnDemand } from '../onDemand.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { STORY_DOCUMENTS } from './storySelector.ts';
+
+/**
+ * The story editor, loaded when a file that may hold stories is open, or when a plan is asked for.
+ * @param program `dist/cli.js` of this extension
+ */
+export function prdEditorOnDemand(
+  folders: Folders,
+  settings: RunSettings,
+  program: string,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
+  const editor = store.add(
+    new OnDemand(
+      [Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
+      async () => {
+        const { PrdEditor } = await import('./prdEditor.ts');
+        return () => new PrdEditor(folders, settings, program, log);
+      },
+      log,
+    ),
+  );
+  const look = (documents: readonly TextDocument[]) => {
+    if (documents.some(document => languages.match(STORY_DOCUMENTS, document) > 0)) {
+      editor.get().catch((error: unknown) => log.error(String(error)));
+    }
+  };
+  store.add(workspace.onDidOpenTextDocument(document => look([document])));
+  look(workspace.textDocuments);
+  if (isPlanOpen()) {
+    // Left over from before a reload; the editor closes it.
+    editor.get().catch((error: unknown) => log.error(String(error)));
+  }
+  return store;
+}
+
+function isPlanOpen(): boolean {
+  return window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .some(
+      ({ input }) => input instanceof TabInputTextDiff && input.modified.scheme === PLAN_SCHEME,
+    );
+}

@@ -1,0 +1,137 @@
+import path from 'node:path';
+import { EventEmitter, type TextDocument, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import {
+  type DiagnosedStories,
+  diagnoseStories,
+} from '../../orchestrator/stories/diagnosis/diagnose.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+
+/** Typing goes on for a moment before anybody wants to hear what is wrong, in ms. */
+const PAUSE_MS = 250;
+/** Files that may hold stories; others are not even asked about. */
+const MAY_HOLD_STORIES = /\.(?:json|jsonl|ndjson|md|markdown|mdx|ya?ml)$/i;
+/** As many UTF-16 units are read while somebody types; the file on the disk may be larger. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+
+/** The story files that are open in editors, as they stand there: with what was not saved yet. */
+export class StoryDocuments implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<TextDocument>());
+  /** A document has another text, or may have become a story file or ceased to be one. */
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly closeEmitter = this.store.add(new EventEmitter<TextDocument>());
+  readonly onDidClose = this.closeEmitter.event;
+  private readonly folders: Folders;
+  private readonly timers = new Map<TextDocument, NodeJS.Timeout>();
+  private readonly known = new WeakMap<
+    TextDocument,
+    { readonly version: number; readonly stories: DiagnosedStories }
+  >();
+  /** Folders whose story file has been looked for. */
+  private readonly asked = new WeakSet<Folder>();
+
+  constructor(folders: Folders) {
+    this.folders = folders;
+    this.store.add(workspace.onDidOpenTextDocument(document => this.tell(document)));
+    this.store.add(
+      workspace.onDidCloseTextDocument(document => {
+        this.forget(document);
+        this.closeEmitter.fire(document);
+      }),
+    );
+    this.store.add(workspace.onDidChangeTextDocument(({ document }) => this.tellSoon(document)));
+    this.store.add(
+      folders.inEach(folder =>
+        folder.stories.onDidChange(() => {
+          for (const document of workspace.textDocuments) {
+            if (folder.contains(document.uri.fsPath)) {
+              this.tell(document);
+            }
+          }
+        }),
+      ),
+    );
+  }
+
+  /** All that are open, whether stories or not. */
+  get all(): readonly TextDocument[] {
+    return workspace.textDocuments.filter(mayHoldStories);
+  }
+
+  /** The folder whose story file the document is. The first question about a folder looks for it. */
+  async folderOf(document: TextDocument): Promise<Folder | undefined> {
+    const folder = mayHoldStories(document) ? this.folders.of(document.uri.fsPath) : undefined;
+    if (folder === undefined) {
+      return undefined;
+    }
+    if (!this.asked.has(folder)) {
+      this.asked.add(folder);
+      await folder.stories.refresh();
+    }
+    return folder.stories.current?.path === document.uri.fsPath ? folder : undefined;
+  }
+
+  /** What the document says as a story file; `undefined` when it is none. */
+  async read(document: TextDocument): Promise<DiagnosedStories | undefined> {
+    const isOwn = (await this.folderOf(document)) !== undefined;
+    const isPrd = path.basename(document.uri.fsPath) === 'prd.json' && mayHoldStories(document);
+    if ((!isOwn && !isPrd) || document.isClosed) {
+      return undefined;
+    }
+    const stories = this.parse(document);
+    // Of other files of that name some are no list of stories at all.
+    return isOwn || stories?.file.kind === 'stories' ? stories : undefined;
+  }
+
+  dispose(): void {
+    for (const timer of this.timers.values()) {
+      clearTimeout(timer);
+    }
+    this.timers.clear();
+    this.store.dispose();
+  }
+
+  private parse(document: TextDocument): DiagnosedStories | undefined {
+    const { version } = document;
+    const before = this.known.get(document);
+    if (before?.version === version) {
+      return before.stories;
+    }
+    const text = document.getText();
+    if (text.length > MAX_LENGTH) {
+      return undefined;
+    }
+    const stories = diagnoseStories(document.uri.fsPath, text);
+    this.known.set(document, { version, stories });
+    return stories;
+  }
+
+  private tell(document: TextDocument): void {
+    this.forget(document);
+    if (mayHoldStories(document)) {
+      this.changeEmitter.fire(document);
+    }
+  }
+
+  private tellSoon(document: TextDocument): void {
+    if (mayHoldStories(document)) {
+      this.forget(document);
+      this.timers.set(
+        document,
+        setTimeout(() => this.tell(document), PAUSE_MS),
+      );
+    }
+  }
+
+  private forget(document: TextDocument): void {
+    clearTimeout(this.timers.get(document));
+    this.timers.delete(document);
+  }
+}
+
+function mayHoldStories({ uri }: TextDocument): boolean {
+  return uri.scheme === 'file' && MAY_HOLD_STORIES.test(uri.path);
+}

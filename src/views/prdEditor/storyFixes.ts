@@ -1,0 +1,130 @@
+import {
+  CodeAction,
+  type CodeActionContext,
+  CodeActionKind,
+  type CodeActionProvider,
+  l10n,
+  languages,
+  type Range,
+  type TextDocument,
+  WorkspaceEdit,
+} from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
+import type { StoryMend } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { plainLabel } from '../plainLabel.ts';
+import type { StoryDocuments } from './storyDocuments.ts';
+import { rangeOf, toDiagnostic } from './storyProblems.ts';
+import { STORY_DOCUMENTS } from './storySelector.ts';
+
+const FIX_ALL = CodeActionKind.SourceFixAll.append('ralphFresh');
+const MAX_LABEL = 60;
+
+/** Mends what is wrong with a story file, in the document; the file is written when the person saves it. */
+export class StoryFixes implements CodeActionProvider, Disposable {
+  private readonly documents: StoryDocuments;
+  private readonly registration: Disposable;
+
+  constructor(documents: StoryDocuments) {
+    this.documents = documents;
+    this.registration = languages.registerCodeActionsProvider(STORY_DOCUMENTS, this, {
+      providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
+    });
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+  }
+
+  async provideCodeActions(
+    document: TextDocument,
+    range: Range,
+    { only }: CodeActionContext,
+  ): Promise<CodeAction[]> {
+    const stories = await this.documents.read(document);
+    if (stories === undefined) {
+      return [];
+    }
+    const { diagnoses, text } = stories;
+    if (only !== undefined && CodeActionKind.SourceFixAll.intersects(only)) {
+      return fixAll(document, text, FIX_ALL);
+    }
+    const here = diagnoses.filter(
+      ({ start, end }) => rangeOf(document, text, start, end).intersection(range) !== undefined,
+    );
+    const actions = here.flatMap(found =>
+      found.mends().map(mend => {
+        const action = new CodeAction(mendTitle(mend), CodeActionKind.QuickFix);
+        action.edit = new WorkspaceEdit();
+        for (const { content, length, offset } of mend.edits) {
+          const place = rangeOf(document, text, offset, offset + length);
+          action.edit.replace(document.uri, place, content);
+        }
+        action.diagnostics = [toDiagnostic(document, text, found)];
+        action.isPreferred = mend.isClear;
+        return action;
+      }),
+    );
+    return actions.length > 0 && diagnoses.length > 1
+      ? [...actions, ...fixAll(document, text, CodeActionKind.QuickFix)]
+      : actions;
+  }
+}
+
+/** All that has one clear mend; only the part of the text that is another one is replaced. */
+function fixAll(document: TextDocument, text: string, kind: CodeActionKind): CodeAction[] {
+  const mended = mendAll(document.uri.fsPath, text);
+  if (mended === text) {
+    return [];
+  }
+  let start = 0;
+  while (text[start] === mended[start]) {
+    start += 1;
+  }
+  let kept = 0;
+  const most = Math.min(text.length, mended.length) - start;
+  while (kept < most && text.at(-1 - kept) === mended.at(-1 - kept)) {
+    kept += 1;
+  }
+  const action = new CodeAction(l10n.t('Fix everything in this file that has one clear fix'), kind);
+  action.edit = new WorkspaceEdit();
+  action.edit.replace(
+    document.uri,
+    rangeOf(document, text, start, text.length - kept),
+    mended.slice(start, mended.length - kept),
+  );
+  return [action];
+}
+
+function mendTitle({ kind, values }: StoryMend): string {
+  const [first = '', second = ''] = values.map(value => plainLabel(value, MAX_LABEL));
+  switch (kind) {
+    case 'giveId':
+      return l10n.t('Give it the id {0} (what refers to the old one stays)', first);
+    case 'replaceDependency':
+      return l10n.t('Wait for {1} instead of {0}', first, second);
+    case 'removeDependency':
+      return l10n.t('Do not wait for {0}', first);
+    case 'addField':
+      return l10n.t('Add "{0}" with an example', first);
+    case 'renameKey':
+      return l10n.t('Write "{1}" instead of "{0}"', first, second);
+    case 'setValue':
+      return l10n.t('Set "{0}" to {1}', first, second);
+    case 'removeEntry':
+      return l10n.t('Remove this entry');
+    case 'makeStory':
+      return l10n.t('Make it a story with the id {0}', first);
+    case 'addFirstStory':
+      return l10n.t('Add a first story');
+    case 'insertComma':
+      return l10n.t('Insert the missing comma');
+    case 'removeComma':
+      return l10n.t('Remove the comma');
+    case 'removeComment':
+      return l10n.t('Remove the comment');
+    default:
+      return assertNever(kind);
+  }
+}

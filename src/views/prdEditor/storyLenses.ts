@@ -1,0 +1,218 @@
+import {
+  CodeLens,
+  type CodeLensProvider,
+  commands,
+  type Command as EditorCommand,
+  EventEmitter,
+  type LogOutputChannel,
+  l10n,
+  languages,
+  Range,
+  type TextDocument,
+  type Uri,
+  workspace,
+} from 'vscode';
+import * as z from 'zod';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Story } from '../../orchestrator/stories/story.ts';
+import type { ConfigValue } from '../configValue.ts';
+import { Command } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import type { StoryRef } from '../refs.ts';
+import { commitsByStory, type StoryState, storyStates } from '../stories/storyState.ts';
+import { stateMeaning, stateWords } from '../stories/storyWords.ts';
+import type { StoryDocuments } from './storyDocuments.ts';
+import { STORY_DOCUMENTS } from './storySelector.ts';
+
+/** Of this module alone, so package.json does not name it. */
+const LENS_COMMAND = 'ralphFresh.onSavedStory';
+const MAX_WORDS = 100;
+/** Many facts of a run change in a moment; the lenses follow once, in ms. */
+const FOLLOW_MS = 300;
+
+const invocationSchema = z.object({ command: z.string(), file: z.string() });
+
+type Action = 'state' | 'run' | 'tick' | 'untick' | 'skip' | 'reset' | 'changes' | 'receipt';
+
+/** One of a story's actions; its words are made when it comes into sight. */
+class StoryLens extends CodeLens {
+  readonly action: Action;
+  readonly state: StoryState;
+  readonly file: Uri;
+  readonly ref: StoryRef;
+
+  constructor(action: Action, state: StoryState, file: Uri, ref: StoryRef, line: number) {
+    super(new Range(line, 0, line, 0));
+    this.action = action;
+    this.state = state;
+    this.file = file;
+    this.ref = ref;
+  }
+}
+
+/** Above each story of a story file: how it stands, and what can be done with it. */
+export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+  readonly onDidChangeCodeLenses = this.changeEmitter.event;
+  private readonly documents: StoryDocuments;
+  private readonly isOn: ConfigValue<'codeLens'>;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    documents: StoryDocuments,
+    folders: Folders,
+    isOn: ConfigValue<'codeLens'>,
+    log: LogOutputChannel,
+  ) {
+    this.documents = documents;
+    this.isOn = isOn;
+    this.store.add(isOn.onDidChange(() => this.changeEmitter.fire()));
+    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.changeEmitter.fire()));
+    this.store.add(
+      folders.inEach(folder => {
+        const store = new DisposableStore();
+        store.add(folder.runs.onDidChange(() => this.followSoon()));
+        store.add(folder.stories.onDidChange(() => this.followSoon()));
+        return store;
+      }),
+    );
+    this.store.add(
+      commands.registerCommand(LENS_COMMAND, (invocation: unknown, ref: unknown) =>
+        reportingErrors(log, () => invoke(invocation, ref)),
+      ),
+    );
+    this.store.add(languages.registerCodeLensProvider(STORY_DOCUMENTS, this));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.store.dispose();
+  }
+
+  async provideCodeLenses(document: TextDocument): Promise<CodeLens[]> {
+    const folder = this.isOn.value ? await this.documents.folderOf(document) : undefined;
+    const read = folder && (await this.documents.read(document));
+    if (folder === undefined || read?.file.kind !== 'stories') {
+      return [];
+    }
+    const { states, current: run } = folder.runs;
+    const { stories } = read.file;
+    const standing = storyStates(stories, { run, states });
+    const commits = commitsByStory(states);
+    const lastLine = document.lineCount - 1;
+    return stories.flatMap(story => {
+      const state = standing.get(story);
+      if (state === undefined) {
+        return [];
+      }
+      const ref = { folder: folder.path, storyId: story.id, position: story.position };
+      const line = Math.min(story.line - 1, lastLine);
+      const actions = actionsOf(folder, story, state, commits.has(story.id));
+      return actions.map(action => new StoryLens(action, state, document.uri, ref, line));
+    });
+  }
+
+  resolveCodeLens(lens: CodeLens): CodeLens {
+    if (lens instanceof StoryLens) {
+      lens.command = commandOf(lens);
+    }
+    return lens;
+  }
+
+  private followSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.changeEmitter.fire();
+    }, FOLLOW_MS);
+  }
+}
+
+/** Those that fit the state. */
+function actionsOf(
+  { runs }: Folder,
+  story: Story,
+  state: StoryState,
+  hasCommits: boolean,
+): readonly Action[] {
+  const isRunning = state.kind === 'running';
+  const canStart = !story.done && state.kind !== 'waiting' && state.kind !== 'parked';
+  const canRun = canStart && !runs.current.alive && workspace.isTrusted;
+  const isLeftAlone = state.kind === 'skipped' || state.kind === 'blocked';
+  const hasIterations = runs.states.some(
+    ({ storyRecords }) => (storyRecords.get(story.id)?.iterations ?? 0) > 0,
+  );
+  return [
+    'state',
+    ...(canRun ? (['run'] as const) : []),
+    ...(isRunning ? [] : ([story.done ? 'untick' : 'tick'] as const)),
+    ...(story.done || story.parked === true ? [] : ([isLeftAlone ? 'reset' : 'skip'] as const)),
+    ...(hasCommits ? (['changes'] as const) : []),
+    ...(hasIterations ? (['receipt'] as const) : []),
+  ];
+}
+
+function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
+  const invoke = (command: string, title: string, tooltip: string): EditorCommand => ({
+    title,
+    tooltip,
+    command: LENS_COMMAND,
+    arguments: [{ command, file: file.toString() }, ref],
+  });
+  switch (action) {
+    case 'state': {
+      const meaning = stateMeaning(state);
+      // Without a command it is text and no link.
+      return {
+        title: plainLabel(stateWords(state), MAX_WORDS),
+        command: '',
+        ...(meaning === undefined ? {} : { tooltip: meaning }),
+      };
+    }
+    case 'run':
+      return invoke(Command.runStory, l10n.t('Run'), l10n.t('Start a run on this story alone'));
+    case 'tick':
+      return invoke(Command.tickStory, l10n.t('Tick'), l10n.t('Mark the story as done'));
+    case 'untick':
+      return invoke(
+        Command.untickStory,
+        l10n.t('Untick'),
+        l10n.t('Mark the story as not done, to have it done again'),
+      );
+    case 'skip':
+      return invoke(Command.skipStory, l10n.t('Skip'), l10n.t('Have runs leave this story alone'));
+    case 'reset':
+      return invoke(
+        Command.resetStory,
+        l10n.t('Give Another Chance'),
+        l10n.t('Have runs take this story up again'),
+      );
+    case 'changes':
+      return invoke(
+        Command.openStoryChanges,
+        l10n.t('Changes'),
+        l10n.t('Show what the commits of this story changed'),
+      );
+    default:
+      return invoke(
+        Command.showReceipt,
+        l10n.t('Receipt'),
+        l10n.t('Show what this story took: iterations, time, cost'),
+      );
+  }
+}
+
+/** The commands work on the file, so what was typed in the editor goes there first. */
+async function invoke(invocation: unknown, ref: unknown): Promise<void> {
+  const { command, file } = invocationSchema.parse(invocation);
+  const document = workspace.textDocuments.find(({ uri }) => uri.toString() === file);
+  if (document?.isDirty && !(await document.save())) {
+    // The editor has said why.
+    return;
+  }
+  await commands.executeCommand(command, ref);
+}

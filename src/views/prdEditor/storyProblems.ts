@@ -1,0 +1,91 @@
+import {
+  Diagnostic,
+  DiagnosticSeverity,
+  type LogOutputChannel,
+  languages,
+  Range,
+  type TextDocument,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { DiagnosedStories } from '../../orchestrator/stories/diagnosis/diagnose.ts';
+import type {
+  Severity,
+  StoryDiagnosis,
+} from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { plainSentence } from '../plainSentence.ts';
+import type { StoryDocuments } from './storyDocuments.ts';
+
+/** Who tells of the problem, in the list of problems. */
+export const SOURCE = 'Ralph';
+
+const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+};
+
+/** What is wrong with the story files that are open, in the list of problems and under the text. */
+export class StoryProblems implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly problems = this.store.add(languages.createDiagnosticCollection('ralphFresh'));
+  private readonly documents: StoryDocuments;
+  private readonly log: LogOutputChannel;
+
+  constructor(documents: StoryDocuments, log: LogOutputChannel) {
+    this.documents = documents;
+    this.log = log;
+    this.store.add(documents.onDidChange(document => void this.update(document)));
+    this.store.add(documents.onDidClose(({ uri }) => this.problems.delete(uri)));
+    for (const document of documents.all) {
+      void this.update(document);
+    }
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async update(document: TextDocument): Promise<void> {
+    try {
+      const { version } = document;
+      const stories = await this.documents.read(document);
+      // A newer text, or the end of the document, tells for itself.
+      if (document.version === version && !document.isClosed) {
+        this.problems.set(document.uri, stories && diagnosticsOf(document, stories));
+      }
+    } catch (error) {
+      this.log.error(error as Error);
+    }
+  }
+}
+
+function diagnosticsOf(
+  document: TextDocument,
+  { diagnoses, text }: DiagnosedStories,
+): Diagnostic[] {
+  return diagnoses.map(found => toDiagnostic(document, text, found));
+}
+
+/** @param text what the ranges are in */
+export function toDiagnostic(
+  document: TextDocument,
+  text: string,
+  { code, end, message, severity, start }: StoryDiagnosis,
+): Diagnostic {
+  const diagnostic = new Diagnostic(
+    rangeOf(document, text, start, end),
+    plainSentence(message),
+    SEVERITIES[severity],
+  );
+  diagnostic.code = code;
+  diagnostic.source = SOURCE;
+  return diagnostic;
+}
+
+/** A range of the text in its document. */
+export function rangeOf(document: TextDocument, text: string, start: number, end: number): Range {
+  // A byte order mark is no part of the text.
+  const shift = document.getText().length - text.length;
+  return new Range(document.positionAt(start + shift), document.positionAt(end + shift));
+}

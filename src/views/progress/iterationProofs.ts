@@ -1,0 +1,80 @@
+import type { RunEvent } from '../../orchestrator/run/events.ts';
+
+/** How a claim was judged in one iteration, and what the iteration took. */
+export interface IterationProofs {
+  /** The checks of the gate, in their order; one that runs has no `ended`. */
+  readonly checks: readonly {
+    readonly command: string;
+    readonly ended?: { readonly ok: boolean; readonly timedOut: boolean; readonly ms: number };
+  }[];
+  readonly approved?: boolean;
+  /** All that was sent to the model and came from it. */
+  readonly tokens?: number;
+  readonly costEstimated?: true;
+  /** Its agent was started, so there is a transcript. */
+  readonly hasAgent?: true;
+}
+
+const NONE: IterationProofs = { checks: [] };
+
+/** Tells them by iteration. Pure and total, like the fold of the run itself. */
+export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number, IterationProofs> {
+  const found = new Map<number, IterationProofs>();
+  const change = (iteration: number, more: Partial<IterationProofs>) => {
+    found.set(iteration, { ...(found.get(iteration) ?? NONE), ...more });
+  };
+  const checksOf = (iteration: number) => found.get(iteration)?.checks ?? [];
+  for (const event of events) {
+    switch (event.type) {
+      case 'run.started':
+        found.clear();
+        break;
+      case 'iteration.started':
+        found.set(event.iteration, NONE);
+        break;
+      case 'agent.started':
+        change(event.iteration, { hasAgent: true });
+        break;
+      case 'gate.started':
+        // A claim that is checked again counts as it is checked last.
+        change(event.iteration, { checks: [] });
+        break;
+      case 'check.started':
+        change(event.iteration, {
+          checks: [...checksOf(event.iteration), { command: event.command }],
+        });
+        break;
+      case 'check.ended': {
+        const { command, ok, timedOut, durationMs: ms } = event;
+        const checks = checksOf(event.iteration);
+        const running = checks.at(-1);
+        change(event.iteration, {
+          checks: [
+            ...(running?.ended === undefined && running?.command === command
+              ? checks.slice(0, -1)
+              : checks),
+            { command, ended: { ok, timedOut, ms } },
+          ],
+        });
+        break;
+      }
+      case 'review.ended':
+        change(event.iteration, { approved: event.approved });
+        break;
+      case 'iteration.ended': {
+        const { costEstimated, usage } = event;
+        change(event.iteration, {
+          ...(costEstimated === true && { costEstimated }),
+          ...(usage && {
+            tokens: usage.input + usage.output + usage.cacheRead + usage.cacheWrite,
+          }),
+        });
+        break;
+      }
+      default:
+        // The rest is told by the rows.
+        break;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,145 @@
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n } from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
+import { deliverRequest } from '../../orchestrator/run/requests.ts';
+import { Command } from '../contributions.ts';
+import { reportingErrors } from '../errors.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { CommitRef, IterationRef, StoryRef } from '../refs.ts';
+import { requireFolder, requireTrust } from '../workspaceFolder.ts';
+import { lastPrompt, sectionLine } from './promptXray.ts';
+import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
+import { storyInQuestion } from './runActions.ts';
+
+/** A prompt is at most some hundred KB. */
+const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
+
+const ACTIONS: Readonly<Record<PageAction, string>> = {
+  startRun: Command.startRun,
+  pauseRun: Command.pauseRun,
+  resumeRun: Command.resumeRun,
+  stopAfterIteration: Command.stopAfterIteration,
+  stopRun: Command.stopRun,
+  skipStory: Command.skipStory,
+  giveHint: Command.giveHint,
+  openRunChanges: Command.openRunChanges,
+  showTerminal: Command.showTerminal,
+};
+
+const DOCUMENTS: Readonly<Record<IterationDocument, string>> = {
+  openIterationChanges: Command.openIterationChanges,
+  openPrompt: Command.openPrompt,
+  openTranscript: Command.openTranscript,
+  openCheckOutput: Command.openCheckOutput,
+};
+
+/** What a person does on the page that leaves it: all of it is done by the commands that everybody has. */
+export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' }>;
+
+/** Does what a person asked for on the progress page. */
+export class PageCommands {
+  private readonly folders: Folders;
+  private readonly model: ActiveRun;
+  private readonly log: LogOutputChannel;
+
+  constructor(folders: Folders, model: ActiveRun, log: LogOutputChannel) {
+    this.folders = folders;
+    this.model = model;
+    this.log = log;
+  }
+
+  /** Tells the person itself what went wrong. */
+  async grant(wish: Wish): Promise<void> {
+    await reportingErrors(this.log, () => this.act(wish));
+  }
+
+  private async act(wish: Wish): Promise<void> {
+    switch (wish.type) {
+      case 'startRun':
+      case 'pauseRun':
+      case 'resumeRun':
+      case 'stopAfterIteration':
+      case 'stopRun':
+      case 'openRunChanges':
+        await commands.executeCommand(ACTIONS[wish.type]);
+        break;
+      case 'skipStory':
+      case 'giveHint':
+        await commands.executeCommand(ACTIONS[wish.type], this.storyRef());
+        break;
+      case 'showTerminal':
+        // Without a run, its task would start one; the page may be a moment behind.
+        if (this.model.current.alive) {
+          await commands.executeCommand(Command.showTerminal);
+        }
+        break;
+      case 'answer':
+        await this.answer(wish.text);
+        break;
+      case 'openCommit': {
+        const ref: CommitRef = { folder: this.folder().path, hash: wish.hash };
+        await commands.executeCommand(Command.openCommit, ref);
+        break;
+      }
+      case 'openIterationChanges':
+      case 'openPrompt':
+      case 'openTranscript':
+      case 'openCheckOutput':
+        await commands.executeCommand(DOCUMENTS[wish.type], this.iterationRef(wish.iteration));
+        break;
+      case 'openPromptSection':
+        await this.openSection(wish.iteration, wish.section);
+        break;
+      case 'chooseFolder': {
+        const folder = this.folders.all.find(({ path: place }) => place === wish.folder);
+        if (folder) {
+          this.folders.activate(folder);
+        }
+        break;
+      }
+      default:
+        assertNever(wish);
+    }
+  }
+
+  private async answer(text: string): Promise<void> {
+    requireTrust();
+    await deliverRequest(this.folder().files, { type: 'answer', text });
+    await this.model.refresh();
+  }
+
+  /** Opens the prompt at the line where one of its sections begins. */
+  private async openSection(iteration: number, section: number): Promise<void> {
+    const ref = this.iterationRef(iteration);
+    const { files } = this.folder();
+    const file = path.join(files.iterationDir(ref.runId, iteration), 'prompt.md');
+    const prompt = (await readPlainFile(file, MAX_PROMPT_BYTES))?.toString('utf8') ?? '';
+    const started = lastPrompt(this.model.events);
+    const line =
+      started?.iteration === iteration
+        ? sectionLine(prompt, started.promptSections ?? [], section)
+        : 1;
+    await commands.executeCommand(Command.openPrompt, ref, line);
+  }
+
+  private folder(): Folder {
+    return requireFolder(this.model.folder);
+  }
+
+  private iterationRef(iteration: number): IterationRef {
+    const { runId } = this.model.current;
+    if (runId === undefined) {
+      throw new HumanError(l10n.t('There has been no run in this folder.'));
+    }
+    return { folder: this.folder().path, runId, iteration };
+  }
+
+  private storyRef(): StoryRef | undefined {
+    const storyId = storyInQuestion(this.model.current.state);
+    return storyId === undefined ? undefined : { folder: this.folder().path, storyId };
+  }
+}

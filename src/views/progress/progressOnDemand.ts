@@ -1,0 +1,33 @@
+import { type LogOutputChannel, type Uri, window } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, WebviewPanelType } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folders } from '../folders/folders.ts';
+import { OnDemand } from '../onDemand.ts';
+
+/** The progress page, loaded when it is opened, or when one of before a reload comes back. */
+export function progressOnDemand(
+  folders: Folders,
+  runs: ActiveRun,
+  extensionUri: Uri,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
+  const page = store.add(
+    new OnDemand(
+      [Command.showProgress],
+      async () => {
+        const { ProgressPage } = await import('./progressPage.ts');
+        return () => new ProgressPage(folders, runs, extensionUri, log);
+      },
+      log,
+    ),
+  );
+  store.add(
+    window.registerWebviewPanelSerializer(WebviewPanelType.progress, {
+      deserializeWebviewPanel: async panel => (await page.get()).restore(panel),
+    }),
+  );
+  return store;
+}

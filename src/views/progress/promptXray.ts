@@ -1,0 +1,156 @@
+import { PROMPT_BUDGET } from '../../orchestrator/prompt/promptSections.ts';
+import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/prompt/tokens.ts';
+import type { RunEvent } from '../../orchestrator/run/events.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import type { Translate } from '../../presentation/sentences.ts';
+import type { Numbers } from './numbers.ts';
+import type { ShownPrompt, ShownSection } from './protocol.ts';
+
+type Started = Extract<RunEvent, { type: 'iteration.started' }>;
+export type PromptSections = readonly { readonly name: string; readonly tokens: number }[];
+
+/** A prompt of ours has a dozen; a template may use one several times. */
+const MAX_SECTIONS = 60;
+const MAX_NAME = 60;
+
+/** How each section begins, in the English that agents are told. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  heading: '# Ralph Fresh Context',
+  task: '## Your Task',
+  warnings: '## Read This First',
+  failedCheck: '## The Last Check Failed',
+  review: "## The Reviewer's Objections",
+  hints: '## Hints From the Person',
+  answers: '## Answers From the Person',
+  story: '## Your Story',
+  state: '## Current State (from files)',
+  mission: '## Your Mission',
+  rules: '## Critical Rules',
+};
+
+/** The newest iteration that was started, of which the prompt is known. */
+export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
+  return events.findLast(event => event.type === 'iteration.started');
+}
+
+/** What the last prompt was made of, section by section. Pure. */
+export function shownPrompt(
+  events: readonly RunEvent[],
+  t: Translate,
+  numbers: Numbers,
+): ShownPrompt | undefined {
+  const started = lastPrompt(events);
+  if (started === undefined) {
+    return undefined;
+  }
+  const { iteration, promptSections = [], promptBytes } = started;
+  const total = promptSections.reduce((sum, { tokens }) => sum + tokens, 0);
+  return {
+    iteration,
+    words:
+      promptSections.length === 0
+        ? t('Iteration {0}: {1} bytes.', iteration, numbers.count(promptBytes))
+        : t(
+            'Iteration {0}: about {1} tokens in {2} sections.',
+            iteration,
+            numbers.count(total),
+            promptSections.length,
+          ),
+    sections: promptSections
+      .slice(0, MAX_SECTIONS)
+      .map(section => shownSection(section, total, t, numbers)),
+  };
+}
+
+function shownSection(
+  { name, tokens }: PromptSections[number],
+  total: number,
+  t: Translate,
+  numbers: Numbers,
+): ShownSection {
+  const budget = Object.hasOwn(PROMPT_BUDGET, name)
+    ? PROMPT_BUDGET[name as keyof typeof PROMPT_BUDGET]
+    : undefined;
+  return {
+    title: sectionTitle(name, t),
+    tokens,
+    tokenWords: numbers.count(tokens),
+    share: numbers.percent(total === 0 ? 0 : tokens / total),
+    ...(budget !== undefined && { budget: t('at most {0}', numbers.count(budget)) }),
+  };
+}
+
+/** A newer loop may have sections that are not known here. */
+function sectionTitle(name: string, t: Translate): string {
+  switch (name) {
+    case 'heading':
+      return t('Heading');
+    case 'task':
+      return t('Task');
+    case 'warnings':
+      return t('Warnings');
+    case 'failedCheck':
+      return t('Failed check');
+    case 'review':
+      return t("Reviewer's objections");
+    case 'hints':
+      return t('Your hints');
+    case 'answers':
+      return t('Your answers');
+    case 'story':
+      return t('Story');
+    case 'state':
+      return t('Stories, commits, patterns');
+    case 'mission':
+      return t('Steps to take');
+    case 'rules':
+      return t('Rules');
+    case 'template':
+      return t('Your own template');
+    default:
+      return shorten(name, MAX_NAME);
+  }
+}
+
+/**
+ * The line that a section of a prompt begins in, from 1. Sections of ours are found by their headings; the
+ * text of the person's own template between them by its length, so that it may be a line off. Pure.
+ * @param index of the section, in the prompt's order
+ */
+export function sectionLine(prompt: string, sections: PromptSections, index: number): number {
+  let at = 0;
+  let from = 0;
+  for (const { name, tokens } of sections.slice(0, index + 1)) {
+    const heading = HEADINGS[name];
+    const found = heading === undefined ? -1 : headingAt(prompt, heading, at);
+    from = found === -1 ? at : found;
+    at = from + lengthOf(prompt.slice(from), tokens);
+  }
+  const start = from + (/^\s*/.exec(prompt.slice(from))?.[0].length ?? 0);
+  return prompt.slice(0, start).split('\n').length;
+}
+
+/** A heading stands at the beginning of a line; the estimate of what is before it may be a little long. */
+function headingAt(prompt: string, heading: string, from: number): number {
+  const after = Math.max(0, from - heading.length);
+  if (prompt.startsWith(heading, after) && (after === 0 || prompt[after - 1] === '\n')) {
+    return after;
+  }
+  const found = prompt.indexOf(`\n${heading}`, Math.max(0, after - 1));
+  return found === -1 ? -1 : found + 1;
+}
+
+/** How many UTF-16 units at the beginning of a text have so many tokens. */
+function lengthOf(text: string, tokens: number): number {
+  let low = 0;
+  let high = Math.min(text.length, Math.ceil((tokens + 1) * MAX_UNITS_PER_TOKEN));
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (estimateTokens(text.slice(0, middle)) <= tokens) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,74 @@
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { Translate } from '../../presentation/sentences.ts';
+import type { PageAction, ShownAction } from './protocol.ts';
+
+/** How a living run was asked to stop. */
+export type Stopping = 'now' | 'afterIteration';
+
+/**
+ * The buttons that fit how the run stands, the most likely one first. Pure.
+ * @param stopping absent when nobody has asked for it, or the run is over
+ */
+export function runActions(
+  state: RunState,
+  active: boolean,
+  stopping: Stopping | undefined,
+  t: Translate,
+): readonly ShownAction[] {
+  if (!active) {
+    const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
+    const hasChanges = state.commits.length > 0;
+    // After the work is done, another run is nothing to urge.
+    return state.outcome === 'completed'
+      ? [...(hasChanges ? [{ ...review, primary: true } as const] : []), start(t)]
+      : [{ ...start(t), primary: true }, ...(hasChanges ? [review] : [])];
+  }
+  if (stopping === 'now') {
+    return [{ action: 'stopRun', label: t('Stopping…'), pending: true }, terminal(t)];
+  }
+  const stop: ShownAction = { action: 'stopRun', label: t('Stop') };
+  const { waiting } = state;
+  if (waiting?.kind === 'limit') {
+    return [button('resumeRun', t('Try Now')), stop, terminal(t)];
+  }
+  if (waiting) {
+    return [
+      {
+        action: 'resumeRun',
+        label: waiting.reason === 'question' ? t('Go On Without an Answer') : t('Resume'),
+        // The answer has a button of its own.
+        ...(waiting.reason !== 'question' && { primary: true }),
+      },
+      ...(waiting.reason === 'stuck' ? [button('giveHint', t('Give a Hint…'))] : []),
+      ...(waiting.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
+      stop,
+      terminal(t),
+    ];
+  }
+  return [
+    state.pauseRequested ? button('resumeRun', t('Do Not Pause')) : button('pauseRun', t('Pause')),
+    ...(stopping === 'afterIteration'
+      ? []
+      : [button('stopAfterIteration', t('Stop After Iteration'))]),
+    stop,
+    ...(state.current?.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
+    terminal(t),
+  ];
+}
+
+/** The story that *Skip Story* and *Give a Hint* are about. */
+export function storyInQuestion({ current, waiting }: RunState): string | undefined {
+  return current?.storyId ?? (waiting?.kind === 'pause' ? waiting.storyId : undefined);
+}
+
+function button(action: PageAction, label: string): ShownAction {
+  return { action, label };
+}
+
+function start(t: Translate): ShownAction {
+  return button('startRun', t('Start Fresh Run'));
+}
+
+function terminal(t: Translate): ShownAction {
+  return button('showTerminal', t('Show Terminal'));
+}

@@ -1,0 +1,200 @@
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
+import { shorten, shortenBlock } from '../../orchestrator/text.ts';
+import {
+  outcomeSentence,
+  runEnd,
+  type Translate,
+  waitingSentence,
+} from '../../presentation/sentences.ts';
+import type { ShownRun } from './protocol.ts';
+import type { Stopping } from './runActions.ts';
+
+const MAX_ID = 60;
+const MAX_REASON = 400;
+const MAX_QUOTE = 2_000;
+
+export type Standing = Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote' | 'until'>;
+
+/** How the run stands: the state in words, what it means, and what to do next. Pure. */
+export function standing(
+  state: RunState,
+  active: boolean,
+  stopping: Stopping | undefined,
+  t: Translate,
+  now: Date,
+): Standing {
+  return active ? living(state, stopping, t, now) : ended(state, t);
+}
+
+function living(
+  state: RunState,
+  stopping: Stopping | undefined,
+  t: Translate,
+  now: Date,
+): Standing {
+  if (stopping === 'now') {
+    return {
+      glyph: 'running',
+      status: t('Stopping'),
+      sentence: t('What the agent has done so far is kept.'),
+    };
+  }
+  if (state.waiting) {
+    return waiting(state.waiting, t, now);
+  }
+  const running: Standing = { glyph: 'running', status: t('Running') };
+  if (stopping === 'afterIteration') {
+    return { ...running, sentence: t('The run will stop after this iteration.') };
+  }
+  return state.pauseRequested
+    ? { ...running, sentence: t('The run will pause after this iteration.') }
+    : running;
+}
+
+function ended(state: RunState, t: Translate): Standing {
+  const quote = shortenBlock(state.detail ?? '', MAX_QUOTE);
+  const { iteration: iterations, stories } = state;
+  const outcome = state.phase === 'ended' ? state.outcome : 'interrupted';
+  switch (outcome) {
+    case 'completed':
+      return { glyph: 'done', status: t('Complete'), sentence: completed(state, t) };
+    case 'needsHuman':
+      return {
+        glyph: 'needsYou',
+        status: t('Needs you'),
+        ...(quote !== '' && { quote }),
+        sentence: needsHumanSentence(state, t),
+      };
+    case 'budget':
+      return {
+        glyph: 'stopped',
+        status: t('Budget used up'),
+        sentence: outcomeSentence(runEnd(state, outcome), t, 'window').text,
+      };
+    case 'stuck':
+      return {
+        glyph: 'noProgress',
+        status: t('Stuck'),
+        sentence: outcomeSentence(
+          { ...runEnd(state, outcome), detail: shorten(quote, MAX_ID) },
+          t,
+          'window',
+        ).text,
+      };
+    case 'maxIterations':
+      return {
+        glyph: 'stopped',
+        status: t('Iteration limit reached'),
+        sentence:
+          stories.total === 0
+            ? t(
+                'Ended after {0} iterations. Raise ralphFresh.maxIterations and start again to go on.',
+                iterations,
+              )
+            : t(
+                'Ended after {0} iterations with {1} of {2} stories done. Raise ralphFresh.maxIterations and start again to go on.',
+                iterations,
+                stories.done,
+                stories.total,
+              ),
+      };
+    case 'noReadyStory':
+      return {
+        glyph: 'blocked',
+        status: t('No story is ready'),
+        sentence: t(
+          'Each story that is left has failed, is blocked or skipped, or waits for another: {0}.',
+          shorten(quote, MAX_REASON),
+        ),
+      };
+    case 'stopped':
+      return {
+        glyph: 'stopped',
+        status: t('Stopped'),
+        sentence: t('What the agent left is as it was. Start a run to go on from here.'),
+      };
+    case 'interrupted':
+      return {
+        glyph: 'interrupted',
+        status: t('Interrupted'),
+        sentence: t(
+          'The loop was killed in iteration {0}. Start a run to go on from here.',
+          iterations,
+        ),
+      };
+    case 'error':
+    case undefined:
+      return {
+        glyph: 'failed',
+        status: t('Failed'),
+        ...(quote !== '' && { quote }),
+        sentence: t('The run could not go on. Mend the cause, then start a run.'),
+      };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** Why a living run does not go on. What the agent asks is a quote; the rest is ours. */
+function waiting(waits: Waiting, t: Translate, now: Date): Standing {
+  if (waits.kind === 'limit') {
+    return {
+      glyph: 'stopped',
+      status: t('Waiting for the usage limit'),
+      sentence: waits.known
+        ? t('The account has used up what it may use for now. The run goes on by itself.')
+        : t('The account has used up what it may use for now. The run tries again by itself.'),
+      ...(!Number.isNaN(Date.parse(waits.until)) && { until: waits.until }),
+    };
+  }
+  switch (waits.reason) {
+    case 'person':
+      return {
+        glyph: 'stopped',
+        status: t('Paused'),
+        sentence: t('The next iteration starts when you let the run go on.'),
+      };
+    case 'question': {
+      const quote = shortenBlock(waits.detail ?? '', MAX_QUOTE);
+      return {
+        glyph: 'needsYou',
+        status: t('Needs you'),
+        ...(quote !== '' && { quote }),
+        sentence: t('The run waits for your answer.'),
+      };
+    }
+    case 'stuck':
+      return {
+        glyph: 'needsYou',
+        status: t('Stuck'),
+        sentence: waitingSentence(waits, t, { now: now.getTime(), door: 'window' }),
+      };
+    default:
+      return assertNever(waits.reason);
+  }
+}
+
+/** A run that ended with a question goes on where it was, and what it is told now counts then. */
+function needsHumanSentence({ answers, question }: RunState, t: Translate): string {
+  if (question !== undefined) {
+    return t('Answer here, then start a run: its next agent reads the answer.');
+  }
+  return answers.length > 0
+    ? t('Your answer is kept. Start a run to go on: its next agent reads it.')
+    : t('Answer in the story file or in progress.txt, then start a run: its agent reads them.');
+}
+
+function completed({ iteration, stories: { total } }: RunState, t: Translate): string {
+  if (iteration === 0) {
+    return t('All stories were done already; there was nothing to do.');
+  }
+  if (total === 0) {
+    return iteration === 1
+      ? t('The task is done, after 1 iteration.')
+      : t('The task is done, after {0} iterations.', iteration);
+  }
+  return iteration === 1
+    ? t('All stories are done, after 1 iteration.')
+    : t('All stories are done, after {0} iterations.', iteration);
+}

@@ -1,0 +1,177 @@
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { IterationRow } from '../../orchestrator/run/iterationRows.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { reasonWords } from '../../presentation/iterationWords.ts';
+import type { Translate } from '../../presentation/sentences.ts';
+import type { IterationProofs } from './iterationProofs.ts';
+import type { Numbers } from './numbers.ts';
+import type {
+  Glyph,
+  IterationDocument,
+  ShownIteration,
+  ShownProof,
+  ShownStory,
+  ShownTimeline,
+} from './protocol.ts';
+
+/** A run of a thousand iterations would be sent and compared whole with every line its agent says. */
+export const PAGE_SIZE = 100;
+const MAX_COMMITS = 5;
+const MAX_CHECKS = 6;
+const MAX_ID = 60;
+const MAX_TITLE = 140;
+const MAX_SUBJECT = 100;
+const MAX_COMMAND = 80;
+const MAX_REASON = 300;
+
+/**
+ * One page of a run's iterations, the newest first. Pure.
+ * @param rows all of them, oldest first
+ * @param page 0 has the newest; one that there is not is the last there is
+ */
+export function shownTimeline(
+  rows: readonly IterationRow[],
+  proofs: ReadonlyMap<number, IterationProofs>,
+  page: number,
+  t: Translate,
+  numbers: Numbers,
+): ShownTimeline {
+  const last = Math.max(0, Math.ceil(rows.length / PAGE_SIZE) - 1);
+  const at = Math.min(page, last);
+  const end = rows.length - at * PAGE_SIZE;
+  const shown = rows.slice(Math.max(0, end - PAGE_SIZE), end).reverse();
+  return {
+    iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t, numbers)),
+    ...(last > 0 && {
+      words: t(
+        'Iterations {0} to {1} of {2}',
+        shown.at(-1)?.number ?? 0,
+        shown[0]?.number ?? 0,
+        numbers.count(rows.length),
+      ),
+    }),
+    ...(at > 0 && { newer: at - 1 }),
+    ...(at < last && { older: at + 1 }),
+  };
+}
+
+function shownIteration(
+  row: IterationRow,
+  proofs: IterationProofs | undefined,
+  t: Translate,
+  numbers: Numbers,
+): ShownIteration {
+  const story = shownStory(row.storyId, row.storyTitle);
+  const reason = row.reason && reasonWords(row.reason, t);
+  const more = row.commits.length - MAX_COMMITS;
+  const { costEstimated = false, tokens } = proofs ?? {};
+  return {
+    number: row.number,
+    ...outcomeWords(row.outcome, t),
+    ...(reason !== undefined && { reason: shorten(reason, MAX_REASON) }),
+    ...(story && { story }),
+    ...(row.outcome === 'running'
+      ? { time: { since: row.startedAt } }
+      : row.durationMs !== undefined && { time: { ms: row.durationMs } }),
+    ...(tokens !== undefined && { tokens: t('{0} tokens', numbers.compact(tokens)) }),
+    ...(row.costUsd !== undefined && {
+      cost: numbers.money(row.costUsd, { estimated: costEstimated }),
+    }),
+    proofs: proofs ? shownProofs(proofs, row.outcome === 'running', t) : [],
+    commits: row.commits.slice(0, MAX_COMMITS).map(({ hash, subject }) => ({
+      hash,
+      shortHash: hash.slice(0, 7),
+      subject: shorten(subject, MAX_SUBJECT),
+    })),
+    ...(more > 0 && { moreCommits: t('and {0} more', more) }),
+    documents: documents(row, proofs),
+  };
+}
+
+function shownProofs(
+  { checks, approved }: IterationProofs,
+  isRunning: boolean,
+  t: Translate,
+): readonly ShownProof[] {
+  const shown = checks.slice(-MAX_CHECKS).map(({ command, ended }): ShownProof => {
+    const common = { name: shorten(command, MAX_COMMAND), isCommand: true };
+    if (ended === undefined) {
+      return isRunning
+        ? { ...common, glyph: 'running', verdict: t('running') }
+        : { ...common, glyph: 'interrupted', verdict: t('cut off') };
+    }
+    return {
+      ...common,
+      ...(ended.ok
+        ? { glyph: 'done', verdict: t('passed') }
+        : { glyph: 'failed', verdict: ended.timedOut ? t('timed out') : t('failed') }),
+      ms: ended.ms,
+    };
+  });
+  return approved === undefined
+    ? shown
+    : [
+        ...shown,
+        {
+          name: t('Reviewer'),
+          isCommand: false,
+          ...(approved
+            ? { glyph: 'done', verdict: t('approved') }
+            : { glyph: 'failed', verdict: t('objects') }),
+        },
+      ];
+}
+
+function documents(
+  { commits }: IterationRow,
+  proofs: IterationProofs | undefined,
+): readonly IterationDocument[] {
+  return [
+    ...(commits.length > 0 ? (['openIterationChanges'] as const) : []),
+    'openPrompt',
+    ...(proofs?.hasAgent ? (['openTranscript'] as const) : []),
+    ...((proofs?.checks.length ?? 0) > 0 ? (['openCheckOutput'] as const) : []),
+  ];
+}
+
+/** A story as the page names it; `undefined` without one. */
+export function shownStory(
+  id: string | undefined,
+  title: string | undefined,
+): ShownStory | undefined {
+  return id === undefined
+    ? undefined
+    : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
+}
+
+function outcomeWords(
+  outcome: IterationRow['outcome'],
+  t: Translate,
+): { readonly glyph: Glyph; readonly outcome: string } {
+  switch (outcome) {
+    case 'running':
+      return { glyph: 'running', outcome: t('Running') };
+    case 'storyDone':
+      return { glyph: 'done', outcome: t('Story done') };
+    case 'rejected':
+      return { glyph: 'failed', outcome: t('Claim refused') };
+    case 'progress':
+      return { glyph: 'progress', outcome: t('Progress') };
+    case 'noProgress':
+      return { glyph: 'noProgress', outcome: t('No progress') };
+    case 'failed':
+      return { glyph: 'failed', outcome: t('Failed') };
+    case 'blocked':
+      return { glyph: 'blocked', outcome: t('Blocked') };
+    case 'needsHuman':
+      return { glyph: 'needsYou', outcome: t('Needs you') };
+    case 'skipped':
+      return { glyph: 'stopped', outcome: t('Skipped') };
+    case 'stopped':
+      return { glyph: 'stopped', outcome: t('Stopped') };
+    case 'interrupted':
+      return { glyph: 'interrupted', outcome: t('Interrupted') };
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,104 @@
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import type { RunOutcome } from '../../orchestrator/run/events.ts';
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
+import { type RunState, storyRecord, WHOLE_TASK } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { openQuestion } from './openQuestion.ts';
+
+/** What a person should know about a run now, because it is theirs to act. */
+export type RunAlert = {
+  /** The same for the same cause, and no other. */ readonly cause: string;
+} & (
+  | {
+      readonly kind: 'stuck';
+      /** Absent without stories. */
+      readonly storyId?: string | undefined;
+      readonly iterations: number;
+      /** The run waits; else its next agent is warned, and it goes on. */
+      readonly waits: boolean;
+      readonly iteration: number;
+    }
+  | {
+      readonly kind: 'question';
+      readonly message: string;
+      readonly storyId?: string | undefined;
+      readonly iteration: number;
+      /** The run has ended for it, and goes on with the answer. */
+      readonly ended: boolean;
+    }
+  | { readonly kind: 'ended'; readonly outcome: Exclude<RunOutcome, 'stopped'> }
+);
+
+/**
+ * What a person should know of a run as it stands; nothing while it gets on, and nothing of what they asked for
+ * themselves. Pure.
+ */
+export function alertOf(run: WatchedRun): RunAlert | undefined {
+  const { state } = run;
+  const phase = phaseOf(run);
+  switch (phase) {
+    case 'none':
+    case 'stopping':
+      return undefined;
+    case 'running':
+      return questionAlert(run) ?? stuckAlert(state);
+    case 'interrupted':
+      return ended('interrupted', state);
+    case 'ended':
+      return state.outcome === 'needsHuman'
+        ? questionAlert(run)
+        : state.outcome === 'stopped'
+          ? undefined
+          : ended(state.outcome ?? 'error', state);
+    default:
+      return assertNever(phase);
+  }
+}
+
+function questionAlert(run: WatchedRun): RunAlert | undefined {
+  const question = openQuestion(run);
+  const { alive, state } = run;
+  // A question that the run ends for is told when it has ended: only then an answer lets it go on.
+  if (
+    question === undefined ||
+    (alive && !(state.waiting?.kind === 'pause' && state.waiting.reason === 'question'))
+  ) {
+    return undefined;
+  }
+  const { iteration, message, storyId } = question;
+  return {
+    kind: 'question',
+    cause: `question ${iteration}`,
+    ...{ iteration, message, storyId, ended: !alive },
+  };
+}
+
+function stuckAlert(state: RunState): RunAlert | undefined {
+  const { current, lastIteration, stuckThreshold, waiting } = state;
+  const waits = waiting?.kind === 'pause' && waiting.reason === 'stuck';
+  const storyId = waits ? waiting.storyId : (current?.storyId ?? lastIteration?.storyId);
+  const record = storyRecord(state, storyId ?? WHOLE_TASK);
+  const iterations = record.stuckFor;
+  if (
+    record.skipped !== undefined ||
+    stuckThreshold <= 0 ||
+    iterations < stuckThreshold ||
+    (waiting !== undefined && !waits)
+  ) {
+    return undefined;
+  }
+  const begun = lastIteration?.number ?? 0;
+  return {
+    kind: 'stuck',
+    // Once when it is warned and once when the run waits, not after each further iteration.
+    cause: `stuck ${waits ? 'waits' : 'warned'} ${begun - iterations} ${storyId ?? ''}`,
+    ...{ storyId, iterations, waits, iteration: begun },
+  };
+}
+
+function ended(
+  outcome: Exclude<RunOutcome, 'stopped'>,
+  { endedAt, iteration, pid }: RunState,
+): RunAlert {
+  return { kind: 'ended', cause: `ended ${outcome} ${endedAt ?? `${pid} ${iteration}`}`, outcome };
+}

@@ -1,0 +1,84 @@
+import { type InputBox, l10n, window } from 'vscode';
+import { MAX_TEXT } from '../../orchestrator/run/inbox.ts';
+
+/** Texts that were begun and put away, by what they were for. */
+const drafts = new Map<string, string>();
+/** Nobody has more of them open; the oldest goes. */
+const MAX_DRAFTS = 20;
+
+export interface Question {
+  readonly title: string;
+  /** Below the line; plain, see `plainLabel`. */
+  readonly prompt: string;
+  readonly placeholder?: string;
+  /** A text that was begun for the same is there again. */
+  readonly draftOf: string;
+  /** An empty text is an answer, too. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/**
+ * Asks for one line of text. It stays open while the person looks something up elsewhere, and what was typed before
+ * Escape is there again the next time.
+ * @returns `undefined` when the person thought better of it
+ */
+export async function askText({
+  draftOf,
+  mayBeEmpty = false,
+  placeholder,
+  prompt,
+  title,
+}: Question): Promise<string | undefined> {
+  const box = window.createInputBox();
+  box.title = title;
+  box.prompt = prompt;
+  box.placeholder = placeholder ?? '';
+  box.ignoreFocusOut = true;
+  box.value = drafts.get(draftOf) ?? '';
+  try {
+    const text = await answered(box, mayBeEmpty);
+    drafts.delete(draftOf);
+    if (text === undefined && box.value.trim() !== '') {
+      drafts.set(draftOf, box.value);
+      const [oldest] = drafts.keys();
+      if (drafts.size > MAX_DRAFTS && oldest !== undefined) {
+        drafts.delete(oldest);
+      }
+    }
+    return text;
+  } finally {
+    box.dispose();
+  }
+}
+
+function answered(box: InputBox, mayBeEmpty: boolean): Promise<string | undefined> {
+  return new Promise(resolve => {
+    box.onDidAccept(() => {
+      const text = box.value.trim();
+      const problem = text === '' && mayBeEmpty ? undefined : problemOf(text);
+      if (problem === undefined) {
+        resolve(text);
+      }
+      box.validationMessage = problem;
+    });
+    box.onDidChangeValue(text => {
+      // An empty text is told only when it is sent.
+      box.validationMessage = text.trim() === '' ? undefined : problemOf(text.trim());
+    });
+    box.onDidHide(() => resolve(undefined));
+    box.show();
+  });
+}
+
+function problemOf(text: string): string | undefined {
+  if (text === '') {
+    return l10n.t('Write something first, or press Escape.');
+  }
+  return text.length > MAX_TEXT
+    ? l10n.t(
+        'This has {0} characters, and agents get at most {1}. Write the long part to a file and name it here.',
+        text.length,
+        MAX_TEXT,
+      )
+    : undefined;
+}

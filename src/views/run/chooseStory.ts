@@ -1,0 +1,41 @@
+import { l10n, type QuickPickItem, window } from 'vscode';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import type { Story } from '../../orchestrator/stories/story.ts';
+import type { Folder } from '../folders/folder.ts';
+import { plainLabel } from '../plainLabel.ts';
+import type { StoryRef } from '../refs.ts';
+
+/**
+ * Asks which story is meant.
+ * @param accepts stories to choose from
+ * @returns `undefined` when the person thought better of it
+ * @throws {HumanError} when there is none to choose from
+ */
+export async function chooseStory(
+  folder: Folder,
+  placeHolder: string,
+  accepts: (story: Story) => boolean,
+): Promise<StoryRef | undefined> {
+  await folder.stories.refresh();
+  const file = folder.stories.current;
+  const items = (file?.kind === 'stories' ? file.stories : []).filter(accepts).map(itemOf);
+  if (items.length === 0) {
+    throw new HumanError(l10n.t('There is no story that this could be done with.'));
+  }
+  const choice = await window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+  return (
+    choice && {
+      folder: folder.path,
+      storyId: choice.story.id,
+      position: choice.story.position,
+    }
+  );
+}
+
+function itemOf(story: Story): QuickPickItem & { readonly story: Story } {
+  return {
+    label: plainLabel(story.id, 60),
+    description: plainLabel(story.title, 150),
+    story,
+  };
+}

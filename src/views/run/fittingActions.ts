@@ -1,0 +1,93 @@
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+
+export const RUN_ACTIONS = [
+  'answer',
+  'resume',
+  'tryNow',
+  'hint',
+  'skip',
+  'pause',
+  'dontPause',
+  'stopAfterIteration',
+  'stop',
+  'start',
+  'goOn',
+  'review',
+  'progress',
+  'terminal',
+  'stories',
+  'chooseFolder',
+] as const;
+export type RunAction = (typeof RUN_ACTIONS)[number];
+
+export interface Surroundings {
+  readonly allDone: boolean;
+  readonly isTrusted: boolean;
+  readonly folders: number;
+}
+
+/**
+ * What a person may do about a run as it stands, the most fitting first. Pure.
+ * @param isQuestionOpen an agent has asked something that nobody has answered
+ */
+export function fittingActions(
+  run: WatchedRun,
+  isQuestionOpen: boolean,
+  { allDone, folders, isTrusted }: Surroundings,
+): readonly RunAction[] {
+  const found = isTrusted ? [...steering(run, isQuestionOpen, allDone)] : [];
+  const look: RunAction[] = [
+    'progress',
+    ...(run.alive ? (['terminal'] as const) : []),
+    'stories',
+    ...(folders > 1 ? (['chooseFolder'] as const) : []),
+  ];
+  return [...found, ...look];
+}
+
+function steering(
+  run: WatchedRun,
+  isQuestionOpen: boolean,
+  allDone: boolean,
+): readonly RunAction[] {
+  const { state } = run;
+  const answer: RunAction[] = isQuestionOpen ? ['answer'] : [];
+  switch (phaseOf(run)) {
+    case 'running': {
+      const skip: RunAction[] =
+        state.current?.storyId !== undefined ||
+        (state.waiting?.kind === 'pause' && state.waiting.storyId !== undefined)
+          ? ['skip']
+          : [];
+      if (state.waiting?.kind === 'limit') {
+        return [...answer, 'tryNow', 'stop'];
+      }
+      if (state.waiting) {
+        return [...answer, 'resume', 'hint', ...skip, 'stop'];
+      }
+      return [
+        ...answer,
+        state.pauseRequested ? 'dontPause' : 'pause',
+        'stopAfterIteration',
+        'stop',
+        ...skip,
+        'hint',
+      ];
+    }
+    case 'stopping':
+      return [...answer, 'stop'];
+    case 'ended':
+    case 'interrupted': {
+      const goesOn = ['stopped', 'interrupted', 'error', 'needsHuman', undefined].includes(
+        state.outcome,
+      );
+      const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start'];
+      return state.outcome === 'completed'
+        ? ['review', ...start]
+        : [...answer, ...start, ...(state.commits.length > 0 ? (['review'] as const) : [])];
+    }
+    case 'none':
+      return allDone ? [] : ['start'];
+  }
+}

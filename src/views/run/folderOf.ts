@@ -1,0 +1,22 @@
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { requireFolder } from '../workspaceFolder.ts';
+
+/**
+ * The folder that a command works in: the one its argument names, else the active one. It becomes the active one.
+ * @throws {MendableError} where there is none
+ */
+export function folderOf(folders: Folders, path: string | undefined): Folder {
+  const folder = requireFolder(
+    path === undefined ? folders.active : folders.all.find(known => known.path === path),
+  );
+  folders.activate(folder);
+  return folder;
+}
+
+/** Alerts and the status bar name the folder when they mean no story of it. @returns `undefined`: the active one */
+export function folderPathOf(argument: unknown): string | undefined {
+  return typeof argument === 'object' && argument !== null && 'folder' in argument
+    ? String(argument.folder)
+    : undefined;
+}

@@ -1,0 +1,7 @@
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+
+/** The agent's question that a person can still answer: of a run that lives, or that ended for it. Pure. */
+export function openQuestion({ alive, state }: WatchedRun): RunState['question'] {
+  return alive || state.outcome === 'needsHuman' ? state.question : undefined;
+}

@@ -1,0 +1,156 @@
+import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import { fittingActions, type RunAction } from './fittingActions.ts';
+import { folderOf } from './folderOf.ts';
+import { openQuestion } from './openQuestion.ts';
+import { storyAtWork } from './runCommands.ts';
+
+interface Item {
+  readonly label: string;
+  readonly description?: string;
+  readonly run: () => PromiseLike<unknown>;
+}
+
+/** What the status bar offers: a list of what a person may do now. */
+export class RunActionsMenu implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly lookEmitter = this.store.add(new EventEmitter<Folder>());
+  /** A person has looked how a folder's run stands. */
+  readonly onDidLook = this.lookEmitter.event;
+  private readonly folders: Folders;
+
+  constructor(folders: Folders, log: LogOutputChannel) {
+    this.folders = folders;
+    this.store.add(
+      commands.registerCommand(Command.showRunActions, () =>
+        reportingErrors(log, () => this.show()),
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async show(): Promise<void> {
+    const folder = folderOf(this.folders, undefined);
+    this.lookEmitter.fire(folder);
+    const { runs, stories } = folder;
+    const file = stories.current;
+    const actions = fittingActions(runs.current, openQuestion(runs.current) !== undefined, {
+      allDone: file?.kind === 'stories' && file.stories.every(({ done }) => done),
+      isTrusted: workspace.isTrusted,
+      folders: this.folders.all.length,
+    });
+    const items = actions.map(action => this.item(action, folder));
+    const choice = await window.showQuickPick(items, {
+      placeHolder:
+        this.folders.all.length > 1
+          ? l10n.t('What shall Ralph do in {0}?', plainLabel(folder.name, 60))
+          : l10n.t('What shall Ralph do?'),
+      matchOnDescription: true,
+    });
+    await choice?.run();
+  }
+
+  private item(action: RunAction, folder: Folder): Item {
+    const { path } = folder;
+    const at = storyAtWork(folder);
+    const run = (command: string, argument: object = { folder: path }) => ({
+      run: () => commands.executeCommand(command, argument),
+    });
+    const atStory = at === undefined ? { folder: path } : { folder: path, storyId: at };
+    const named = at === undefined ? {} : { description: plainLabel(at, 60) };
+    switch (action) {
+      case 'answer':
+        return {
+          label: `$(comment-discussion) ${l10n.t('Answer…')}`,
+          description: plainLabel(openQuestion(folder.runs.current)?.message ?? '', 120),
+          ...run(Command.answerQuestion),
+        };
+      case 'resume':
+        return { label: `$(debug-continue) ${l10n.t('Resume')}`, ...run(Command.resumeRun) };
+      case 'tryNow':
+        return {
+          label: `$(debug-continue) ${l10n.t('Try Now')}`,
+          description: l10n.t('does not wait for the usage limit'),
+          ...run(Command.resumeRun),
+        };
+      case 'dontPause':
+        return { label: `$(debug-continue) ${l10n.t('Do Not Pause')}`, ...run(Command.resumeRun) };
+      case 'pause':
+        return {
+          label: `$(debug-pause) ${l10n.t('Pause After This Iteration')}`,
+          ...run(Command.pauseRun),
+        };
+      case 'stopAfterIteration':
+        return {
+          label: `$(circle-slash) ${l10n.t('Stop After This Iteration')}`,
+          ...run(Command.stopAfterIteration),
+        };
+      case 'stop':
+        return {
+          label: `$(debug-stop) ${l10n.t('Stop Now')}`,
+          description: l10n.t('a later start goes on'),
+          ...run(Command.stopRun),
+        };
+      case 'skip':
+        return {
+          label: `$(debug-step-over) ${l10n.t('Skip Story')}`,
+          ...named,
+          ...run(Command.skipStory, atStory),
+        };
+      case 'hint':
+        return {
+          label: `$(comment) ${l10n.t('Hint…')}`,
+          ...named,
+          ...run(Command.giveHint, atStory),
+        };
+      case 'start':
+        return { label: `$(play) ${l10n.t('Start Fresh Run')}`, ...run(Command.startRun) };
+      case 'goOn':
+        return {
+          label: `$(play) ${l10n.t('Start Fresh Run')}`,
+          description: l10n.t('goes on where the last one ended'),
+          ...run(Command.startRun),
+        };
+      case 'review':
+        return {
+          label: `$(diff-multiple) ${l10n.t('Review Changes')}`,
+          ...run(Command.openRunChanges),
+        };
+      case 'progress':
+        return { label: `$(graph) ${l10n.t('Show Progress')}`, ...run(Command.showProgress) };
+      case 'terminal':
+        return { label: `$(terminal) ${l10n.t('Show Terminal')}`, ...run(Command.showTerminal) };
+      case 'stories':
+        return {
+          label: `$(list-unordered) ${l10n.t('Show Stories')}`,
+          ...run(`${View.stories}.focus`),
+        };
+      case 'chooseFolder':
+        return {
+          label: `$(root-folder) ${l10n.t('Choose Another Folder…')}`,
+          run: () => this.chooseFolder(),
+        };
+    }
+  }
+
+  private async chooseFolder(): Promise<void> {
+    const items = this.folders.all.map(folder => ({
+      label: plainLabel(folder.name, 60),
+      description: folder.runs.current.alive ? l10n.t('a run is going on') : '',
+      folder,
+    }));
+    const choice = await window.showQuickPick(items, { placeHolder: l10n.t('Which folder?') });
+    if (choice) {
+      this.folders.activate(choice.folder);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { ContextKey } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { ActiveStories } from '../folders/activeStories.ts';
+import { openQuestion } from './openQuestion.ts';
+
+type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';
+
+/** Tells `when` clauses how the active folder's run stands, so that only what fits is offered. */
+export class RunContextKeys implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly running = new ContextKeyValue<boolean>(ContextKey.running);
+  private readonly runState = new ContextKeyValue<StateKey>(ContextKey.runState);
+  private readonly pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
+  private readonly question = new ContextKeyValue<boolean>(ContextKey.question);
+  private readonly allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
+
+  constructor(runs: ActiveRun, stories: ActiveStories) {
+    this.store.add(runs.onDidChange(run => this.update(run)));
+    this.store.add(stories.onDidChange(() => this.allDone.set(isAllDone(stories.current))));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private update(run: WatchedRun): void {
+    this.running.set(run.alive);
+    this.runState.set(stateKey(run));
+    this.pauseRequested.set(run.alive && run.state.pauseRequested);
+    this.question.set(openQuestion(run) !== undefined);
+  }
+}
+
+function stateKey(run: WatchedRun): StateKey {
+  switch (phaseOf(run)) {
+    case 'running':
+      return run.state.waiting ? 'waiting' : 'running';
+    case 'stopping':
+      return 'stopping';
+    default:
+      return 'idle';
+  }
+}
+
+function isAllDone(file: StoryFile | undefined): boolean {
+  return (
+    file?.kind === 'stories' && file.stories.length > 0 && file.stories.every(({ done }) => done)
+  );
+}

@@ -1,0 +1,133 @@
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n, window } from 'vscode';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { launchRun } from '../../orchestrator/run/launch.ts';
+import { livingRun } from '../../orchestrator/run/livingRun.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
+import type { ConfigValue } from '../configValue.ts';
+import { Command, View } from '../contributions.ts';
+import { MendableError } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { runArguments } from './runArguments.ts';
+import { storyFileOf } from './storyFileOf.ts';
+
+export interface StartOptions {
+  /** Ids of the stories to work on; absent: on all. */
+  readonly onlyStories?: readonly string[];
+}
+
+/** Starts the loop, which is a process of its own and outlives this window. */
+export class RunStarter {
+  private readonly settings: RunSettings;
+  private readonly onLastWindowClosed: ConfigValue<'onLastWindowClosed'>;
+  /** `dist/cli.js` of this extension. */
+  private readonly program: string;
+  /** Throws with a button where the agent is not there. */
+  private readonly requireAgent: () => Promise<void>;
+  private readonly log: LogOutputChannel;
+  /** Starts that are under way, so that two clicks are one start. */
+  private readonly starting = new Map<Folder, Promise<boolean>>();
+
+  constructor(
+    settings: RunSettings,
+    onLastWindowClosed: ConfigValue<'onLastWindowClosed'>,
+    program: string,
+    requireAgent: () => Promise<void>,
+    log: LogOutputChannel,
+  ) {
+    this.settings = settings;
+    this.onLastWindowClosed = onLastWindowClosed;
+    this.program = program;
+    this.requireAgent = requireAgent;
+    this.log = log;
+  }
+
+  /**
+   * Starts a run, or goes on with the last one where that was cut off. Where one is going on, nothing is to be done.
+   * @returns whether a run goes on now; without one the person was told why
+   * @throws {HumanError} when it cannot start, with the next step
+   */
+  start(folder: Folder, options: StartOptions = {}): Promise<boolean> {
+    const before = this.starting.get(folder);
+    if (before !== undefined) {
+      return before;
+    }
+    const starting = this.launch(folder, options).finally(() => this.starting.delete(folder));
+    this.starting.set(folder, starting);
+    return starting;
+  }
+
+  private async launch(folder: Folder, { onlyStories }: StartOptions): Promise<boolean> {
+    requireTrust();
+    const { files } = folder;
+    if ((await livingRun(files)) !== undefined) {
+      await folder.runs.refresh();
+      if (onlyStories !== undefined) {
+        throw new HumanError(
+          l10n.t('A run is going on in this folder. Stop it first, then run this story alone.'),
+        );
+      }
+      return true;
+    }
+    const storyFile = await storyFileOf(folder);
+    if (storyFile.path === undefined) {
+      throw new MendableError(
+        l10n.t(
+          'There is no prd.json in this folder (looked in {0}).',
+          STORY_FILE_PLACES.join(', '),
+        ),
+        l10n.t('Create a Story File'),
+        Command.createStoryFile,
+      );
+    }
+    if (onlyStories === undefined && (await this.isAllDone(storyFile.path, folder))) {
+      return false;
+    }
+    await this.requireAgent();
+    const args = runArguments(this.settings.runArguments(folder.path), {
+      onLastWindow: this.onLastWindowClosed.value,
+      ...(storyFile.isChosen && { file: path.relative(folder.path, storyFile.path) }),
+      ...(onlyStories && { onlyStories }),
+    });
+    this.log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
+    const runId = await window.withProgress({ location: { viewId: View.stories } }, () =>
+      launchRun({ files, program: this.program, args, env: process.env }),
+    );
+    this.log.info(`Run ${runId} has started`);
+    await folder.runs.refresh();
+    return true;
+  }
+
+  /** Tells the person, when there is nothing left to do. A claim that is still to be checked is left. */
+  private async isAllDone(storyFile: string, { runs }: Folder): Promise<boolean> {
+    const file = await readStoryFile(storyFile);
+    if (
+      file.kind !== 'stories' ||
+      file.stories.length === 0 ||
+      file.stories.some(({ done }) => !done) ||
+      hasUnproven(runs.current.state)
+    ) {
+      return false;
+    }
+    const open = l10n.t('Open the Story File');
+    void window
+      .showInformationMessage(
+        l10n.t(
+          'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
+          file.stories.length,
+        ),
+        open,
+      )
+      .then(choice =>
+        choice === open ? commands.executeCommand(Command.openStoryFile) : undefined,
+      );
+    return true;
+  }
+}
+
+function hasUnproven({ cutOff, storyRecords }: RunState): boolean {
+  return cutOff !== undefined || [...storyRecords.values()].some(({ refused }) => refused);
+}

@@ -1,0 +1,170 @@
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, window, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
+import { readStoryText } from '../../orchestrator/planner/writePlan.ts';
+import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
+import { dollars } from '../../presentation/sentences.ts';
+import { Command } from '../contributions.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import type { PlanPreview } from '../prdEditor/planPreview.ts';
+import { parseStoryRef, type StoryRef } from '../refs.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { askText } from './askText.ts';
+import { chooseStory } from './chooseStory.ts';
+import { folderOf } from './folderOf.ts';
+import { storyFileOf } from './storyFileOf.ts';
+
+/** "Split Story with the Planner": an agent drafts, the person looks at the diff, and only then it is written. */
+export class SplitCommand implements Disposable {
+  private readonly registration: Disposable;
+  private readonly settings: RunSettings;
+  private readonly preview: PlanPreview;
+  /** `dist/cli.js` of this extension. */
+  private readonly program: string;
+  /** Ends the planners of a window that closes. */
+  private readonly closing = new AbortController();
+
+  constructor(
+    folders: Folders,
+    settings: RunSettings,
+    preview: PlanPreview,
+    program: string,
+    log: LogOutputChannel,
+  ) {
+    this.settings = settings;
+    this.preview = preview;
+    this.program = program;
+    this.registration = commands.registerCommand(Command.splitStory, (argument?: unknown) =>
+      reportingErrors(log, async () => {
+        requireTrust();
+        const given = parseStoryRef(argument);
+        const folder = folderOf(folders, given?.folder);
+        const story =
+          given ?? (await chooseStory(folder, l10n.t('Split which story?'), ({ done }) => !done));
+        if (story !== undefined && (await canWriteNow(folder))) {
+          await this.split(folder, story);
+        }
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.closing.abort();
+    this.registration.dispose();
+  }
+
+  private async split(folder: Folder, { storyId }: StoryRef): Promise<void> {
+    const storyFile = (await storyFileOf(folder)).path ?? '';
+    requireSaved(storyFile);
+    const before = await readStoryText(storyFile);
+    const name = plainLabel(storyId, 60);
+    const hint = await askText({
+      title: l10n.t('Split {0} with the Planner', name),
+      prompt: l10n.t(
+        'An agent reads the project and drafts two to five stories. You see them before anything is written.',
+      ),
+      placeholder: l10n.t('How would you split it? Leave it empty to let the agent decide'),
+      draftOf: `split\0${folder.path}\0${storyId}`,
+      mayBeEmpty: true,
+    });
+    if (hint === undefined) {
+      return;
+    }
+    const draft = await this.draft(folder, storyFile, storyId, hint);
+    if (draft === undefined || before === undefined) {
+      return;
+    }
+    const cost =
+      draft.costUsd === undefined ? '' : l10n.t('The plan cost {0}.', dollars(draft.costUsd));
+    const isWanted = await this.preview.show({
+      before,
+      after: draft.text,
+      file: storyFile,
+      title: l10n.t('{0}: {1} ↔ split', path.basename(storyFile), name),
+      question:
+        `${l10n.t('Replace {0} by these {1} stories?', name, draft.stories)} ${cost}`.trim(),
+    });
+    if (!isWanted) {
+      return;
+    }
+    requireTrust();
+    requireSaved(storyFile);
+    await writeSplit(folder.files, storyFile, { before, after: draft.text });
+    await folder.stories.refresh();
+    const { alive, state } = folder.runs.current;
+    if (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'stuck') {
+      await commands.executeCommand(Command.resumeRun, { folder: folder.path });
+    }
+  }
+
+  private draft(
+    { files, path: folder }: Folder,
+    storyFile: string,
+    storyId: string,
+    hint: string,
+  ): Thenable<LaunchedDraft | undefined> {
+    return window.withProgress(
+      {
+        location: ProgressLocation.Notification,
+        title: l10n.t('Ralph is splitting {0}…', plainLabel(storyId, 60)),
+        cancellable: true,
+      },
+      (_, token) => {
+        const cancelled = new AbortController();
+        token.onCancellationRequested(() => cancelled.abort());
+        return launchPlan({
+          ...{ files, program: this.program, env: process.env },
+          command: 'split',
+          task: storyId,
+          args: [
+            ...this.settings.runArguments(folder),
+            `--file=${storyFile}`,
+            ...(hint === '' ? [] : [`--hint=${hint}`]),
+          ],
+          signal: AbortSignal.any([cancelled.signal, this.closing.signal]),
+        });
+      },
+    );
+  }
+}
+
+/** While an agent works, the guard would put the story file back; the run can wait for it. */
+async function canWriteNow(folder: Folder): Promise<boolean> {
+  await folder.runs.refresh();
+  const { alive, state } = folder.runs.current;
+  if (!alive || state.waiting?.kind === 'pause') {
+    return true;
+  }
+  const pause = l10n.t('Pause After This Iteration');
+  const choice = await window.showWarningMessage(
+    l10n.t(
+      'A run works on the stories now. Let it pause after this iteration, split the story then, and resume.',
+    ),
+    ...(state.pauseRequested ? [] : [pause]),
+  );
+  if (choice === pause) {
+    await commands.executeCommand(Command.pauseRun, { folder: folder.path });
+  }
+  return false;
+}
+
+/** @throws {HumanError} when an editor holds changes that the draft would be compared without */
+function requireSaved(storyFile: string): void {
+  const isDirty = workspace.textDocuments.some(
+    ({ uri, isDirty }) => uri.scheme === 'file' && uri.fsPath === storyFile && isDirty,
+  );
+  if (isDirty) {
+    throw new HumanError(
+      l10n.t(
+        '{0} has changes that were not saved. Save or revert them, then split again.',
+        path.basename(storyFile),
+      ),
+    );
+  }
+}

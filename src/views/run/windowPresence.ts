@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { postRequest, postRequestNow } from '../../orchestrator/run/inbox.ts';
+import { identify, type ProcessIdentity } from '../../orchestrator/run/processIdentity.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+
+/**
+ * Says hello and good-bye to the runs that want to know whether a window shows them: those that stop when the last
+ * one is closed. A reload is a good-bye and the hello of another window.
+ */
+export class WindowPresence implements Disposable {
+  private readonly id = randomUUID();
+  private readonly identity: Promise<ProcessIdentity> = identify(process.pid);
+  private readonly onError: (error: Error) => void;
+  private readonly listener: Disposable;
+
+  constructor(folders: Folders, onError: (error: Error) => void) {
+    this.onError = onError;
+    this.listener = folders.inEach(folder => this.follow(folder));
+  }
+
+  /** Says good-bye at once: nothing that takes time is sure to happen while a window closes. */
+  dispose(): void {
+    this.listener.dispose();
+  }
+
+  private follow(folder: Folder): Disposable {
+    /** The loop that knows this window: a run that goes on later has another one. */
+    let greeted: { readonly runId: string; readonly pid: number | undefined } | undefined;
+    const look = ({ alive, runId, state }: WatchedRun) => {
+      if (!alive || runId === undefined || state.onLastWindow !== 'stopAfterIteration') {
+        greeted = undefined;
+      } else if (greeted?.runId !== runId || greeted.pid !== state.pid) {
+        greeted = { runId, pid: state.pid };
+        void this.hello(folder, runId);
+      }
+    };
+    const change = folder.runs.onDidChange(look);
+    look(folder.runs.current);
+    return {
+      dispose: () => {
+        change.dispose();
+        if (greeted !== undefined) {
+          this.goodbye(folder, greeted.runId);
+        }
+      },
+    };
+  }
+
+  private async hello({ files }: Folder, runId: string): Promise<void> {
+    try {
+      const { pid, startId } = await this.identity;
+      await postRequest(files, runId, { type: 'hello', window: this.id, pid, startId });
+    } catch (error) {
+      this.onError(error as Error);
+    }
+  }
+
+  private goodbye({ files }: Folder, runId: string): void {
+    try {
+      postRequestNow(files, runId, { type: 'goodbye', window: this.id });
+    } catch (error) {
+      // The run's folder may be gone by now, and the run with it.
+      this.onError(error as Error);
+    }
+  }
+}

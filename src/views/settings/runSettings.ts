@@ -1,0 +1,90 @@
+import { EventEmitter, type LogOutputChannel, l10n, Uri, window, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { type GivenSettings, settingArguments } from '../../orchestrator/settings/settingTable.ts';
+import { SETTINGS_SECTION } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { openSettings } from './openSettings.ts';
+import {
+  type FoundValues,
+  givenInWindow,
+  RUN_SETTINGS,
+  type RunSetting,
+} from './windowSettings.ts';
+
+/**
+ * The settings of a run that were set in the window, per folder. What nobody has set here is left to the files of
+ * settings (docs/settings.md); what was set becomes a flag, and flags win over the files.
+ */
+export class RunSettings implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly log: LogOutputChannel;
+  /** Settings with a value that cannot be, of which a person was told already. */
+  private readonly told = new Set<string>();
+
+  constructor(log: LogOutputChannel) {
+    this.log = log;
+    this.store.add(
+      workspace.onDidChangeConfiguration(event => {
+        if (event.affectsConfiguration(SETTINGS_SECTION)) {
+          this.told.clear();
+          this.changeEmitter.fire();
+        }
+      }),
+    );
+  }
+
+  /**
+   * What somebody has set for a folder. A value that cannot be is passed over and told once.
+   * @param folder absolute path; without one, what holds for every folder
+   */
+  given(folder: string | undefined): GivenSettings {
+    const { given, refused } = givenInWindow(setting => inspect(setting, folder));
+    for (const { setting, expected } of refused) {
+      this.tell(setting, expected);
+    }
+    return given;
+  }
+
+  /** The same as flags of `ralph-fresh run`. @param folder absolute path */
+  runArguments(folder: string | undefined): string[] {
+    return settingArguments(this.given(folder));
+  }
+
+  /** Names the settings that the window decides for a folder. */
+  names(folder: string | undefined): RunSetting[] {
+    const given = this.given(folder);
+    return RUN_SETTINGS.filter(setting => given[setting] !== undefined);
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private tell(setting: RunSetting, expected: string): void {
+    const id = `${SETTINGS_SECTION}.${setting}`;
+    if (this.told.has(id)) {
+      return;
+    }
+    this.told.add(id);
+    this.log.warn(`The setting ${id} is passed over: ${expected} is expected.`);
+    const open = l10n.t('Open Settings');
+    void window
+      .showWarningMessage(
+        l10n.t('The setting {0} has a value that cannot be used, so it is passed over.', id),
+        open,
+      )
+      .then(choice => (choice === open ? openSettings(id) : undefined));
+  }
+}
+
+/** In an untrusted workspace VS Code leaves out what the workspace says of restricted settings. */
+function inspect(setting: RunSetting, folder: string | undefined): FoundValues {
+  const scope = folder === undefined ? undefined : Uri.file(folder);
+  const found = workspace.getConfiguration(SETTINGS_SECTION, scope).inspect<unknown>(setting);
+  return {
+    person: found?.globalValue,
+    workspace: [found?.workspaceValue, found?.workspaceFolderValue],
+  };
+}

@@ -1,0 +1,97 @@
+import {
+  definitionOf,
+  type GivenSettings,
+  type SettingName,
+} from '../../orchestrator/settings/settingTable.ts';
+
+/**
+ * The settings of a run that the window offers, under the names that they have everywhere. The others are for files
+ * and flags; a test holds these against package.json.
+ */
+export const RUN_SETTINGS = [
+  'agent',
+  'claudePath',
+  'preset',
+  'model',
+  'effort',
+  'permissionMode',
+  'allowedTools',
+  'apiKey',
+  'verify',
+  'verifyTimeLimitMinutes',
+  'reviewer',
+  'reviewerModel',
+  'guard',
+  'maxIterations',
+  'budgetUsd',
+  'iterationBudgetUsd',
+  'timeLimitMinutes',
+  'idleLimitMinutes',
+  'onLimit',
+  'onStuck',
+  'onQuestion',
+  'branch',
+] as const satisfies readonly SettingName[];
+
+export type RunSetting = (typeof RUN_SETTINGS)[number];
+
+/** What VS Code holds of one setting; `undefined` where nobody has set it. */
+export interface FoundValues {
+  /** In the person's own settings, on this machine. */
+  readonly person: unknown;
+  /** In the files of the workspace, the weaker ones first: they come with the repository. */
+  readonly workspace: readonly unknown[];
+}
+
+export interface WindowSettings {
+  readonly given: GivenSettings;
+  /** Set to something that cannot be; `expected` is what is, in English. */
+  readonly refused: readonly { readonly setting: RunSetting; readonly expected: string }[];
+}
+
+/** Of several budgets the smallest holds: a repository can lower what a person is ready to spend, not raise it. */
+const BUDGETS: readonly RunSetting[] = ['budgetUsd', 'iterationBudgetUsd'];
+
+/**
+ * What was set in the window, checked. A repository's settings do not choose what only a person may choose.
+ * Pure but for `find`.
+ */
+export function givenInWindow(find: (setting: RunSetting) => FoundValues): WindowSettings {
+  const given: [RunSetting, unknown][] = [];
+  const refused: { setting: RunSetting; expected: string }[] = [];
+  for (const setting of RUN_SETTINGS) {
+    const { kind, isPersonal } = definitionOf(setting);
+    const found = find(setting);
+    const places = [
+      { values: [found.person], isOwn: true },
+      { values: found.workspace, isOwn: false },
+    ];
+    const usable = places.flatMap(({ values, isOwn }) =>
+      values.filter(isSet).flatMap(value => {
+        const { success, data } = kind.schema.safeParse(value);
+        if (!success || (!isOwn && isPersonal?.(data) === true)) {
+          refused.push({ setting, expected: kind.expected });
+          return [];
+        }
+        return [data];
+      }),
+    );
+    if (usable.length > 0) {
+      given.push([
+        setting,
+        BUDGETS.includes(setting) ? Math.min(...usable.map(Number)) : usable.at(-1),
+      ]);
+    }
+  }
+  return { given: Object.fromEntries(given) as GivenSettings, refused };
+}
+
+/** The settings editor shows what has no value as an empty text, an empty list or `null`. */
+function isSet(value: unknown): boolean {
+  return (
+    value !== undefined &&
+    value !== null &&
+    value !== '' &&
+    !(Array.isArray(value) && value.length === 0)
+  );
+}

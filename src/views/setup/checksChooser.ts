@@ -1,0 +1,126 @@
+import { commands, type LogOutputChannel, l10n, type QuickPickItem, window } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import {
+  readWorkspaceSettings,
+  setWorkspaceChecks,
+} from '../../orchestrator/settings/workspaceSettings.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { Command, ContextKey, SETTINGS_SECTION } from '../contributions.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import { openSettings } from '../settings/openSettings.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { requireFolder, requireTrust } from '../workspaceFolder.ts';
+
+/** Of a check that somebody has written, in UTF-16 units. */
+const MAX_LABEL = 100;
+
+interface CheckItem extends QuickPickItem {
+  /** A shell line; absent for the one that asks for another. */
+  readonly check?: string | undefined;
+}
+
+/**
+ * "Choose Checks": what must succeed before a story counts as done. The choice goes to `.omc/config.json`, so that
+ * runs without a window have it too.
+ */
+export class ChecksChooser implements Disposable {
+  private readonly folders: Folders;
+  private readonly settings: RunSettings;
+  private readonly chosenKey = new ContextKeyValue<boolean>(ContextKey.checksChosen);
+  private readonly command: Disposable;
+
+  constructor(folders: Folders, settings: RunSettings, log: LogOutputChannel) {
+    this.folders = folders;
+    this.settings = settings;
+    this.command = commands.registerCommand(Command.chooseChecks, () =>
+      reportingErrors(log, () => this.choose()),
+    );
+  }
+
+  dispose(): void {
+    this.command.dispose();
+  }
+
+  private async choose(): Promise<void> {
+    requireTrust();
+    const folder = requireFolder(this.folders.active);
+    const { verify: before = [] } = await readWorkspaceSettings(folder.path);
+    const checks = await this.ask(folder, before);
+    if (checks === undefined) {
+      return;
+    }
+    await setWorkspaceChecks(folder.path, checks);
+    this.chosenKey.set(true);
+    void this.tell(folder, checks);
+  }
+
+  private async ask(folder: Folder, before: readonly string[]): Promise<string[] | undefined> {
+    const { proposeVerifyCommands } = await import('../../orchestrator/gate/verifyProposals.ts');
+    const proposals = await proposeVerifyCommands(folder.path);
+    const known = proposals.map(({ command, source }) => ({
+      label: command,
+      description: source,
+      check: command,
+      picked: before.includes(command),
+    }));
+    const own = before
+      .filter(check => !known.some(item => item.check === check))
+      .map(check => ({ label: plainLabel(check, MAX_LABEL), check, picked: true }));
+    const another: CheckItem = { label: l10n.t('$(add) Another command…') };
+    const items: CheckItem[] = [...own, ...known, another];
+    const chosen = await window.showQuickPick(items, {
+      canPickMany: true,
+      title: l10n.t('Checks'),
+      placeHolder:
+        proposals.length === 0
+          ? l10n.t('No check of this project was found; name one')
+          : l10n.t('What must succeed before a story counts as done?'),
+      matchOnDescription: true,
+    });
+    if (chosen === undefined) {
+      return undefined;
+    }
+    const checks = chosen.flatMap(({ check }) => check ?? []);
+    if (!chosen.includes(another)) {
+      return checks;
+    }
+    const typed = await window.showInputBox({
+      title: l10n.t('Checks'),
+      prompt: l10n.t('A command for the shell, run in the folder. It must end with exit code 0.'),
+      placeHolder: 'npm test',
+    });
+    return typed === undefined
+      ? undefined
+      : [...checks, typed.trim()].filter(check => check !== '');
+  }
+
+  private async tell(folder: Folder, checks: readonly string[]): Promise<void> {
+    if (this.settings.names(folder.path).includes('verify')) {
+      const open = l10n.t('Open Settings');
+      const choice = await window.showWarningMessage(
+        l10n.t(
+          'The checks were saved, but the setting {0} of this window wins over them.',
+          `${SETTINGS_SECTION}.verify`,
+        ),
+        open,
+      );
+      if (choice === open) {
+        await openSettings(`${SETTINGS_SECTION}.verify`);
+      }
+      return;
+    }
+    await window.showInformationMessage(
+      checks.length === 0
+        ? l10n.t('No checks: what an agent claims is believed.')
+        : checks.length === 1
+          ? l10n.t('1 check must succeed before a story counts as done (.omc/config.json).')
+          : l10n.t(
+              '{0} checks must succeed before a story counts as done (.omc/config.json).',
+              checks.length,
+            ),
+    );
+  }
+}

@@ -1,0 +1,166 @@
+import { homedir } from 'node:os';
+import { EventEmitter, type LogOutputChannel, l10n, workspace } from 'vscode';
+import { askDoctor, type DoctorFinding } from '../../orchestrator/doctor.ts';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { Command, ContextKey } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { MendableError } from '../errors.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+
+/** Which account pays for the agents' work; `variable` of the environment says so. */
+export interface Payer {
+  readonly kind: 'login' | 'apiKey' | 'cloud' | 'none' | 'unknown';
+  readonly variable?: string | undefined;
+}
+
+/** What was found of the agent that a run would use. */
+export type ClaudeState =
+  | {
+      readonly kind: 'found';
+      readonly file: string;
+      readonly version: string;
+      readonly payer: Payer;
+    }
+  /** Another agent does the work, or the Agent SDK in place of the command line. */
+  | { readonly kind: 'notNeeded'; readonly agent: string; readonly payer: Payer }
+  /** `problem` is an English sentence; `file` is what was tried. */
+  | { readonly kind: 'missing'; readonly problem: string; readonly file?: string | undefined };
+
+/**
+ * Whether Claude Code is there, as `ralph-fresh doctor` sees it. Looked at when somebody needs to know, in trusted
+ * workspaces alone, and remembered until settings change.
+ */
+export class ClaudeCheck implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly changeEmitter = this.store.add(new EventEmitter<ClaudeState>());
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly key = new ContextKeyValue<ClaudeState['kind']>(ContextKey.claude);
+  private readonly folders: Folders;
+  private readonly settings: RunSettings;
+  private readonly program: string;
+  private readonly log: LogOutputChannel;
+  private state: ClaudeState | undefined;
+  private looking: Promise<ClaudeState> | undefined;
+
+  constructor(
+    folders: Folders,
+    settings: RunSettings,
+    { program, log }: { readonly program: string; readonly log: LogOutputChannel },
+  ) {
+    this.folders = folders;
+    this.settings = settings;
+    this.program = program;
+    this.log = log;
+    const lookAgain = () => {
+      if (this.state !== undefined) {
+        this.state = undefined;
+        this.lookSoon();
+      }
+    };
+    this.store.add(settings.onDidChange(lookAgain));
+    this.store.add(folders.onDidChangeActive(lookAgain));
+  }
+
+  /** As last seen; `undefined` before somebody needed to know. */
+  get current(): ClaudeState | undefined {
+    return this.state;
+  }
+
+  /**
+   * Looks, unless it is known already.
+   * @param fresh looks in any case
+   * @throws {HumanError} in a workspace that is not trusted, or when the look itself fails
+   */
+  async look({ fresh = false } = {}): Promise<ClaudeState> {
+    requireTrust();
+    if (fresh || this.looking === undefined) {
+      if (!fresh && this.state !== undefined) {
+        return this.state;
+      }
+      const looking = this.ask().finally(() => {
+        if (this.looking === looking) {
+          this.looking = undefined;
+        }
+      });
+      this.looking = looking;
+    }
+    return this.looking;
+  }
+
+  /** For those who only want to show it: says nothing when it fails, and does not look where nothing may run. */
+  lookSoon(): void {
+    if (workspace.isTrusted && this.folders.active !== undefined) {
+      this.look().catch((error: unknown) => this.log.warn(String(error)));
+    }
+  }
+
+  /** @throws {MendableError} where the agent of a run is not there. It may have been installed since the last look. */
+  async requireAgent(): Promise<void> {
+    const state = await this.look({ fresh: this.state?.kind === 'missing' });
+    if (state.kind === 'missing') {
+      throw new MendableError(
+        missingSentence(state),
+        l10n.t('Find Claude Code'),
+        Command.checkClaude,
+      );
+    }
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private async ask(): Promise<ClaudeState> {
+    const folder = this.folders.active?.path;
+    const findings = await askDoctor({
+      program: this.program,
+      workspace: folder ?? homedir(),
+      args: this.settings.runArguments(folder),
+      only: ['claude', 'sdk', 'payer'],
+      env: process.env,
+    });
+    const state = claudeState(findings);
+    this.log.info(`Claude Code: ${JSON.stringify(state)}`);
+    this.state = state;
+    this.key.set(state.kind);
+    this.changeEmitter.fire(state);
+    return state;
+  }
+}
+
+function claudeState(findings: readonly DoctorFinding[]): ClaudeState {
+  const of = (id: string) => findings.find(finding => finding.id === id);
+  const claude = of('claude');
+  const { agent = 'claude', file, version } = claude?.facts ?? {};
+  const payer = agent === 'demo' ? ({ kind: 'none' } as const) : payerOf(agent, of('payer'));
+  if (agent !== 'claude') {
+    return { kind: 'notNeeded', agent, payer };
+  }
+  if (file !== undefined && version !== undefined) {
+    return { kind: 'found', file, version, payer };
+  }
+  return of('sdk')?.facts['file'] === undefined
+    ? { kind: 'missing', problem: claude?.message ?? '', file }
+    : { kind: 'notNeeded', agent: 'sdk', payer };
+}
+
+function payerOf(agent: string, finding: DoctorFinding | undefined): Payer {
+  const { payer, variable } = finding?.facts ?? {};
+  const isKnown = payer === 'login' || payer === 'apiKey' || payer === 'cloud';
+  return isKnown && agent !== 'command' ? { kind: payer, variable } : { kind: 'unknown' };
+}
+
+/** Why Claude Code cannot be used; the words of a program that was tried are English. */
+export function missingSentence({
+  file,
+  problem,
+}: ClaudeState & { readonly kind: 'missing' }): string {
+  return file === undefined && problem.startsWith('Claude Code was not found')
+    ? l10n.t(
+        'Claude Code was not found: not on the PATH, and not where its installers put it. Choose the program, or install it.',
+      )
+    : problem;
+}

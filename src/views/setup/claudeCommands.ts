@@ -1,0 +1,91 @@
+import {
+  ConfigurationTarget,
+  commands,
+  env,
+  type LogOutputChannel,
+  l10n,
+  ProgressLocation,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, SETTINGS_SECTION } from '../contributions.ts';
+import { reportingErrors } from '../errors.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { requireTrust } from '../workspaceFolder.ts';
+import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
+import { payerSentence } from './payerSentence.ts';
+
+const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
+
+/** "Find Claude Code": tells which one would be started and who pays, or helps to get there. */
+export class ClaudeCommands implements Disposable {
+  private readonly check: ClaudeCheck;
+  private readonly command: Disposable;
+
+  constructor(check: ClaudeCheck, log: LogOutputChannel) {
+    this.check = check;
+    this.command = commands.registerCommand(Command.checkClaude, () =>
+      reportingErrors(log, () => this.find()),
+    );
+  }
+
+  dispose(): void {
+    this.command.dispose();
+  }
+
+  private async find(): Promise<void> {
+    requireTrust();
+    const state = await window.withProgress(
+      { location: ProgressLocation.Notification, title: l10n.t('Looking for Claude Code…') },
+      () => this.check.look({ fresh: true }),
+    );
+    // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
+    void this.tell(state);
+  }
+
+  private async tell(state: ClaudeState): Promise<void> {
+    const choose = l10n.t('Choose the Program…');
+    if (state.kind === 'missing') {
+      const install = l10n.t('How to Install');
+      const choice = await window.showWarningMessage(
+        plainSentence(missingSentence(state)),
+        choose,
+        install,
+      );
+      if (choice === choose) {
+        await this.choose();
+      } else if (choice === install) {
+        await env.openExternal(Uri.parse(INSTALL_PAGE));
+      }
+      return;
+    }
+    const found =
+      state.kind === 'found'
+        ? l10n.t('Claude Code {0} was found: {1}.', state.version, plainSentence(state.file))
+        : l10n.t('The agent "{0}" does the work.', state.agent);
+    const choice = await window.showInformationMessage(
+      `${found} ${payerSentence(state.payer)}`,
+      ...(state.kind === 'found' ? [l10n.t('Choose Another…')] : []),
+    );
+    if (choice !== undefined) {
+      await this.choose();
+    }
+  }
+
+  /** A program is chosen by a person, for this machine; a workspace cannot. */
+  private async choose(): Promise<void> {
+    const [file] =
+      (await window.showOpenDialog({
+        title: l10n.t('The Program of Claude Code'),
+        openLabel: l10n.t('Use This Program'),
+      })) ?? [];
+    if (file !== undefined) {
+      await workspace
+        .getConfiguration(SETTINGS_SECTION)
+        .update('claudePath', file.fsPath, ConfigurationTarget.Global);
+      await this.find();
+    }
+  }
+}

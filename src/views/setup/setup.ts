@@ -1,0 +1,35 @@
+import { commands, type LogOutputChannel } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, WALKTHROUGH } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import { ChecksChooser } from './checksChooser.ts';
+import type { ClaudeCheck } from './claudeCheck.ts';
+import { ClaudeCommands } from './claudeCommands.ts';
+import { SetupView } from './setupView.ts';
+import { StoryFileCommands } from './storyFileCommands.ts';
+
+/** What a person needs before the first run: the walkthrough and the commands of its steps. */
+export class Setup implements Disposable {
+  private readonly store = new DisposableStore();
+
+  constructor(folders: Folders, settings: RunSettings, claude: ClaudeCheck, log: LogOutputChannel) {
+    this.store.add(new SetupView());
+    this.store.add(new ClaudeCommands(claude, log));
+    this.store.add(new StoryFileCommands(folders, log));
+    this.store.add(new ChecksChooser(folders, settings, log));
+    this.store.add(
+      commands.registerCommand(Command.openWalkthrough, () =>
+        reportingErrors(log, async () => {
+          await commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
+        }),
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

@@ -1,0 +1,161 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { commands, type LogOutputChannel, l10n, Range, Uri, window, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { prdFileText } from '../../orchestrator/stories/prdWriter.ts';
+import type { StoryList } from '../../orchestrator/stories/story.ts';
+import {
+  findStoryFile,
+  readStoryFile,
+  STORY_FILE_PLACES,
+} from '../../orchestrator/stories/storyFile.ts';
+import { findStorySources } from '../../orchestrator/stories/storySources.ts';
+import { Command } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
+import { plainSentence } from '../plainSentence.ts';
+import { requireFolder, requireTrust } from '../workspaceFolder.ts';
+
+/** Of a path, in UTF-16 units. */
+const MAX_LABEL = 200;
+
+/** Ways to get a `prd.json`: an example to be written over, or stories from a file of another kind. */
+export class StoryFileCommands implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+
+  constructor(folders: Folders, log: LogOutputChannel) {
+    this.folders = folders;
+    const register = (id: string, action: (folder: Folder) => Promise<void>) =>
+      this.store.add(
+        commands.registerCommand(id, () =>
+          reportingErrors(log, () => {
+            requireTrust();
+            return action(requireFolder(this.folders.active));
+          }),
+        ),
+      );
+    register(Command.createStoryFile, create);
+    register(Command.convertStories, convert);
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}
+
+async function create(folder: Folder): Promise<void> {
+  const existing = await findStoryFile(folder.path);
+  const file = existing ?? newStoryFile(folder);
+  if (existing === undefined) {
+    await mkdir(path.dirname(file), { recursive: true });
+    // Never over a file that appeared in between.
+    await writeFile(file, firstStories(folder), { flag: 'wx' });
+  }
+  await window.showTextDocument(Uri.file(file));
+}
+
+/** A story file to be overwritten by the person: it says by example what goes where. */
+function firstStories(folder: Folder): string {
+  return prdFileText({
+    project: path.basename(folder.path),
+    branchName: '',
+    description: l10n.t(
+      'What the stories together achieve, for an agent that knows nothing of it.',
+    ),
+    stories: [
+      {
+        id: 'US-001',
+        title: l10n.t('One small step that a single agent can finish'),
+        description: l10n.t('As a user, I want …, so that …'),
+        criteria: [
+          { text: l10n.t('Something that can be checked') },
+          { text: l10n.t('The tests pass') },
+        ],
+        priority: 1,
+        dependsOn: [],
+        done: false,
+      },
+    ],
+  });
+}
+
+/** Shows the stories of another file as a `prd.json` that is written when the person saves it. */
+async function convert(folder: Folder): Promise<void> {
+  const file = newStoryFile(folder);
+  const sources = await findStorySources(folder.path);
+  if (sources.some(({ path: source }) => source === file)) {
+    await window.showTextDocument(Uri.file(file));
+    throw new HumanError(
+      l10n.t('{0} holds stories already. Move it away first to convert others.', file),
+    );
+  }
+  const source = await choose(folder, sources);
+  if (source === undefined) {
+    return;
+  }
+  const document = await workspace.openTextDocument(Uri.file(file).with({ scheme: 'untitled' }));
+  const editor = await window.showTextDocument(document);
+  // A draft that was left open has a text already.
+  const all = document.validateRange(new Range(0, 0, document.lineCount, 0));
+  await editor.edit(edit => edit.replace(all, prdFileText(source)));
+  void window.showInformationMessage(
+    l10n.t(
+      '{0} stories of {1}. Look them through, then save the file to work with them.',
+      source.stories.length,
+      plainSentence(path.relative(folder.path, source.path)),
+    ),
+  );
+}
+
+async function choose(
+  folder: Folder,
+  sources: readonly StoryList[],
+): Promise<StoryList | undefined> {
+  const other = { label: l10n.t('Another File…'), source: undefined };
+  const items = [
+    ...sources.map(source => ({
+      label: plainLabel(path.relative(folder.path, source.path), MAX_LABEL),
+      description: l10n.t('{0} stories', source.stories.length),
+      source,
+    })),
+    other,
+  ];
+  const chosen = await window.showQuickPick(items, {
+    title: l10n.t('Convert Stories to prd.json'),
+    placeHolder: l10n.t('Where are the stories now?'),
+  });
+  if (chosen !== other) {
+    return chosen?.source;
+  }
+  const [file] =
+    (await window.showOpenDialog({
+      title: l10n.t('A File with Stories'),
+      defaultUri: folder.uri,
+      openLabel: l10n.t('Convert'),
+    })) ?? [];
+  return file === undefined ? undefined : readSource(file.fsPath);
+}
+
+/** @throws {HumanError} when there are no stories in it */
+async function readSource(file: string): Promise<StoryList> {
+  const list = await readStoryFile(file);
+  if (list.kind === 'invalid') {
+    const [{ line, message }] = list.problems;
+    throw new HumanError(l10n.t('{0}, line {1}: {2}', path.basename(file), line, message));
+  }
+  if (list.stories.length === 0) {
+    throw new HumanError(
+      l10n.t('There are no stories in {0}: no checkboxes, tasks or entries.', path.basename(file)),
+    );
+  }
+  return list;
+}
+
+function newStoryFile(folder: Folder): string {
+  return path.join(folder.path, STORY_FILE_PLACES[0]);
+}

@@ -1,0 +1,163 @@
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
+import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { dollars, span, type Translate } from '../../presentation/sentences.ts';
+import { alertOf } from '../run/alertOf.ts';
+
+/** How much the item in the status bar asks for attention. */
+export type Urgency = 'none' | 'warning' | 'error';
+
+/** What the item in the status bar says. */
+export interface StatusWords {
+  /** Name of a codicon. */
+  readonly icon: string;
+  /** Plain; texts of agents and stories in it are short, and no icons. */
+  readonly text: string;
+  readonly urgency: Urgency;
+  /** The same for as long as a person who has looked knows about it. */
+  readonly cause: string;
+}
+
+/**
+ * How a run stands, in a few words. Pure.
+ * @param now in ms since the epoch
+ * @returns `undefined` where there has been no run
+ */
+export function statusWords(run: WatchedRun, t: Translate, now: number): StatusWords | undefined {
+  const { state } = run;
+  const phase = phaseOf(run);
+  if (phase === 'none') {
+    return undefined;
+  }
+  const alert = alertOf(run);
+  const urgency = urgencyOf(alert);
+  const cause = alert === undefined ? '' : `${run.runId} ${alert.cause}`;
+  const count = `${state.stories.done}/${state.stories.total}`;
+  if (phase === 'running' || phase === 'stopping') {
+    const waits = phase === 'running' ? state.waiting : undefined;
+    const words = waits ? waitingWords(waits, count, t, now) : runningWords(state, count);
+    return {
+      icon: waits ? waitingIcon(waits) : urgency === 'warning' ? 'warning' : 'sync~spin',
+      text: [
+        words,
+        ...(phase === 'stopping'
+          ? [t('stopping')]
+          : state.pauseRequested
+            ? [t('pauses soon')]
+            : []),
+        ...costWords(state),
+      ].join(' · '),
+      ...{ urgency, cause },
+    };
+  }
+  return {
+    icon: endIcon(phase === 'interrupted' ? 'interrupted' : state.outcome),
+    text: endWords(phase === 'interrupted' ? 'interrupted' : state.outcome, count, t),
+    ...{ urgency, cause },
+  };
+}
+
+function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
+  switch (alert?.kind) {
+    case 'question':
+      return 'error';
+    case 'stuck':
+      return alert.waits ? 'error' : 'warning';
+    case 'ended':
+      return alert.outcome === 'error'
+        ? 'error'
+        : alert.outcome === 'stuck' || alert.outcome === 'interrupted'
+          ? 'warning'
+          : 'none';
+    default:
+      return 'none';
+  }
+}
+
+function runningWords({ current }: RunState, count: string): string {
+  return ['Ralph', ...(current?.storyId === undefined ? [] : [plain(current.storyId)]), count].join(
+    ' ',
+  );
+}
+
+/** Only who has set a budget wants to watch it all the time. */
+function costWords({ budgetUsd, costUsd }: RunState): string[] {
+  return budgetUsd === undefined ? [] : [`${dollars(costUsd)}/${dollars(budgetUsd)}`];
+}
+
+function waitingWords(waiting: Waiting, count: string, t: Translate, now: number): string {
+  if (waiting.kind === 'limit') {
+    const left = Date.parse(waiting.until) - now;
+    return Number.isNaN(left)
+      ? t('Ralph waits for the usage limit · {0}', count)
+      : t('Ralph waits {0} · {1}', span(left), count);
+  }
+  switch (waiting.reason) {
+    case 'person':
+      return t('Ralph paused · {0}', count);
+    case 'question':
+      return t('Ralph asks you · {0}', count);
+    case 'stuck':
+      return t('Ralph is stuck · {0}', count);
+    default:
+      return assertNever(waiting.reason);
+  }
+}
+
+function waitingIcon(waiting: Waiting): string {
+  if (waiting.kind === 'limit') {
+    return 'watch';
+  }
+  return waiting.reason === 'person' ? 'debug-pause' : 'bell-dot';
+}
+
+function endWords(outcome: RunState['outcome'], count: string, t: Translate): string {
+  switch (outcome) {
+    case 'completed':
+      return t('Ralph done · {0}', count);
+    case 'needsHuman':
+      return t('Ralph needs you · {0}', count);
+    case 'maxIterations':
+      return t('Ralph at its iteration limit · {0}', count);
+    case 'noReadyStory':
+      return t('Ralph has no ready story · {0}', count);
+    case 'stuck':
+      return t('Ralph is stuck · {0}', count);
+    case 'budget':
+      return t('Ralph at its budget · {0}', count);
+    case 'stopped':
+      return t('Ralph stopped · {0}', count);
+    case 'interrupted':
+      return t('Ralph interrupted · {0}', count);
+    case 'error':
+    case undefined:
+      return t('Ralph failed · {0}', count);
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function endIcon(outcome: RunState['outcome']): string {
+  switch (outcome) {
+    case 'completed':
+      return 'pass';
+    case 'needsHuman':
+      return 'bell-dot';
+    case 'error':
+    case undefined:
+      return 'error';
+    case 'stuck':
+      return 'warning';
+    case 'interrupted':
+      return 'debug-disconnect';
+    default:
+      return 'debug-pause';
+  }
+}
+
+/** A status bar text draws `$(name)` as an icon; a story's id is not to. */
+function plain(text: string): string {
+  return shorten(text, 30).replaceAll('$(', '$ (');
+}

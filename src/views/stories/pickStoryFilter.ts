@@ -1,0 +1,76 @@
+import { l10n, type QuickPickItem, window } from 'vscode';
+import { DisposableStore } from '../disposableStore.ts';
+import type { StoryFilter } from './storyFilter.ts';
+import type { StoryNode } from './storyNodes.ts';
+import type { StoryState } from './storyState.ts';
+import { kindName } from './storyWords.ts';
+
+/** What wants a person's eye first. */
+const KINDS: readonly StoryState['kind'][] = [
+  'needsYou',
+  'blocked',
+  'stuck',
+  'failed',
+  'running',
+  'next',
+  'ready',
+  'waiting',
+  'skipped',
+  'parked',
+  'claimed',
+  'verified',
+  'approved',
+  'doneByHand',
+  'done',
+];
+
+interface KindItem extends QuickPickItem {
+  readonly state: StoryState['kind'];
+}
+
+/**
+ * Asks for states and words in one go: states are ticked, words typed.
+ * @returns `undefined` when the person gave up
+ */
+export function pickStoryFilter(
+  filter: StoryFilter,
+  stories: readonly StoryNode[],
+): Promise<StoryFilter | undefined> {
+  const counts = new Map<string, number>();
+  for (const { state } of stories) {
+    counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
+  }
+  const items = KINDS.filter(kind => counts.has(kind) || filter.states.has(kind)).map(
+    (kind): KindItem => ({
+      state: kind,
+      label: kindName(kind),
+      description: String(counts.get(kind) ?? 0),
+      // What is typed is looked for in the stories, not in this list.
+      alwaysShow: true,
+    }),
+  );
+  const store = new DisposableStore();
+  const pick = store.add(window.createQuickPick<KindItem>());
+  pick.title = l10n.t('Filter Stories');
+  pick.placeholder = l10n.t('Tick the states to show, or type words of an id or title');
+  pick.canSelectMany = true;
+  pick.items = items;
+  pick.selectedItems = items.filter(({ state }) => filter.states.has(state));
+  pick.value = filter.text;
+  return new Promise(resolve => {
+    store.add(
+      pick.onDidAccept(() => {
+        const states = new Set(pick.selectedItems.map(({ state }) => state));
+        resolve({ states, text: pick.value.trim() });
+        pick.hide();
+      }),
+    );
+    store.add(
+      pick.onDidHide(() => {
+        resolve(undefined);
+        store.dispose();
+      }),
+    );
+    pick.show();
+  });
+}

@@ -1,0 +1,394 @@
+import path from 'node:path';
+import {
+  INITIAL_RUN_STATE,
+  type RecordedCommit,
+  type RunState,
+} from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { storyKeys } from '../../orchestrator/stories/select.ts';
+import type {
+  Criterion,
+  InvalidStoryFile,
+  Story,
+  StoryFile,
+} from '../../orchestrator/stories/story.ts';
+import { inWorkOrder } from '../../orchestrator/stories/workOrder.ts';
+import type { CommitRef, StoryRef } from '../refs.ts';
+import { matchesFilter, type StoryFilter } from './storyFilter.ts';
+import { commitsByStory, needsUser, type StoryState, storyStates } from './storyState.ts';
+
+/*
+ * The lines of the Stories view as data, without VS Code. VS Code knows a line by its object, so that the objects of
+ * folders, epics and stories stay and change; what is below a story is made when somebody opens it.
+ */
+
+/** A folder of a window that has several. */
+export interface FolderNode {
+  readonly kind: 'folder';
+  readonly folder: string;
+  readonly name: string;
+  children: readonly RootNode[];
+  summary: FolderSummary;
+}
+
+/** How a folder stands in sum. */
+export interface FolderSummary {
+  readonly state: 'none' | 'broken' | 'running' | 'needsYou' | 'done' | 'open';
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A group that the story file has. */
+export interface EpicNode {
+  readonly kind: 'epic';
+  readonly folder: string;
+  readonly title: string;
+  readonly parent: FolderNode | undefined;
+  /** As first shown; whether it is open later is up to the person. */
+  readonly isOpen: boolean;
+  stories: readonly StoryNode[];
+  /** Of all its stories, those that a filter hides too. */
+  done: number;
+  total: number;
+}
+
+/** A story, its checkbox and its state. */
+export interface StoryNode {
+  readonly kind: 'story';
+  readonly key: string;
+  readonly folder: string;
+  ref: StoryRef;
+  parent: EpicNode | FolderNode | undefined;
+  story: Story;
+  state: StoryState;
+  commits: readonly RecordedCommit[];
+}
+
+/** What has to be so for a story to be done. */
+export interface CriterionNode {
+  readonly kind: 'criterion';
+  readonly parent: StoryNode;
+  readonly index: number;
+  readonly criterion: Criterion;
+}
+
+/** A commit that an iteration made for a story. */
+export interface CommitNode {
+  readonly kind: 'commit';
+  readonly parent: StoryNode;
+  readonly ref: CommitRef;
+  readonly commit: RecordedCommit;
+}
+
+/** A story file that cannot be used; stands in place of the stories, so that they never just vanish. */
+export interface ProblemNode {
+  readonly kind: 'problem';
+  readonly folder: string;
+  readonly parent: FolderNode | undefined;
+  readonly file: InvalidStoryFile;
+}
+
+type RootNode = EpicNode | StoryNode | ProblemNode;
+export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
+
+/** What the lines of a folder are made of. */
+export interface StoryFacts {
+  readonly file: StoryFile | undefined;
+  readonly run: WatchedRun;
+  /** All runs of the folder, oldest first, the watched one last. */
+  readonly states: readonly RunState[];
+  readonly filter: StoryFilter;
+  /** Whether the folder has a line of its own. */
+  readonly hasFolderLine: boolean;
+}
+
+/** What an update came to. */
+export interface StoryChanges {
+  /** Lines came, went or changed places. */
+  readonly isRearranged: boolean;
+  /** Lines that were there before and say something else now. */
+  readonly changed: readonly (FolderNode | EpicNode | StoryNode)[];
+}
+
+/** The lines of one folder. */
+export class StoryNodes {
+  readonly line: FolderNode;
+  private stories = new Map<string, StoryNode>();
+  private epics = new Map<string, EpicNode>();
+  /** The state of every story, in work order, hidden ones too. */
+  private all: readonly StoryNode[] = [];
+  private problem: ProblemNode | undefined;
+  private attention = 0;
+
+  /** @param folder absolute path */
+  constructor(folder: string, name: string) {
+    const summary = { state: 'none', done: 0, total: 0 } as const;
+    this.line = { kind: 'folder', folder, name, children: [], summary };
+  }
+
+  /** Lines below the folder, or at the top where it is the only one. */
+  get roots(): readonly RootNode[] {
+    return this.line.children;
+  }
+
+  /** Every story, in work order, also those that the filter hides. */
+  get allStories(): readonly StoryNode[] {
+    return this.all;
+  }
+
+  /** The stories in sight, in work order within their groups. */
+  get shown(): readonly StoryNode[] {
+    return this.roots.flatMap(node =>
+      node.kind === 'epic' ? node.stories : node.kind === 'story' ? [node] : [],
+    );
+  }
+
+  /** How many stories and questions wait for the person. */
+  get needingUser(): number {
+    return this.attention;
+  }
+
+  /** Brings the lines up to date. No files, no clock. */
+  update(facts: StoryFacts): StoryChanges {
+    const changed: (FolderNode | EpicNode | StoryNode)[] = [];
+    const before = this.linesInOrder();
+    const couldOpen = this.all.some(isOpenable);
+    const { file } = facts;
+    this.updateStories(facts, changed);
+    const shown = this.all.filter(({ story, state }) => matchesFilter(facts.filter, story, state));
+    const parent = facts.hasFolderLine ? this.line : undefined;
+    if (file?.kind === 'invalid') {
+      if (this.problem?.file !== file || this.problem.parent !== parent) {
+        this.problem = { kind: 'problem', folder: this.line.folder, parent, file };
+      }
+      this.line.children = [this.problem];
+    } else {
+      this.problem = undefined;
+      this.line.children = this.grouped(shown, parent, changed);
+    }
+    const summary = this.summarise(facts);
+    if (JSON.stringify(summary) !== JSON.stringify(this.line.summary)) {
+      this.line.summary = summary;
+      changed.push(this.line);
+    }
+    const after = this.linesInOrder();
+    return {
+      isRearranged:
+        before.length !== after.length ||
+        before.some((node, index) => node !== after[index]) ||
+        // The first line that can be opened moves all the others to the right.
+        couldOpen !== this.all.some(isOpenable),
+      changed,
+    };
+  }
+
+  private updateStories(facts: StoryFacts, changed: unknown[]): void {
+    const { folder } = this.line;
+    const { file } = facts;
+    if (file?.kind !== 'stories') {
+      this.all = [];
+      this.attention = 0;
+      return;
+    }
+    const { run, states } = runsOf(file.path, folder, facts);
+    const storyState = storyStates(file.stories, { run, states });
+    const commits = commitsByStory(states);
+    const keys = storyKeys(file.stories);
+    const known = this.stories;
+    this.stories = new Map();
+    this.all = inWorkOrder(file.stories).map(story => {
+      const key = keys.get(story) ?? story.id;
+      const state = storyState.get(story) ?? { kind: 'ready' };
+      const now = { story, state, commits: commits.get(story.id) ?? [] };
+      const node = known.get(key) ?? newStory(key, folder, now);
+      if (!isSame(node, now)) {
+        changed.push(node);
+      }
+      Object.assign(node, now);
+      if (node.ref.storyId !== story.id || node.ref.position !== story.position) {
+        node.ref = { folder, storyId: story.id, position: story.position };
+      }
+      this.stories.set(key, node);
+      return node;
+    });
+    const ofStories = this.all.filter(({ state }) =>
+      needsUser(state, run.state.stuckThreshold),
+    ).length;
+    const asksElsewhere =
+      isAsking(facts.run) && !this.all.some(({ state }) => state.kind === 'needsYou');
+    this.attention = ofStories + (asksElsewhere ? 1 : 0);
+  }
+
+  /** Under their epics, where the file has more than one group. */
+  private grouped(
+    shown: readonly StoryNode[],
+    parent: FolderNode | undefined,
+    changed: unknown[],
+  ): RootNode[] {
+    const titles = new Set(this.all.map(({ story }) => story.epic));
+    if (titles.size < 2) {
+      this.epics = new Map();
+      for (const node of shown) {
+        node.parent = parent;
+      }
+      return [...shown];
+    }
+    const known = this.epics;
+    this.epics = new Map();
+    const counts = countByEpic(this.all);
+    const stories = new Map<EpicNode, StoryNode[]>();
+    const roots: RootNode[] = [];
+    for (const node of shown) {
+      const { epic: title } = node.story;
+      if (title === undefined) {
+        node.parent = parent;
+        roots.push(node);
+        continue;
+      }
+      let epic = this.epics.get(title);
+      if (epic === undefined) {
+        const count = counts.get(title) ?? { done: 0, total: 0 };
+        const old = known.get(title);
+        epic = old?.parent === parent ? old : undefined;
+        if (epic !== undefined && (epic.done !== count.done || epic.total !== count.total)) {
+          changed.push(epic);
+        }
+        epic = Object.assign(epic ?? newEpic(this.line.folder, title, parent, count), count);
+        this.epics.set(title, epic);
+        stories.set(epic, []);
+        roots.push(epic);
+      }
+      node.parent = epic;
+      stories.get(epic)?.push(node);
+    }
+    for (const [epic, own] of stories) {
+      epic.stories = own;
+    }
+    return roots;
+  }
+
+  private summarise({ file, run }: StoryFacts): FolderSummary {
+    const done = this.all.filter(({ story }) => story.done).length;
+    const total = this.all.length;
+    const isDone = total > 0 && done === total;
+    const state =
+      file === undefined
+        ? 'none'
+        : file.kind === 'invalid'
+          ? 'broken'
+          : this.attention > 0
+            ? 'needsYou'
+            : run.alive
+              ? 'running'
+              : isDone
+                ? 'done'
+                : 'open';
+    return { state, done, total };
+  }
+
+  private linesInOrder(): readonly StoryTreeNode[] {
+    return this.roots.flatMap((node): StoryTreeNode[] =>
+      node.kind === 'epic' ? [node, ...node.stories] : [node],
+    );
+  }
+}
+
+/** What is below a line. Made anew each time: nobody keeps it. */
+export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
+  switch (node.kind) {
+    case 'folder':
+      return [...node.children];
+    case 'epic':
+      return [...node.stories];
+    case 'story':
+      return [
+        ...node.story.criteria.map(
+          (criterion, index): CriterionNode => ({
+            kind: 'criterion',
+            parent: node,
+            index,
+            criterion,
+          }),
+        ),
+        ...node.commits.map(
+          (commit): CommitNode => ({
+            kind: 'commit',
+            parent: node,
+            ref: { folder: node.folder, hash: commit.hash },
+            commit,
+          }),
+        ),
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Tells the story that a ref means. */
+export function isNamedBy({ storyId, position }: StoryRef): (story: Story) => boolean {
+  return story => story.id === storyId && (position === undefined || position === story.position);
+}
+
+/** Whether a story's line has anything below it. */
+export function isOpenable({ story, commits }: StoryNode): boolean {
+  return story.criteria.length > 0 || commits.length > 0;
+}
+
+/** Ids repeat from one story file to the next: only the runs of this one tell of its stories. */
+function runsOf(file: string, folder: string, { run, states }: StoryFacts) {
+  const isOfFile = ({ storyFile }: RunState) =>
+    storyFile === undefined || path.resolve(folder, storyFile) === file;
+  return {
+    run: isOfFile(run.state) ? run : { state: INITIAL_RUN_STATE, alive: false },
+    states: states.filter(isOfFile),
+  };
+}
+
+/** Whether a run asks the person something; what it asked about a story before it ended is on the story's line. */
+function isAsking({ state, alive }: WatchedRun): boolean {
+  return (
+    (state.outcome === 'needsHuman' && !state.lastIteration?.storyId) ||
+    (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'question')
+  );
+}
+
+function newStory(
+  key: string,
+  folder: string,
+  facts: Pick<StoryNode, 'story' | 'state' | 'commits'>,
+): StoryNode {
+  const { id: storyId, position } = facts.story;
+  const ref = { folder, storyId, position };
+  return { kind: 'story', key, folder, ref, parent: undefined, ...facts };
+}
+
+function newEpic(
+  folder: string,
+  title: string,
+  parent: FolderNode | undefined,
+  count: { readonly done: number; readonly total: number },
+): EpicNode {
+  const isOpen = count.done < count.total;
+  return { kind: 'epic', folder, title, parent, isOpen, stories: [], ...count };
+}
+
+function countByEpic(all: readonly StoryNode[]) {
+  const counts = new Map<string, { done: number; total: number }>();
+  for (const { story } of all) {
+    if (story.epic !== undefined) {
+      const count = counts.get(story.epic) ?? { done: 0, total: 0 };
+      count.total += 1;
+      count.done += story.done ? 1 : 0;
+      counts.set(story.epic, count);
+    }
+  }
+  return counts;
+}
+
+function isSame(node: StoryNode, now: Pick<StoryNode, 'story' | 'state' | 'commits'>): boolean {
+  return (
+    (node.story === now.story || JSON.stringify(node.story) === JSON.stringify(now.story)) &&
+    node.commits.length === now.commits.length &&
+    JSON.stringify(node.state) === JSON.stringify(now.state)
+  );
+}

@@ -1,0 +1,136 @@
+import {
+  commands,
+  type DataTransfer,
+  DataTransferItem,
+  type LogOutputChannel,
+  l10n,
+  type TreeDragAndDropController,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { moveStory } from '../../orchestrator/stories/edit.ts';
+import { Command, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
+import type { Folders } from '../folders/folders.ts';
+import { parseStoryRef } from '../refs.ts';
+import type { StoriesView } from './storiesView.ts';
+import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
+
+/** What VS Code calls lines dragged out of this view. */
+const MIME = `application/vnd.code.tree.${View.stories.toLowerCase()}`;
+
+/** Gives stories another turn, by dragging them or from the keyboard. */
+export class StoryOrder implements TreeDragAndDropController<StoryTreeNode>, Disposable {
+  readonly dragMimeTypes = [MIME];
+  readonly dropMimeTypes = [MIME];
+  private readonly store = new DisposableStore();
+  private readonly stories: StoriesView;
+  private readonly folders: Folders;
+  private readonly log: LogOutputChannel;
+
+  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
+    this.stories = stories;
+    this.folders = folders;
+    this.log = log;
+    for (const [command, step] of [
+      [Command.moveStoryUp, -1],
+      [Command.moveStoryDown, 1],
+    ] as const) {
+      this.store.add(
+        commands.registerCommand(command, (argument: unknown) =>
+          reportingErrors(log, () => this.step(argument, step)),
+        ),
+      );
+    }
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  handleDrag([node]: readonly StoryTreeNode[], data: DataTransfer): void {
+    if (node?.kind === 'story') {
+      data.set(MIME, new DataTransferItem(node.ref));
+    }
+  }
+
+  /** The story takes the place that it is dropped on. */
+  handleDrop(target: StoryTreeNode | undefined, data: DataTransfer): Promise<void> {
+    return reportingErrors(this.log, async () => {
+      const ref = parseStoryRef(data.get(MIME)?.value);
+      const story = ref && this.stories.find(ref);
+      if (story === undefined) {
+        return;
+      }
+      const other = this.placeOf(story, target);
+      if (other === undefined || other === story) {
+        return;
+      }
+      const order = this.inOrder(story);
+      await this.move(
+        story,
+        other,
+        order.indexOf(story) < order.indexOf(other) ? 'after' : 'before',
+      );
+    });
+  }
+
+  /** The story whose place is meant by a line; below all lines, the last one. */
+  private placeOf(story: StoryNode, target: StoryTreeNode | undefined): StoryNode | undefined {
+    switch (target?.kind) {
+      case 'story':
+        return target;
+      case 'epic':
+        return story.parent === target ? target.stories[0] : target.stories.at(-1);
+      case 'criterion':
+      case 'commit':
+        return target.parent;
+      case 'folder':
+      case 'problem':
+        return undefined;
+      default:
+        return this.siblings(story).at(-1);
+    }
+  }
+
+  private async step(argument: unknown, step: -1 | 1): Promise<void> {
+    const ref = parseStoryRef(argument ?? this.stories.selected);
+    const story = ref && this.stories.find(ref);
+    if (story === undefined) {
+      return;
+    }
+    const siblings = this.siblings(story);
+    const other = siblings[siblings.indexOf(story) + step];
+    if (other !== undefined) {
+      await this.move(story, other, step < 0 ? 'before' : 'after');
+    }
+  }
+
+  private async move(story: StoryNode, other: StoryNode, side: 'before' | 'after'): Promise<void> {
+    if (story.folder !== other.folder) {
+      throw new HumanError(l10n.t('A story cannot be moved to another folder.'));
+    }
+    const folder = this.folders.at(story.folder);
+    const file = folder?.stories.current;
+    if (folder === undefined || file === undefined) {
+      return;
+    }
+    await moveStory(file.path, selector(story), selector(other), side, { expectedHash: file.hash });
+    await folder.stories.refresh();
+  }
+
+  private inOrder(story: StoryNode): readonly StoryNode[] {
+    const folder = this.folders.at(story.folder);
+    return folder === undefined ? [] : this.stories.nodesOf(folder).shown;
+  }
+
+  /** The lines among which a story has its place. */
+  private siblings(story: StoryNode): readonly StoryNode[] {
+    return this.inOrder(story).filter(({ parent }) => parent === story.parent);
+  }
+}
+
+function selector({ story }: StoryNode) {
+  return { id: story.id, position: story.position };
+}

@@ -1,0 +1,142 @@
+import { l10n, ThemeColor, ThemeIcon } from 'vscode';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import type { StoryState } from './storyState.ts';
+
+/** A story's state in words, for the line's description and the screen reader. */
+export function stateWords(state: StoryState): string {
+  switch (state.kind) {
+    case 'running':
+      return state.step === 'gate'
+        ? l10n.t('checking · iteration {0}', state.iteration)
+        : state.step === 'review'
+          ? l10n.t('reviewing · iteration {0}', state.iteration)
+          : l10n.t('running · iteration {0}', state.iteration);
+    case 'done':
+      return l10n.t('done');
+    case 'doneByHand':
+      return l10n.t('done by hand');
+    case 'claimed':
+      return l10n.t('claimed');
+    case 'verified':
+      return l10n.t('verified');
+    case 'approved':
+      return l10n.t('approved');
+    case 'skipped':
+      return state.by === 'person' ? l10n.t('skipped') : l10n.t('skipped · stuck');
+    case 'needsYou':
+      return l10n.t('needs you · {0}', shorten(state.message, 120));
+    case 'blocked':
+      return l10n.t('blocked · {0}', shorten(state.message, 120));
+    case 'failed':
+      return state.times === 1 ? l10n.t('failed once') : l10n.t('failed {0}×', state.times);
+    case 'stuck':
+      return l10n.t('stuck · no progress for {0} iterations', state.iterations);
+    case 'waiting':
+      return l10n.t('waits for {0}', shorten(state.for.join(', '), 80));
+    case 'parked':
+      return state.status === ''
+        ? l10n.t('put aside')
+        : l10n.t('put aside · {0}', shorten(state.status, 40));
+    case 'next':
+      return l10n.t('next');
+    case 'ready':
+      return l10n.t('ready');
+    default:
+      return assertNever(state);
+  }
+}
+
+/** Never the only one to tell a state: the words stand beside it. */
+export function stateIcon(state: StoryState): ThemeIcon {
+  switch (state.kind) {
+    case 'running':
+      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
+    case 'done':
+      return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
+    case 'doneByHand':
+      return new ThemeIcon('check', new ThemeColor('testing.iconPassed'));
+    case 'claimed':
+      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
+    case 'verified':
+      return new ThemeIcon('verified', new ThemeColor('testing.iconPassed'));
+    case 'approved':
+      return new ThemeIcon('verified-filled', new ThemeColor('testing.iconPassed'));
+    case 'skipped':
+      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
+    case 'needsYou':
+      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
+    case 'blocked':
+      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
+    case 'failed':
+      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
+    case 'stuck':
+      return new ThemeIcon('warning', new ThemeColor('problemsWarningIcon.foreground'));
+    case 'waiting':
+      return new ThemeIcon('clock', new ThemeColor('disabledForeground'));
+    case 'parked':
+      return new ThemeIcon('archive', new ThemeColor('disabledForeground'));
+    case 'next':
+      return new ThemeIcon('circle-large-outline', new ThemeColor('charts.blue'));
+    case 'ready':
+      return new ThemeIcon('circle-large-outline');
+    default:
+      return assertNever(state);
+  }
+}
+
+/** What stands behind a state's word, for those that need it. */
+export function stateMeaning(state: StoryState): string | undefined {
+  switch (state.kind) {
+    case 'claimed':
+      return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
+    case 'verified':
+      return l10n.t('its agent marked it as done, and the checks passed');
+    case 'approved':
+      return l10n.t('its agent marked it as done, and a reviewer agreed');
+    case 'skipped':
+      return state.by === 'person'
+        ? l10n.t('left alone in this run, as you asked')
+        : l10n.t('left alone in this run, since it did not get on');
+    default:
+      return undefined;
+  }
+}
+
+/** The name of a kind of state, as the filter lists it. */
+export function kindName(kind: StoryState['kind']): string {
+  switch (kind) {
+    case 'running':
+      return l10n.t('running');
+    case 'done':
+      return l10n.t('done');
+    case 'doneByHand':
+      return l10n.t('done by hand');
+    case 'claimed':
+      return l10n.t('claimed');
+    case 'verified':
+      return l10n.t('verified');
+    case 'approved':
+      return l10n.t('approved');
+    case 'skipped':
+      return l10n.t('skipped');
+    case 'needsYou':
+      return l10n.t('needs you');
+    case 'blocked':
+      return l10n.t('blocked');
+    case 'failed':
+      return l10n.t('failed');
+    case 'stuck':
+      return l10n.t('stuck');
+    case 'waiting':
+      return l10n.t('waiting');
+    case 'parked':
+      return l10n.t('put aside');
+    case 'next':
+      return l10n.t('next');
+    case 'ready':
+      return l10n.t('ready');
+    default:
+      return assertNever(kind);
+  }
+}

@@ -1,0 +1,58 @@
+/** Something in a line that may be a link; whoever shows it looks whether it leads anywhere. */
+export type LinkCandidate = { readonly start: number; readonly length: number } & (
+  | {
+      readonly kind: 'file';
+      /** As it stands there, perhaps relative. */
+      readonly path: string;
+      /** From 1. */
+      readonly line?: number;
+      readonly column?: number;
+    }
+  | { readonly kind: 'commit'; readonly hash: string }
+  | { readonly kind: 'transcript'; readonly iteration: number }
+);
+
+/** A longer line is an output that nobody reads for its links. */
+const MAX_LINE = 4_000;
+/** Each file is looked for on the disk. */
+const MAX_LINKS = 20;
+
+/** Letters of a path: no white space, no brackets and quotes, which stand around one. */
+const FILE =
+  /(?<path>(?:[A-Za-z]:[\\/]|~?[\\/]|\.{1,2}[\\/])?[\w.@+~%=-]+(?:[\\/][\w.@+~%=-]+)*)(?::(?<line>\d{1,7})(?::(?<column>\d{1,5}))?)?/g;
+const COMMIT = /(?<![\w./-])[0-9a-f]{7,40}(?![\w./-])/g;
+
+/**
+ * Finds what may be links in a line of the terminal. Pure; the line may hold anything.
+ * @param transcript matches the words for an iteration's transcript, its number as the first group
+ */
+export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[] {
+  if (line.length > MAX_LINE) {
+    return [];
+  }
+  const found: LinkCandidate[] = [];
+  for (const { 0: text, 1: number, index } of line.matchAll(transcript)) {
+    found.push({
+      ...{ kind: 'transcript', start: index, length: text.length, iteration: Number(number) },
+    });
+  }
+  for (const { 0: hash, index } of line.matchAll(COMMIT)) {
+    found.push({ kind: 'commit', start: index, length: hash.length, hash });
+  }
+  for (const match of line.matchAll(FILE)) {
+    const { path = '', line: lineNumber, column } = match.groups ?? {};
+    // A sentence ends with a dot, and a word alone is no path.
+    const name = lineNumber === undefined ? path.replace(/\.+$/, '') : path;
+    if (/[\\/]|\.\w/.test(name)) {
+      found.push({
+        kind: 'file',
+        start: match.index,
+        length: lineNumber === undefined ? name.length : match[0].length,
+        path: name,
+        ...(lineNumber !== undefined && { line: Number(lineNumber) }),
+        ...(column !== undefined && { column: Number(column) }),
+      });
+    }
+  }
+  return found.slice(0, MAX_LINKS);
+}

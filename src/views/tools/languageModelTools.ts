@@ -1,0 +1,177 @@
+import {
+  LanguageModelTextPart,
+  type LanguageModelTool,
+  LanguageModelToolResult,
+  type LogOutputChannel,
+  l10n,
+  lm,
+  MarkdownString,
+  workspace,
+} from 'vscode';
+import * as z from 'zod';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { livingRun } from '../../orchestrator/run/livingRun.ts';
+import { dollars } from '../../presentation/sentences.ts';
+import { statusData } from '../../presentation/status.ts';
+import { Tool } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { RunSettings } from '../settings/runSettings.ts';
+import type { ClaudeCheck } from '../setup/claudeCheck.ts';
+import { payerSentence } from '../setup/payerSentence.ts';
+import { answerText, storiesAnswer } from './toolAnswers.ts';
+
+/** What the tools work with. */
+export interface ToolParts {
+  readonly folders: Folders;
+  readonly settings: RunSettings;
+  readonly claude: ClaudeCheck;
+  /** Starts a run; false when there is nothing to do. */
+  readonly start: (folder: Folder) => Promise<boolean>;
+  readonly log: LogOutputChannel;
+}
+
+const inputSchema = z.object({
+  folder: z.string().optional(),
+  state: z.enum(['all', 'open', 'done']).default('all'),
+});
+type Input = z.infer<typeof inputSchema>;
+
+/**
+ * Ralph as tools of a language model: how a run stands, its stories, and a start that the person confirms. Errors are
+ * written for the model and tell it what to do next.
+ */
+export class LanguageModelTools implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly parts: ToolParts;
+
+  constructor(parts: ToolParts) {
+    this.parts = parts;
+    this.register(Tool.getRunStatus, input => this.runStatus(input));
+    this.register(Tool.listStories, input => this.listStories(input));
+    this.register(Tool.startRun, input => this.startRun(input), {
+      prepareInvocation: async ({ input }) => ({
+        invocationMessage: l10n.t('Starting a Ralph run'),
+        confirmationMessages: {
+          title: l10n.t('Start a Ralph run?'),
+          message: await this.question(this.folderOf(inputSchema.parse(input))),
+        },
+      }),
+    });
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private register(
+    name: string,
+    answer: (input: Input) => Promise<object>,
+    rest: Pick<LanguageModelTool<unknown>, 'prepareInvocation'> = {},
+  ): void {
+    const tool: LanguageModelTool<unknown> = {
+      ...rest,
+      invoke: async ({ input }) => {
+        const text = answerText(await answer(inputSchema.parse(input)));
+        return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
+      },
+    };
+    this.store.add(lm.registerTool(name, tool));
+  }
+
+  private async runStatus(input: Input): Promise<object> {
+    const { files, name, path, runs } = this.folderOf(input);
+    await runs.refresh();
+    return { folder: path, name, ...(await statusData(files, runs.current)) };
+  }
+
+  private async listStories(input: Input): Promise<object> {
+    const { path, runs, stories } = this.folderOf(input);
+    await Promise.all([stories.refresh(), runs.refresh()]);
+    const file = stories.current;
+    if (file === undefined) {
+      throw new Error(
+        `There is no story file in ${path}. Offer the person to write .omc/prd.json with them; the command "Ralph: Create a Story File" shows its form.`,
+      );
+    }
+    const { current, states } = runs;
+    return storiesAnswer(file, { filter: input.state, run: current, states });
+  }
+
+  private async startRun(input: Input): Promise<object> {
+    if (!workspace.isTrusted) {
+      throw new Error(
+        'Nothing was started: the workspace is not trusted. Ask the person to trust it first with the command "Workspaces: Manage Workspace Trust"; do not try again before that.',
+      );
+    }
+    const folder = this.folderOf(input);
+    if ((await livingRun(folder.files)) !== undefined) {
+      throw new Error(
+        `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
+      );
+    }
+    this.parts.log.info(`A language model starts a run in ${folder.path}`);
+    if (!(await this.parts.start(folder))) {
+      throw new Error(
+        `Nothing was started: there is nothing to do in ${folder.path}. Look at the stories with ${Tool.listStories}.`,
+      );
+    }
+    return {
+      started: true,
+      ...(await this.runStatus(input)),
+      next: `The run goes on in the background for minutes or hours. Do not wait for it; tell the person, and use ${Tool.getRunStatus} when they ask.`,
+    };
+  }
+
+  /** What the person agrees to. What comes from files is text there, not Markdown. */
+  private async question({ name, path, stories }: Folder): Promise<MarkdownString> {
+    const { claude, settings } = this.parts;
+    await stories.refresh();
+    const file = stories.current;
+    const list = file?.kind === 'stories' ? file.stories : [];
+    const open = list.filter(({ done }) => !done).length;
+    const { budgetUsd, maxIterations } = settings.given(path);
+    const sentences = [
+      l10n.t(
+        'Agents will work on the {0} open stories of {1}, change its files and commit to git.',
+        open,
+        name,
+      ),
+      ...(workspace.isTrusted ? [await whoPays(claude)] : []),
+      ...(budgetUsd === undefined
+        ? [l10n.t('No budget is set in the settings of this window.')]
+        : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd))]),
+      ...(maxIterations === undefined
+        ? []
+        : [l10n.t('It ends after {0} iterations at the latest.', maxIterations)]),
+    ];
+    return new MarkdownString().appendText(sentences.join(' '));
+  }
+
+  /** @throws what tells the model which folders there are */
+  private folderOf({ folder: wanted }: Input): Folder {
+    const { folders } = this.parts;
+    const found =
+      wanted === undefined
+        ? folders.active
+        : folders.all.find(({ name, path }) => path === wanted || name === wanted);
+    if (found !== undefined) {
+      return found;
+    }
+    const known = folders.all.map(({ path }) => path).join(', ');
+    throw new Error(
+      known === ''
+        ? 'No folder on a disk is open in this window. Ask the person to open one.'
+        : `There is no folder ${JSON.stringify(wanted)} in this window. There are: ${known}.`,
+    );
+  }
+}
+
+/** A person should know before they agree; what cannot be found out is said, too. */
+async function whoPays(claude: ClaudeCheck): Promise<string> {
+  const state = await claude.look();
+  return state.kind === 'missing'
+    ? l10n.t('Claude Code was not found, so the run will probably not start.')
+    : payerSentence(state.payer);
+}

@@ -1,0 +1,46 @@
+import { phaseOf } from '../../orchestrator/run/runPhase.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import { storyRunState } from '../../orchestrator/storyRunStates.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { storyListData } from '../../presentation/storyListData.ts';
+
+/** A language model reads every word of an answer, and pays for it. */
+const MAX_STORIES = 100;
+const MAX_TEXT = 500;
+
+export type StoryFilter = 'all' | 'open' | 'done';
+
+export interface StoriesQuestion {
+  readonly run: WatchedRun;
+  /** Of all runs, oldest first. */
+  readonly states: readonly RunState[];
+  readonly filter: StoryFilter;
+}
+
+/** The stories of a file as a bounded answer; `leftOut` counts those that it does not hold. Pure. */
+export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQuestion): object {
+  const phase = phaseOf(run);
+  const { stories, problems, ...rest } = storyListData(file, story =>
+    storyRunState(story, phase, states),
+  );
+  const wanted = stories.filter(({ done }) => filter === 'all' || done === (filter === 'done'));
+  return {
+    ...rest,
+    done: stories.filter(({ done }) => done).length,
+    total: stories.length,
+    stories: wanted.slice(0, MAX_STORIES),
+    leftOut: Math.max(0, wanted.length - MAX_STORIES),
+    problems: problems.slice(0, MAX_STORIES),
+  };
+}
+
+/** An answer as text: JSON, with long texts shortened. Pure. */
+export function answerText(answer: object): string {
+  return JSON.stringify(
+    answer,
+    (_, value: unknown) => (typeof value === 'string' ? shorten(value, MAX_TEXT) : value),
+    1,
+  );
+}

@@ -1,0 +1,24 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import type { ProgressStrings, ShownActivity } from '../views/progress/protocol.ts';
+import { moment } from './moment.ts';
+
+/** What was said and done last, the newest at the bottom. It is not read out by itself: it never stops. */
+export function activity(
+  lines: readonly ShownActivity[],
+  strings: ProgressStrings,
+): TemplateResult {
+  return lines.length === 0
+    ? html`<p class="quiet">${strings.noActivity}</p>`
+    : html`
+      <ol class="activity">
+        ${lines.map(
+          ({ at, kind, text }) => html`
+            <li class=${kind}>
+              <span class="at">${at === undefined ? nothing : moment(at, 'medium')}</span>
+              <span class="said" dir="auto">${text}</span>
+            </li>
+          `,
+        )}
+      </ol>
+    `;
+}

@@ -1,0 +1,95 @@
+import { html, LitElement, type PropertyValues } from 'lit';
+import type { ProgressStrings } from '../views/progress/protocol.ts';
+import { post, savedPageState, savePageState } from './vsCodeApi.ts';
+
+/** Longest answer, as the protocol takes it, in UTF-16 units. */
+const MAX_ANSWER = 8_000;
+
+/** `<ralph-answer>`: a field for the answer to an agent's question. What is not sent survives a reload. */
+export class AnswerElement extends LitElement {
+  static override properties = {
+    question: { attribute: false },
+    strings: { attribute: false },
+    text: { attribute: false },
+    isSent: { attribute: false },
+  };
+
+  /** Tells this question from another one. */
+  declare question: string;
+  declare strings: ProgressStrings | undefined;
+  declare protected text: string;
+  /** The button is not pressed twice while the answer is on its way. */
+  declare protected isSent: boolean;
+
+  constructor() {
+    super();
+    this.question = '';
+    this.text = '';
+    this.isSent = false;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has('question')) {
+      const { draft } = savedPageState();
+      this.text = draft?.question === this.question ? draft.text : '';
+      this.isSent = false;
+    }
+  }
+
+  protected override render(): unknown {
+    const { isSent, strings, text } = this;
+    if (!strings) {
+      return undefined;
+    }
+    const cannotSend = isSent || text.trim() === '';
+    return html`
+      <div class="answer">
+        <label for="answer">${strings.answer}</label>
+        <textarea
+          id="answer"
+          rows="3"
+          maxlength=${MAX_ANSWER}
+          aria-describedby="answer-help"
+          .value=${text}
+          @input=${({ target }: Event) => this.keep((target as HTMLTextAreaElement).value)}
+          @keydown=${(event: KeyboardEvent) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+              event.preventDefault();
+              this.send();
+            }
+          }}
+        ></textarea>
+        <div class="actions">
+          <button
+            type="button"
+            class="primary"
+            aria-disabled=${cannotSend ? 'true' : 'false'}
+            @click=${() => this.send()}
+          >${strings.sendAnswer}</button>
+          <span id="answer-help" class="quiet">${strings.answerHelp}</span>
+        </div>
+      </div>
+    `;
+  }
+
+  private keep(text: string): void {
+    this.text = text;
+    this.isSent = false;
+    savePageState({ draft: { question: this.question, text } });
+  }
+
+  private send(): void {
+    const text = this.text.trim();
+    if (text !== '' && !this.isSent) {
+      this.isSent = true;
+      post({ type: 'answer', text });
+      savePageState({ draft: undefined });
+    }
+  }
+}
+
+customElements.define('ralph-answer', AnswerElement);

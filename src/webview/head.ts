@@ -1,0 +1,153 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import type {
+  ProgressStrings,
+  ShownAction,
+  ShownFolder,
+  ShownMeter,
+  ShownNow,
+  ShownRun,
+} from '../views/progress/protocol.ts';
+import './answerElement.ts';
+import './elapsedElement.ts';
+import { fill } from './fill.ts';
+import { glyphIcon } from './glyphs.ts';
+import { moment } from './moment.ts';
+import { storyName } from './storyName.ts';
+import { post } from './vsCodeApi.ts';
+
+/** What goes on now, how far it is, and the buttons that fit. */
+export function head(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
+  const { actions, cost, glyph, now, question, quote, sentence, status, stories, until } = run;
+  return html`
+    <header>
+      <div class="headline">
+        <h1>${glyphIcon(glyph)}<span>${status}</span></h1>
+        ${actionButtons(actions, strings)}
+      </div>
+      ${now ? nowLines(now, strings, clockOffset) : nothing}
+      ${quote === undefined ? nothing : html`<blockquote class=${glyph} dir="auto">${quote}</blockquote>`}
+      ${sentence === undefined ? nothing : html`<p class="sentence">${sentence}</p>`}
+      ${until === undefined ? nothing : html`<p class="sentence">${goesOn(until, strings, clockOffset)}</p>`}
+      ${
+        question
+          ? html`<ralph-answer .question=${question.id} .strings=${strings}></ralph-answer>`
+          : nothing
+      }
+      <div class="meters">
+        ${stories ? meter(stories, 'stories') : nothing}
+        ${cost ? meter(cost, 'cost') : nothing}
+      </div>
+    </header>
+  `;
+}
+
+/** Which of the window's folders the page is about. */
+export function folderChoice(
+  folders: readonly ShownFolder[],
+  strings: ProgressStrings,
+): TemplateResult {
+  return html`
+    <label class="folder-choice">
+      <span>${strings.folder}</span>
+      <select
+        @change=${({ target }: Event) => {
+          post({ type: 'chooseFolder', folder: (target as HTMLSelectElement).value });
+        }}
+      >
+        ${folders.map(
+          ({ id, name, active }) => html`<option value=${id} .selected=${active}>${name}</option>`,
+        )}
+      </select>
+    </label>
+  `;
+}
+
+export function actionButtons(
+  actions: readonly ShownAction[],
+  strings: ProgressStrings,
+): TemplateResult {
+  return html`
+    <div class="actions" role="group" aria-label=${strings.actions}>
+      ${repeat(
+        actions,
+        ({ action }) => action,
+        ({ action, label, pending, primary }) => html`
+          <button
+            type="button"
+            class=${primary ? 'primary' : 'secondary'}
+            aria-disabled=${pending ? 'true' : nothing}
+            @click=${() => {
+              // Not the attribute disabled: that would take the keyboard's place away.
+              if (!pending) {
+                post({ type: action });
+              }
+            }}
+          >${label}</button>
+        `,
+      )}
+    </div>
+  `;
+}
+
+function nowLines(
+  { since, step, story, words }: ShownNow,
+  strings: ProgressStrings,
+  clockOffset: number,
+): TemplateResult {
+  return html`
+    <div class="now">
+      ${story ? html`<p class="now-story">${storyName(story)}</p>` : nothing}
+      <p class="now-facts">
+        <span>${words}</span>
+        ${step === undefined ? nothing : html`<span>${step}</span>`}
+        ${
+          since === undefined
+            ? nothing
+            : html`<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
+        }
+      </p>
+    </div>
+  `;
+}
+
+/** The sentence has places for the moment and for what is left until then, in the language's own order. */
+function goesOn(until: string, strings: ProgressStrings, clockOffset: number): unknown[] {
+  return strings.goesOnIn.split(/(\{[01]\})/).map(part => {
+    if (part === '{0}') {
+      return moment(until);
+    }
+    return part === '{1}'
+      ? html`<ralph-elapsed .until=${until} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
+      : part;
+  });
+}
+
+function meter({ max, value, words }: ShownMeter, name: string): TemplateResult {
+  const id = `${name}-words`;
+  return html`
+    <div class="meter ${name}">
+      <span id=${id}>${words}</span>
+      ${
+        max === undefined
+          ? nothing
+          : html`
+            <meter
+              min="0"
+              max=${max}
+              .value=${Math.min(value, max)}
+              high=${name === 'cost' ? max * 0.8 : nothing}
+              optimum=${name === 'cost' ? 0 : nothing}
+              aria-labelledby=${id}
+              aria-valuetext=${words}
+            ></meter>
+          `
+      }
+    </div>
+  `;
+}
+
+/** What the page says of a button that stands in many rows. */
+export function ofIteration(words: string, iteration: number, strings: ProgressStrings): string {
+  return fill(strings.ofIteration, words, iteration);
+}

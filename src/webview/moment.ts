@@ -1,0 +1,31 @@
+import { html, type TemplateResult } from 'lit';
+
+/** A moment by the clock of the person who looks, with the date when it is not today. */
+export function moment(
+  iso: string,
+  timeStyle: 'short' | 'medium' = 'short',
+): TemplateResult | string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) {
+    return '–';
+  }
+  const today = at.toDateString() === new Date().toDateString();
+  return html`<time datetime=${iso}>${format(timeStyle, !today).format(at)}</time>`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Made once: a page has hundreds of times, and making a format is slow. */
+function format(timeStyle: 'short' | 'medium', withDate: boolean): Intl.DateTimeFormat {
+  const key = `${timeStyle} ${withDate}`;
+  const known = formats.get(key);
+  if (known) {
+    return known;
+  }
+  const made = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+    timeStyle,
+    ...(withDate && { dateStyle: 'medium' }),
+  });
+  formats.set(key, made);
+  return made;
+}

@@ -1,0 +1,73 @@
+import { html, nothing, svg, type TemplateResult } from 'lit';
+import type { ProgressStrings, ShownPrompt, ShownSection } from '../views/progress/protocol.ts';
+import { fill } from './fill.ts';
+import { ofIteration } from './head.ts';
+import { post } from './vsCodeApi.ts';
+
+/** Colours that the sections have in turn; the style sheet names them. */
+const COLOURS = 6;
+/** The bar is stretched to its place. */
+const WIDTH = 1_000;
+
+/** What the last prompt was made of: a bar, and a list whose lines open the sections. */
+export function xray(
+  { iteration, sections, words }: ShownPrompt,
+  strings: ProgressStrings,
+): TemplateResult {
+  return html`
+    <p class="quiet">${words}</p>
+    ${sections.length === 0 ? nothing : bar(sections)}
+    <ul class="sections">
+      ${sections.map((section, index) => sectionLine(section, index, iteration, strings))}
+    </ul>
+    <button
+      type="button"
+      class="link"
+      aria-label=${ofIteration(strings.openPrompt, iteration, strings)}
+      @click=${() => post({ type: 'openPrompt', iteration })}
+    >${strings.openPrompt}</button>
+  `;
+}
+
+/** The list says all of it in words. */
+function bar(sections: readonly ShownSection[]): TemplateResult {
+  const total = Math.max(
+    1,
+    sections.reduce((sum, { tokens }) => sum + tokens, 0),
+  );
+  let x = 0;
+  const parts = sections.map(({ tokens }, index) => {
+    const width = (tokens / total) * WIDTH;
+    const part = svg`<rect class="part colour-${index % COLOURS}" x=${x} y="0" width=${width} height="10" />`;
+    x += width;
+    return part;
+  });
+  return html`
+    <svg class="stack" viewBox="0 0 ${WIDTH} 10" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
+  `;
+}
+
+function sectionLine(
+  { budget, share, title, tokenWords }: ShownSection,
+  index: number,
+  iteration: number,
+  strings: ProgressStrings,
+): TemplateResult {
+  return html`
+    <li>
+      <button
+        type="button"
+        aria-label=${fill(strings.openSection, title, tokenWords, share)}
+        @click=${() => post({ type: 'openPromptSection', iteration, section: index })}
+      >
+        <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+          <rect class="part colour-${index % COLOURS}" width="10" height="10" rx="2" />
+        </svg>
+        <span class="section-title"><bdi>${title}</bdi></span>
+        <span class="section-budget">${budget ?? nothing}</span>
+        <span class="section-tokens">${tokenWords}</span>
+        <span class="section-share">${share}</span>
+      </button>
+    </li>
+  `;
+}

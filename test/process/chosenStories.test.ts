@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openStories, Workspace } from '../support/ralph.ts';
+
+const three = () => openStories(3);
+const storiesOf = async (workspace: Workspace) =>
+  (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+
+describe('run --story', { concurrency: 3 }, () => {
+  test('works on the named stories alone and is done with them', async t => {
+    const workspace = await Workspace.create(t, { stories: three() });
+    const cli = workspace.script([['work']], '--story', 'US-003', '--story=US-002');
+    const { code, stderr } = await cli.finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-003']);
+    assert.deepEqual(await workspace.done(), ['US-002', 'US-003']);
+    const [started] = await workspace.events('run.started');
+    assert.deepEqual(started?.onlyStories, ['US-003', 'US-002']);
+    const status: { onlyStories: unknown } = JSON.parse(
+      (await workspace.cli('status', '--json').finished).stdout,
+    );
+    assert.deepEqual(status.onlyStories, ['US-003', 'US-002']);
+  });
+
+  test('a story that waits for another one is refused, with what to do', async t => {
+    const stories = three().map(story =>
+      story.id === 'US-001' ? { ...story, dependsOn: ['US-002'] } : story,
+    );
+    const workspace = await Workspace.create(t, { stories });
+    const refused = await workspace.script([['work']], '--story', 'US-001').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /US-001 waits for US-002\. .*--story US-002/);
+    assert.deepEqual(await workspace.journal(), []);
+    const unknown = await workspace.script([['work']], '--story', 'US-009').finished;
+    assert.match(unknown.stderr, /There is no story US-009/);
+    // Together they are no problem, in whatever order they are named.
+    const both = workspace.script([['work']], '--story', 'US-001', '--story', 'US-002');
+    assert.equal((await both.finished).code, 0);
+    assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-001']);
+  });
+
+  test('goes on with the same stories, and without the flag with all', async t => {
+    const workspace = await Workspace.create(t, { stories: three() });
+    const first = workspace.script(
+      [[{ commit: 'half' }, { result: ['Half of it.'] }]],
+      ...['--story', 'US-002', '--max-iterations', '1'],
+    );
+    assert.equal((await first.finished).code, 1);
+    const resumed = workspace.script(
+      [['work'], ['work'], ['work']],
+      ...['--resume', '--max-iterations', '9'],
+    );
+    assert.equal((await resumed.finished).code, 0, (await resumed.finished).stderr);
+    assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-002']);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    const whole = workspace.script([['work']]);
+    assert.equal((await whole.finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 2);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+  });
+});

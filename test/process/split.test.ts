@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const answer = (...parts: readonly object[]): Step => ({
+  result: [`\`\`\`json\n${JSON.stringify({ parts })}\n\`\`\``],
+});
+const part = (title: string, more: object = {}) => ({
+  ...{ title, acceptanceCriteria: [`${title} works`], ...more },
+});
+const two = answer(part('Store'), part('List', { after: [1] }));
+
+function split(workspace: Workspace, calls: readonly (readonly Step[])[], ...args: string[]) {
+  return workspace.cliWith(
+    { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
+    ...['split', '--agent', 'claude', '--claude-path', fakeAgent('scripted'), ...args],
+  ).finished;
+}
+
+describe('split', { concurrency: 3 }, () => {
+  test('shows the story file as it would be, and writes it only when told to', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const before = await workspace.read('.omc/prd.json');
+    const shown = await split(workspace, [[two]], 'US-001', '--json');
+    assert.equal(shown.code, 0, shown.stderr);
+    const draft: { text: string; stories: number; costUsd: number } = JSON.parse(shown.stdout);
+    assert.equal(draft.stories, 2);
+    assert.equal(draft.costUsd, 0.25);
+    assert.equal(await workspace.read('.omc/prd.json'), before);
+    const written = await split(workspace, [[two]], 'US-001', '--write');
+    assert.equal(written.code, 0, written.stderr);
+    assert.equal(await workspace.read('.omc/prd.json'), draft.text);
+    assert.deepEqual(
+      (await workspace.stories()).map(({ id }) => id),
+      ['US-001.1', 'US-001.2', 'US-002'],
+    );
+    const run = workspace.script([['work']], '--story', 'US-001.1', '--story', 'US-001.2');
+    assert.equal((await run.finished).code, 0, (await run.finished).stderr);
+    assert.deepEqual(await workspace.done(), ['US-001.1', 'US-001.2']);
+  });
+
+  test('an answer that is no split goes back with what is wrong', async t => {
+    const workspace = await Workspace.create(t);
+    const { code, stdout, stderr } = await split(
+      workspace,
+      [[answer(part('One'))], [two]],
+      ...['US-001', '--json', '--hint', 'Storage first'],
+    );
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.parse(stdout).attempts, 2);
+    const refused = await split(workspace, [[{ result: ['I cannot.'] }]], 'US-001');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /no valid split/);
+  });
+
+  test('is refused while an agent works', async t => {
+    const workspace = await Workspace.create(t);
+    const run = workspace.script([['stay']]);
+    await workspace.agent(1);
+    const refused = await split(workspace, [[two]], 'US-001', '--write');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /A run works on the stories now\. Let it pause/);
+    assert.equal((await workspace.agents()).length, 1);
+    await workspace.cli('stop').finished;
+    await run.finished;
+  });
+});

@@ -1,0 +1,94 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
+import { isRunning, newestJournal, pidsOf } from './journals.ts';
+import { fakeAgent, type PrdStory, type Step } from './ralph.ts';
+
+/** A tool call of an agent, and what it gave back; steps of a script. */
+export function toolCall(
+  name: string,
+  input: Readonly<Record<string, string>>,
+  content: string,
+  isError = false,
+): readonly Step[] {
+  const id = `toolu_${name}_${content.length}_${isError}`;
+  const block = { type: 'tool_result', tool_use_id: id, content, is_error: isError };
+  return [
+    {
+      event: {
+        type: 'assistant',
+        message: { content: [{ type: 'tool_use', id, name, input }] },
+      },
+    },
+    { event: { type: 'user', message: { role: 'user', content: [block] } } },
+  ];
+}
+
+/** A project for a window, whose agents do call by call what is written down. */
+export interface ScriptedRun extends AsyncDisposable {
+  /** Absolute path of the workspace. */
+  readonly workspace: string;
+  /** For the window's server. */
+  readonly env: Record<string, string>;
+  /** For the window. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Lets agents go on that wait for this name. */
+  release(name: string): Promise<void>;
+  events(): Promise<RunEvent[]>;
+  /** The prompt of an iteration of the newest run. */
+  prompt(iteration: number): Promise<string>;
+}
+
+/** Makes it in a new folder, with a git repository. */
+export async function scriptedRun(options: {
+  readonly stories: readonly PrdStory[];
+  readonly calls: readonly (readonly Step[])[];
+  /** Files besides the stories, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}): Promise<ScriptedRun> {
+  const temp = await tempDir('ralph-fresh-scripted-');
+  const [workspace, home, notes] = ['todo', 'home', 'notes'].map(name =>
+    path.join(temp.path, name),
+  ) as [string, string, string];
+  await Promise.all([home, notes].map(dir => mkdir(dir)));
+  const prd = { project: 'todo', description: 'A list of todos', userStories: options.stories };
+  const files = { '.omc/prd.json': `${JSON.stringify(prd, null, 2)}\n`, ...options.files };
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(workspace, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+  await gitRepo(workspace);
+  return {
+    workspace,
+    env: cleanEnv({
+      home,
+      extra: {
+        FAKE_AGENT_NOTES: notes,
+        FAKE_AGENT_SCRIPT: JSON.stringify(options.calls),
+        ...options.env,
+      },
+    }),
+    settings: { 'ralphFresh.claudePath': fakeAgent('scripted'), ...options.settings },
+    release: name => writeFile(path.join(notes, name), ''),
+    events: () => newestJournal(workspace),
+    prompt: async iteration => {
+      const runs = new RunFiles(workspace);
+      const runId = (await newestRunId(runs)) ?? '';
+      return readFile(path.join(runs.iterationDir(runId, iteration), 'prompt.md'), 'utf8');
+    },
+    [Symbol.asyncDispose]: async () => {
+      // A test that failed in the middle must not leave its run behind; it is ended by the pids it has recorded.
+      for (const pid of pidsOf(await newestJournal(workspace))) {
+        if (await isRunning(pid)) {
+          process.kill(pid, 'SIGKILL');
+        }
+      }
+      await temp.remove();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { fakeAgent, until, type Workspace } from './ralph.ts';
+
+const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+
+/** `ralph-fresh` in a terminal of its own, by `script` of util-linux; what is typed there is echoed. */
+export class Terminal {
+  readonly finished: Promise<number | null>;
+  private readonly child: ChildProcess;
+  private text = '';
+
+  private constructor(command: string, cwd: string, env: Record<string, string>) {
+    const child = spawn('script', ['-qfec', command, '/dev/null'], {
+      ...{ cwd, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+    });
+    this.child = child;
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.text += text;
+    });
+    this.finished = once(child, 'close').then(([code]) => code);
+    // Told where it is awaited; a missing program fails the test there.
+    this.finished.catch(() => undefined);
+  }
+
+  /** Starts a run with a fake agent. */
+  static run(
+    t: TestContext,
+    workspace: Workspace,
+    fake: string,
+    env: Readonly<Record<string, string>> = {},
+    ...args: readonly string[]
+  ): Terminal {
+    const command = [
+      ...[process.execPath, '--disable-warning=ExperimentalWarning', CLI, 'run'],
+      ...['--agent', 'claude', '--claude-path', fakeAgent(fake), ...args],
+    ];
+    const terminal = new Terminal(command.map(quoted).join(' '), workspace.folder, {
+      ...{ ...workspace.env, SHELL: '/bin/sh', TERM: 'xterm', ...env },
+    });
+    // With the terminal goes what runs in it.
+    t.after(() => terminal.child.kill('SIGKILL'));
+    return terminal;
+  }
+
+  /** What it shows, without what moves the cursor. */
+  get output(): string {
+    return stripVTControlCharacters(this.text);
+  }
+
+  /** Waits until the program has printed it. */
+  async shows(words: RegExp): Promise<void> {
+    await until(`${words} in the terminal`, () => words.test(this.output));
+  }
+
+  type(keys: string): void {
+    this.child.stdin?.write(keys);
+  }
+
+  /** Nobody types any more. */
+  hangUp(): void {
+    this.child.stdin?.end();
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,212 @@
+import path from 'node:path';
+import { expect, test } from '@playwright/test';
+import { openStories, type Step, until } from '../support/ralph.ts';
+import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
+import { type Theme, Workbench } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 60_000 };
+
+function open(run: ScriptedRun, theme: Theme = 'dark'): Promise<Workbench> {
+  const { env, settings, workspace } = run;
+  return Workbench.open({ workspace, env, settings, theme, extensionPath: repoRoot });
+}
+
+const asks = (question: string): Step => ({
+  result: [`I need a decision.\n\n<promise>NEEDS_HUMAN: ${question}</promise>`],
+});
+const nothing: Step = { result: ['I could not do it.'] };
+
+test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
+  test.setTimeout(180_000);
+  const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
+  await using run = await scriptedRun({
+    stories: openStories(1),
+    calls: [[asks(question)], [{ wait: 'go' }, 'work']],
+  });
+  await using workbench = await open(run, 'hc-dark');
+  const { page } = workbench;
+  const statusBar = (text: string) => workbench.statusBarItem(text).last();
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+
+  const alert = workbench.notification(/The agent of US-001 asks: Blue or/);
+  await expect(alert).toBeVisible(RUN_LIMIT);
+  await expect(alert.locator('a', { hasText: 'green' })).toHaveCount(0);
+  await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
+  await workbench.screenshot('alerts-1-question');
+  await alert.getByRole('button', { name: 'Answer…' }).click();
+  const input = page.locator('.quick-input-widget input[type="text"]');
+  await expect(input).toBeVisible();
+  await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
+  await expect(page.locator('.quick-input-message a')).toHaveCount(0);
+  await input.fill('Blue, and dark');
+  await workbench.screenshot('alerts-2-answer');
+  await page.keyboard.press('Escape');
+
+  // By keyboard, and what was begun is still there.
+  await statusBar('Ralph needs you · 0/1').locator('a').focus();
+  await page.keyboard.press('Enter');
+  const actions = page.locator('.quick-input-widget .monaco-list-row');
+  await expect(actions.first()).toContainText('Answer…');
+  await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
+  await workbench.screenshot('alerts-3-actions');
+  await page.keyboard.press('Enter');
+  await expect(input).toHaveValue('Blue, and dark');
+  await page.keyboard.press('Enter');
+  await expect(statusBar('Ralph US-001 0/1')).toBeVisible(RUN_LIMIT);
+  const prompt = await until('the prompt', () => run.prompt(2).catch(() => undefined));
+  expect(prompt).toContain('Blue, and dark');
+  await run.release('go');
+
+  const done = workbench.notification('Ralph is done: 1 of 1 stories.');
+  await expect(done).toBeVisible(RUN_LIMIT);
+  await expect(done.getByRole('button', { name: 'Review Changes' })).toBeVisible();
+  await expect(done.getByRole('button', { name: 'Show Stories' })).toBeVisible();
+  await workbench.screenshot('alerts-4-done');
+  await done.getByRole('button', { name: 'Review Changes' }).click();
+  await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('US-001.txt');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a stuck story warns, and is skipped from the alert', async () => {
+  test.setTimeout(180_000);
+  await using run = await scriptedRun({
+    stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
+    files: { '.omc/config.json': '{ "stuckThreshold": 1, "budgetUsd": 50 }\n' },
+    calls: [[nothing], [{ wait: 'never' }], [{ wait: 'go' }, 'work']],
+  });
+  await using workbench = await open(run, 'light');
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+
+  const alert = workbench.notification(/US-001 has brought no progress for 1 iteration\./);
+  await expect(alert).toBeVisible(RUN_LIMIT);
+  const item = workbench.statusBarItem('Ralph US-001 0/2 · $0.25/$50.00');
+  await expect(item).toHaveClass(/warning-kind/);
+  for (const name of ['Hint…', 'Skip', 'Split…', 'Transcript', 'Stop']) {
+    await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
+  }
+  await workbench.screenshot('alerts-5-stuck');
+  await alert.getByRole('button', { name: 'Skip', exact: true }).click();
+  await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
+  await expect(workbench.statusBarItem('Ralph US-002 0/2')).not.toHaveClass(/warning-kind/);
+  const skipped = (await run.events()).find(({ type }) => type === 'story.skipped');
+  expect(skipped).toMatchObject({ storyId: 'US-001', by: 'person' });
+
+  await test.step('a hint for one story goes into its next prompt', async () => {
+    await workbench.runCommand('Ralph: Hint for the Next Agent…');
+    const input = workbench.page.locator('.quick-input-widget input[type="text"]');
+    await input.fill('Mind the umlauts');
+    await workbench.page.keyboard.press('Enter');
+    await expect
+      .poll(async () => (await run.events()).some(({ type }) => type === 'hint.given'))
+      .toBe(true);
+  });
+
+  await test.step('a reload tells nothing twice', async () => {
+    await workbench.reload();
+    await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
+    expect(await workbench.notifications()).toEqual([]);
+  });
+  await run.release('go');
+  await expect(workbench.notification(/No story is ready: US-001/)).toBeVisible(RUN_LIMIT);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('one story alone is run from the list, and when all are done nothing is started', async () => {
+  test.setTimeout(180_000);
+  await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
+  await using workbench = await open(run);
+  await workbench.view('Ralph');
+  const row = workbench.treeItem(/^US-002/);
+  await row.hover();
+  await row.getByRole('button', { name: 'Run This Story' }).click();
+  await expect(workbench.notification('Ralph is done with US-002.')).toBeVisible(RUN_LIMIT);
+  await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
+  await workbench.checkbox(/^US-001/).click();
+  await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+  await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toHaveCount(0);
+  await workbench.statusBarItem('Ralph done · 2/2').click();
+  const actions = workbench.page.locator('.quick-input-widget .monaco-list-row');
+  await expect(actions.first()).toContainText('Review Changes');
+  await expect(actions.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a story is split with the planner, and the draft is seen before it is written', async () => {
+  test.setTimeout(180_000);
+  const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
+    ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
+  }));
+  await using run = await scriptedRun({
+    stories: openStories(2),
+    calls: [[{ result: [JSON.stringify({ parts })] }]],
+  });
+  await using workbench = await open(run);
+  const { page } = workbench;
+  await workbench.view('Ralph');
+  await expect(workbench.treeItem(/^US-001/)).toBeVisible();
+  await workbench.runCommand('Ralph: Split Story with the Planner…');
+  await page.locator('.quick-input-widget .monaco-list-row', { hasText: 'US-001' }).click();
+  await expect(page.locator('.quick-input-widget')).toContainText('An agent reads the project');
+  await page.keyboard.press('Enter');
+  const question = workbench.notification('Replace US-001 by these 2 stories?');
+  await expect(question).toBeVisible(RUN_LIMIT);
+  await expect(page.locator('.monaco-diff-editor')).toBeVisible();
+  await workbench.screenshot('alerts-6-split');
+  await expect(workbench.treeItem(/^US-001 Story number 1/)).toBeVisible();
+  await question.getByRole('button', { name: 'Write Stories' }).click();
+  await expect(workbench.treeItem(/^US-001\.1 Store todos/)).toBeVisible();
+  await expect(workbench.treeItem('US-001.2 List <b>todos</b> $(alert)')).toBeVisible();
+  await expect(workbench.treeItem(/^US-002/)).toBeVisible();
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('when the last of two windows is closed, the run stops after its iteration; a reload is none', async () => {
+  test.setTimeout(180_000);
+  await using run = await scriptedRun({
+    stories: openStories(3),
+    calls: [
+      [{ wait: 'first' }, 'work'],
+      [{ wait: 'second' }, 'work'],
+    ],
+    env: { RALPH_FRESH_WINDOW_GRACE_SECONDS: '8' },
+    settings: { 'ralphFresh.onLastWindowClosed': 'stopAfterIteration' },
+  });
+  const stops = async () => (await run.events()).filter(({ type }) => type === 'stop.requested');
+  await using workbench = await open(run);
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  await expect(workbench.statusBarItem('Ralph US-001 0/3')).toBeVisible(RUN_LIMIT);
+
+  const second = await workbench.page.context().newPage();
+  await second.goto(workbench.page.url());
+  const inSecond = (text: string) =>
+    second.locator('.part.statusbar .statusbar-item').filter({ hasText: text });
+  await expect(inSecond('Ralph US-001 0/3')).toBeVisible(RUN_LIMIT);
+  await workbench.reload();
+  await expect(workbench.statusBarItem('Ralph US-001 0/3')).toBeVisible(RUN_LIMIT);
+  await run.release('first');
+  await expect(workbench.statusBarItem('Ralph US-002 1/3')).toBeVisible(RUN_LIMIT);
+  await expect(inSecond('Ralph US-002 1/3')).toBeVisible(RUN_LIMIT);
+  expect(await stops()).toEqual([]);
+
+  await second.close();
+  await workbench.closeWindow();
+  const [stop] = await until('the stop', async () => {
+    const found = await stops();
+    return found.length > 0 && found;
+  });
+  expect(stop).toMatchObject({ by: 'window', mode: 'afterIteration' });
+  await run.release('second');
+  await expect
+    .poll(async () => (await run.events()).at(-1), RUN_LIMIT)
+    .toMatchObject({ type: 'run.ended', outcome: 'stopped', stories: { done: 2, total: 3 } });
+
+  // The next window finds it stopped, and says nothing: that was asked for.
+  await workbench.openWindow();
+  await expect(workbench.statusBarItem('Ralph stopped · 2/3')).toBeVisible(RUN_LIMIT);
+  expect(await workbench.notifications()).toEqual([]);
+});

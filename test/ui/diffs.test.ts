@@ -1,0 +1,335 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, type Locator, test } from '@playwright/test';
+import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
+import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { newestJournal } from '../support/journals.ts';
+import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+const exec = promisify(execFile);
+const LINES = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
+const HOSTILE =
+  '<img src=x onerror="document.title=1"> $(alert) [x](command:workbench.action.quit)';
+const HOSTILE_FILE = '$(bell) [a](command:b) <i>.txt';
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+let temp: TempDir;
+let workspace: string;
+
+test.beforeEach(async () => {
+  temp = await tempDir('ralph-fresh-diffs-');
+  workspace = path.join(temp.path, 'todo-api');
+  await mkdir(path.join(temp.path, 'home'));
+  await mkdir(path.join(temp.path, 'notes'));
+});
+test.afterEach(() => temp.remove());
+
+const env = () =>
+  cleanEnv({
+    home: path.join(temp.path, 'home'),
+    extra: { FAKE_AGENT_NOTES: path.join(temp.path, 'notes') },
+  });
+
+function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
+  return Workbench.open({ workspace, extensionPath: repoRoot, env: env(), ...options });
+}
+
+async function git(...args: readonly string[]): Promise<string> {
+  return (await exec('git', [...args], { cwd: workspace, env: env() })).stdout.trim();
+}
+
+async function write(file: string, content: string | Buffer): Promise<void> {
+  await mkdir(path.dirname(path.join(workspace, file)), { recursive: true });
+  await writeFile(path.join(workspace, file), content);
+}
+
+async function commit(subject: string): Promise<string> {
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', subject);
+  return git('rev-parse', 'HEAD');
+}
+
+const prd = (isDone: boolean) =>
+  `${JSON.stringify(
+    {
+      project: 'todo',
+      userStories: [
+        { id: 'US-001', title: `Add todos ${HOSTILE}`, passes: isDone },
+        { id: 'US-002', title: 'List todos', passes: false },
+      ],
+    },
+    null,
+    2,
+  )}\n`;
+
+/** A run of two iterations on US-001, with a person's commit between them. @returns the run's first commit */
+async function recordedRun(): Promise<string> {
+  await write('.omc/prd.json', prd(false));
+  await write('src/app.mjs', `${LINES.join('\n')}\n`);
+  await write('docs/old.md', `${LINES.map(line => `# ${line}`).join('\n')}\n`);
+  await write('removed.txt', 'removed\n');
+  await write('logo.png', PIXEL);
+  const start = await gitRepo(workspace);
+  await write('src/app.mjs', `${LINES.join('\n')}\nmore\n`);
+  await write('src/new.mjs', 'export const first = 1;\n');
+  await rename(path.join(workspace, 'docs/old.md'), path.join(workspace, 'docs/new.md'));
+  await rm(path.join(workspace, 'removed.txt'));
+  await write('logo.png', Buffer.concat([PIXEL, Buffer.from([0, 1, 2])]));
+  const one = await commit(`feat: ${HOSTILE} \u001b[31mred`);
+  await write('person.txt', 'A person was here.\n');
+  await commit('A person');
+  await write('src/new.mjs', 'export const first = 1;\nexport const second = 2;\n');
+  await write(HOSTILE_FILE, 'hostile\n');
+  await write('.omc/prd.json', prd(true));
+  const two = await commit('feat: the second half');
+  const runId = newRunId();
+  const files = new RunFiles(workspace);
+  await mkdir(files.runDir(runId), { recursive: true });
+  await writeFile(path.join(files.stateDir, '.gitignore'), '*\n');
+  const stories = { done: 0, total: 2 };
+  const iteration = (number: number, hash: string, subject: string, outcome: string) => [
+    {
+      type: 'iteration.started',
+      iteration: number,
+      maxIterations: 5,
+      ...{ storyId: 'US-001', storyTitle: 'Add todos', stories },
+      ...{ promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
+    },
+    { type: 'commit.recorded', iteration: number, storyId: 'US-001', hash, subject },
+    ...(outcome === 'storyDone'
+      ? [{ type: 'story.changed', storyId: 'US-001', done: true, by: 'agent', iteration: number }]
+      : []),
+    {
+      type: 'iteration.ended',
+      iteration: number,
+      storyId: 'US-001',
+      outcome,
+      durationMs: 1_000,
+      commits: 1,
+      stories,
+    },
+  ];
+  const events = [
+    {
+      type: 'run.started',
+      runId,
+      ...{ version: '0.2.0', pid: 1, agent: 'claude', mode: 'stories', task: '' },
+      ...{ maxIterations: 5, stuckThreshold: 3, storyFile: '.omc/prd.json', stories },
+      startCommit: start,
+    },
+    ...iteration(1, one, `feat: ${HOSTILE}`, 'progress'),
+    ...iteration(2, two, 'feat: the second half', 'storyDone'),
+    { type: 'run.ended', outcome: 'maxIterations', exitCode: 1, stories, iterations: 2 },
+  ].map((event, i) => ({ seq: i + 1, at: new Date().toISOString(), ...event }));
+  const journal = events.map(event => `${JSON.stringify(event)}\n`).join('');
+  await writeFile(files.journalFile(runId), journal);
+  return one;
+}
+
+const tab = (workbench: Workbench): Locator =>
+  workbench.page.locator('.editor-group-container.active .tab.active');
+
+/** Until the dialog is there: a menu ignores what comes in the moment in which it opens. */
+async function askToRevert(workbench: Workbench): Promise<void> {
+  await expect(async () => {
+    await workbench.treeItem(/^US-001/).click({ button: 'right' });
+    await workbench.page.getByRole('menuitem', { name: 'Revert Story…' }).hover();
+    await workbench.page.keyboard.press('Enter');
+    await expect(workbench.dialog).toBeVisible({ timeout: 5_000 });
+  }).toPass({ timeout: 30_000 });
+}
+
+/** Chooses the first entry that has these words. */
+async function pick(workbench: Workbench, words: string): Promise<void> {
+  const row = workbench.page.locator('.quick-input-widget .monaco-list-row', { hasText: words });
+  await row.first().click();
+}
+
+test('changes of a commit, an iteration, a story and the run, without the git extension', async () => {
+  const one = await recordedRun();
+  await using workbench = await open({ settings: { 'git.enabled': false } });
+  await workbench.view('Ralph');
+  await workbench.treeItem(/^US-001/).click();
+  await workbench.page.keyboard.press('ArrowRight');
+  await workbench
+    .treeItem(/feat: <img/)
+    .first()
+    .click();
+  await expect(tab(workbench)).toContainText(`${one.slice(0, 7)} feat: <img src=x`);
+  await expect(tab(workbench)).toContainText('$(alert)');
+  expect([...(await workbench.diffEditorFileNames())].sort()).toEqual([
+    'docs/new.md',
+    'logo.png',
+    'removed.txt',
+    'src/app.mjs',
+    'src/new.mjs',
+  ]);
+  await workbench.screenshot('diff-commit');
+
+  await workbench.runCommand('Ralph: Open Iteration Changes');
+  await pick(workbench, 'Iteration 2');
+  await expect(tab(workbench)).toContainText('Iteration 2 · 1 commit');
+  expect([...(await workbench.diffEditorFileNames())].sort()).toEqual([
+    HOSTILE_FILE,
+    '.omc/prd.json',
+    'src/new.mjs',
+  ]);
+
+  await workbench.runCommand('Ralph: Open Story Changes');
+  await workbench.screenshot('diff-choose-story');
+  await pick(workbench, 'US-001');
+  await expect(tab(workbench)).toContainText('US-001 · 2 commits (7 files)');
+  expect([...(await workbench.diffEditorFileNames())].sort()).toEqual([
+    HOSTILE_FILE,
+    '.omc/prd.json',
+    'docs/new.md',
+    'logo.png',
+    'removed.txt',
+    'src/app.mjs',
+    'src/new.mjs',
+  ]);
+  await workbench.screenshot('diff-story');
+  await workbench.runCommand("Ralph: Review the Run's Changes");
+  await expect(tab(workbench)).toContainText(/Run of .* · 2 commits \(7 files\)/);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a story is reverted by one commit, after one question', async () => {
+  await recordedRun();
+  await write('untracked.txt', 'mine\n');
+  await using workbench = await open({ theme: 'light' });
+  await workbench.view('Ralph');
+  await askToRevert(workbench);
+  const { dialog } = workbench;
+  await expect(dialog).toContainText('Revert US-001 Add todos <img src=x');
+  await expect(dialog).toContainText('One new commit takes back 2 commits, in 7 files');
+  await expect(dialog).toContainText('US-001 is set to not done in prd.json');
+  await expect(dialog.locator('a[href], img')).toHaveCount(0);
+  await workbench.screenshot('revert-story');
+  const before = await git('rev-parse', 'HEAD');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await git('rev-parse', 'HEAD')).toBe(before);
+
+  await askToRevert(workbench);
+  await dialog.getByRole('button', { name: 'Revert 2 Commits' }).click();
+  await expect(workbench.notification('is reverted by commit')).toBeVisible();
+  expect(await git('rev-parse', 'HEAD^')).toBe(before);
+  expect(await git('log', '-1', '--format=%s')).toMatch(
+    /^Revert US-001: Add todos .*\(2 commits\)$/,
+  );
+  expect(await git('status', '--porcelain')).toBe('?? untracked.txt');
+  const files = (await git('ls-files')).split('\n').sort();
+  expect(files).toEqual([
+    '.omc/prd.json',
+    'docs/old.md',
+    'logo.png',
+    'person.txt',
+    'removed.txt',
+    'src/app.mjs',
+  ]);
+  expect(await readFile(path.join(workspace, '.omc/prd.json'), 'utf8')).toBe(prd(false));
+  expect(await readFile(path.join(workspace, 'logo.png'))).toEqual(PIXEL);
+  await expect(workbench.treeItem(/^US-001/).getByRole('checkbox')).toHaveAttribute(
+    'aria-checked',
+    'false',
+  );
+  const [ticked] = (await newestJournal(workspace)).filter(({ type }) => type === 'story.ticked');
+  expect(ticked).toMatchObject({ storyId: 'US-001', done: false });
+  await workbench
+    .notification('is reverted by commit')
+    .getByRole('button', { name: 'Open Changes' })
+    .click();
+  await expect(tab(workbench)).toContainText('Revert US-001');
+  await workbench.screenshot('revert-story-done');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('review notes reach the next agent on that story', async () => {
+  await recordedRun();
+  const files = new RunFiles(workspace);
+  await using workbench = await open({
+    settings: {
+      'ralphFresh.claudePath': path.join(repoRoot, 'test/support/fakeAgents/succeeds.mjs'),
+    },
+  });
+  const { page } = workbench;
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Open Iteration Changes');
+  await pick(workbench, 'Iteration 2');
+  const line = page.locator('.multiDiffEntry .modified .view-line', { hasText: 'second = 2' });
+  const plus = page
+    .locator('.multiDiffEntry .comment-range-glyph.line-hover')
+    .filter({ visible: true })
+    .first();
+  const note = page.locator('.review-widget');
+  const addNote = async (text: string) => {
+    // The lines that can be commented become known some time after they are shown.
+    await expect(async () => {
+      await page.mouse.move(640, 2);
+      await line.hover();
+      await expect(plus).toBeVisible({ timeout: 1_000 });
+    }).toPass({ timeout: 30_000 });
+    await plus.click();
+    await note.locator('.monaco-editor').last().click();
+    await page.keyboard.type(text);
+    await note.getByRole('button', { name: 'Tell the Next Agent' }).click();
+  };
+  await addNote('Say it with a [word](command:x), not a **number**.');
+  await expect(note).toContainText('Goes to the next agent on US-001').catch(async error => {
+    await workbench.screenshot('review-debug');
+    console.log(await pendingHints(files), workbench.consoleErrors(), JSON.stringify(await workbench.notifications()));
+    throw error;
+  });
+  await expect(note).toContainText('[word](command:x), not a **number**');
+  await workbench.screenshot('review-note');
+  const [hint] = await pendingHints(files);
+  expect(hint).toMatchObject({ storyId: 'US-001' });
+  expect(hint?.text).toMatch(
+    /^Review note on src\/new\.mjs:2 \(commit [0-9a-f]{7}, US-001\): Say it with a \[word\]/,
+  );
+  expect(hint?.text).toContain('    export const second = 2;');
+
+  const reopen = workbench.notification('US-001 is done, so no agent works on it.');
+  await reopen.getByRole('button', { name: 'Set to Not Done' }).click();
+  await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
+
+  // It is there again in the next window, and can still be changed.
+  await workbench.reload();
+  await workbench.view('Ralph');
+  await workbench.treeItem(/^US-001/).click();
+  await page.keyboard.press('ArrowRight');
+  await workbench
+    .treeItem(/feat: the second half/)
+    .first()
+    .click();
+  await expect(note).toContainText('Goes to the next agent on US-001');
+  await note.hover();
+  await note.getByRole('button', { name: 'Edit Note' }).click();
+  await note.locator('.edit-container .monaco-editor').filter({ visible: true }).first().click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type('Name it better.');
+  await note.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await pendingHints(files))[0]?.text).toContain('Name it better.');
+
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  await expect(note).toContainText('Told in iteration 1');
+  await expect(note.getByRole('button', { name: 'Edit Note' })).toHaveCount(0);
+  await workbench.screenshot('review-note-told');
+  const [newest = ''] = (await readdir(files.runsDir)).sort().reverse();
+  const prompt = await readFile(path.join(files.iterationDir(newest, 1), 'prompt.md'), 'utf8');
+  expect(prompt).toContain('Review note on src/new.mjs:2');
+  expect(prompt).toContain('Name it better.');
+  expect(prompt).not.toContain('Say it with');
+  await expect
+    .poll(async () => (await newestJournal(workspace)).some(({ type }) => type === 'run.ended'))
+    .toBe(true);
+  expect(existsSync(files.hintsFile)).toBe(false);
+});

@@ -1,0 +1,254 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@playwright/test';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { fakeAgent } from '../support/ralph.ts';
+import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+const SLOW = { timeout: 60_000 };
+
+let temp: TempDir;
+let workspace: string;
+const prdFile = () => path.join(workspace, '.omc', 'prd.json');
+const prdText = () => readFile(prdFile(), 'utf8');
+
+test.beforeEach(async () => {
+  temp = await tempDir('ralph-fresh-prd-');
+  workspace = path.join(temp.path, 'todo');
+  await Promise.all(
+    [path.join(workspace, '.omc'), path.join(temp.path, 'home'), path.join(temp.path, 'notes')].map(
+      dir => mkdir(dir, { recursive: true }),
+    ),
+  );
+});
+test.afterEach(() => temp.remove());
+
+const story = (id: string, change: object = {}) => ({
+  id,
+  title: `Story ${id}`,
+  acceptanceCriteria: ['It works'],
+  passes: false,
+  ...change,
+});
+const writeStories = (...userStories: unknown[]) =>
+  writeFile(prdFile(), `${JSON.stringify({ project: 'Todo', userStories }, null, 2)}\n`);
+
+async function openStoryFile(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
+  await gitRepo(workspace);
+  const workbench = await Workbench.open({
+    workspace,
+    extensionPath: repoRoot,
+    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    ...options,
+  });
+  await workbench.view('Ralph');
+  await expect(workbench.treeItem(/US-001/).first()).toBeVisible();
+  await workbench.runCommand('Ralph: Open the Story File');
+  await expect(workbench.page.locator('.monaco-editor .view-lines').first()).toContainText('Todo');
+  return workbench;
+}
+
+const lenses = ({ page }: Workbench) => page.locator('.codelens-decoration');
+
+test('problems under the text, mended by the keyboard', async () => {
+  await writeStories(
+    story('US-001'),
+    story('US-001', { passes: 'true' }),
+    story('US-003', { dependsOn: ['us-1'] }),
+  );
+  const original = await prdText();
+  await using workbench = await openStoryFile();
+  const { page } = workbench;
+  await expect(page.locator('.squiggly-warning')).toHaveCount(3);
+  await workbench.screenshot('prdEditor-problems');
+
+  await test.step('the next problem and its fix', async () => {
+    await page.keyboard.press('F8');
+    await expect(page.locator('.marker-widget')).toContainText('is already used on line');
+    await workbench.screenshot('prdEditor-marker');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+.');
+    const menu = page.locator('.action-widget').first();
+    await expect(menu).toContainText('Give it the id US-004');
+    await workbench.screenshot('prdEditor-quickFix');
+    await page.keyboard.press('Enter');
+    await expect(page.locator('.squiggly-warning')).toHaveCount(2);
+    await page.keyboard.press('Control+s');
+    const second = original.replace(/("US-001"[\s\S]*?)"US-001"/, '$1"US-004"');
+    await expect.poll(prdText).toBe(second);
+  });
+
+  await test.step('all at once', async () => {
+    await workbench.runCommand('Fix All');
+    await expect(page.locator('.squiggly-warning')).toHaveCount(0);
+    await page.keyboard.press('Control+s');
+    await expect.poll(prdText).toBe(
+      original
+        .replace(/("US-001"[\s\S]*?)"US-001"/, '$1"US-004"')
+        .replace('"passes": "true"', '"passes": true')
+        .replace('"us-1"', '"US-001"'),
+    );
+  });
+
+  await test.step('text that is not JSON, before it is saved', async () => {
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('[');
+    await expect(page.locator('.squiggly-error').first()).toBeVisible();
+    await page.keyboard.press('Control+z');
+    await expect(page.locator('.squiggly-error')).toHaveCount(0);
+  });
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('actions above each story, and what the schema offers', async () => {
+  await writeStories(
+    story('US-001', { title: '$(alert) <img src=x onerror=1> [a](command:b)' }),
+    story('$(alert)', { dependsOn: ['US-001'] }),
+    story('US-003', { dependsOn: ['$(alert)'] }),
+  );
+  const original = await prdText();
+  await using workbench = await openStoryFile();
+  const { page } = workbench;
+
+  await test.step('state and actions of an open story', async () => {
+    await expect(lenses(workbench).first()).toHaveText(/next.*Run.*Tick.*Skip/);
+    await expect(lenses(workbench).nth(2)).toContainText('waits for $ (alert)');
+    await expect(lenses(workbench).nth(2)).not.toContainText('Run');
+    await expect(lenses(workbench).locator('.codicon-alert')).toHaveCount(0);
+    await workbench.screenshot('prdEditor-lenses');
+  });
+
+  await test.step('a tick writes the file, with what was not saved before', async () => {
+    await page.keyboard.press('Control+End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Home');
+    await lenses(workbench)
+      .first()
+      .locator('a', { hasText: /^Tick$/ })
+      .click();
+    await expect.poll(prdText).toBe(`${original}\n`.replace('"passes": false', '"passes": true'));
+    await expect(lenses(workbench).first()).toHaveText(/done by hand.*Untick/);
+    await expect(lenses(workbench).nth(1)).toHaveText(/next.*Run/);
+  });
+
+  await test.step('completion knows the fields', async () => {
+    await page.keyboard.press('Control+g');
+    await page.keyboard.type('5:1');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('"prio');
+    await workbench.runCommand('Trigger Suggest');
+    const widget = page.locator('.suggest-widget.visible');
+    await expect(widget).toContainText('priority', SLOW);
+    await workbench.screenshot('prdEditor-completion');
+    await page.keyboard.press('Escape');
+  });
+
+  await test.step('they can be switched off', async () => {
+    await page.keyboard.press('Control+z');
+    await mkdir(path.join(workspace, '.vscode'), { recursive: true });
+    await writeFile(
+      path.join(workspace, '.vscode/settings.json'),
+      '{"ralphFresh.codeLens": false}',
+    );
+    await expect(lenses(workbench)).toHaveCount(0);
+  });
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a Markdown plan has the same actions and problems', async () => {
+  const plan = '# Todo\n\n- [ ] US-001 Create a todo\n- [ ] US-002 List todos\n';
+  const planFile = path.join(workspace, 'PLAN.md');
+  await writeFile(planFile, plan);
+  await using workbench = await openStoryFile();
+  const { page } = workbench;
+  await expect(lenses(workbench)).toHaveText([/next.*Run.*Tick/, /ready.*Run.*Tick/]);
+  await lenses(workbench)
+    .nth(1)
+    .locator('a', { hasText: /^Tick$/ })
+    .click();
+  const ticked = plan.replace('- [ ] US-002', '- [x] US-002');
+  await expect.poll(() => readFile(planFile, 'utf8')).toBe(ticked);
+  await expect(lenses(workbench).nth(1)).toHaveText(/done by hand.*Untick/);
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('```\n');
+  await expect(page.locator('.squiggly-error').first()).toBeVisible();
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a plan is shown as a diff and written only then', async () => {
+  test.setTimeout(200_000);
+  await writeStories(story('US-001'));
+  const original = await prdText();
+  const plan = {
+    ...{ project: 'Planned', branchName: 'ralph/planned', description: 'What was asked' },
+    userStories: [
+      story('US-001', { title: '$(alert) planned', priority: 1 }),
+      story('US-002', { priority: 2, dependsOn: ['US-001'] }),
+    ],
+  };
+  const script = [[{ result: [`\`\`\`json\n${JSON.stringify(plan)}\n\`\`\``] }]];
+  await using workbench = await openStoryFile({
+    env: cleanEnv({
+      home: path.join(temp.path, 'home'),
+      extra: {
+        FAKE_AGENT_NOTES: path.join(temp.path, 'notes'),
+        FAKE_AGENT_SCRIPT: JSON.stringify(script),
+      },
+    }),
+    settings: { 'ralphFresh.claudePath': fakeAgent('scripted') },
+  });
+  const { page } = workbench;
+  const tab = page.locator('.tab', { hasText: 'prd.json: now ↔ planned' });
+  const planIt = async (task: string) => {
+    await workbench.runCommand('Ralph: Plan Stories from a Task…');
+    await page.locator('.quick-input-widget input[type="text"]').fill(task);
+    await workbench.screenshot('prdEditor-planTask');
+    await page.keyboard.press('Enter');
+    await expect(tab).toBeVisible(SLOW);
+  };
+
+  await test.step('discarded by the button above the diff', async () => {
+    await planIt('Build it');
+    await expect(workbench.notification(/Write these 2 stories to/)).toBeVisible();
+    await expect(page.locator('.monaco-diff-editor .editor.modified')).toContainText('planned');
+    await workbench.screenshot('prdEditor-plan');
+    expect(await prdText()).toBe(original);
+    await page.getByRole('button', { name: 'Discard Plan' }).click();
+    await expect(tab).toHaveCount(0);
+    expect(await prdText()).toBe(original);
+  });
+
+  await test.step('refused where the file has changed meanwhile', async () => {
+    await page.keyboard.press('Control+k');
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await planIt('Build it');
+    await writeFile(prdFile(), `${original} `);
+    await page.getByRole('button', { name: 'Write Stories' }).first().click();
+    await expect(workbench.notification(/has changed since the plan was made/)).toBeVisible();
+    expect(await prdText()).toBe(`${original} `);
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
+  await test.step('written, and what was there is in the archive', async () => {
+    await planIt('Build it');
+    await workbench
+      .notification(/Write these 2 stories/)
+      .getByRole('button', { name: 'Write Stories' })
+      .click();
+    await expect(tab).toHaveCount(0);
+    await expect.poll(async () => JSON.parse(await prdText()).originalTask).toBe('Build it');
+    const [kept = ''] = await readdir(path.join(workspace, '.omc/archive'));
+    expect(await readFile(path.join(workspace, '.omc/archive', kept, 'prd.json'), 'utf8')).toBe(
+      `${original} `,
+    );
+    await expect(workbench.treeItem(/US-002/)).toBeVisible();
+    await workbench.screenshot('prdEditor-planned');
+  });
+  // What a person is told as an error stands in the console, too.
+  expect(
+    workbench.consoleErrors().filter(text => !/has changed since the plan/.test(text)),
+  ).toEqual([]);
+});

@@ -1,0 +1,340 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, type Locator, test } from '@playwright/test';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+const HOSTILE =
+  '$(alert) [quit](command:workbench.action.quit) <img src=x onerror="document.title=1">';
+
+interface Entry {
+  readonly id: string;
+  readonly [key: string]: unknown;
+}
+
+let temp: TempDir;
+let workspace: string;
+
+test.beforeEach(async () => {
+  temp = await tempDir('ralph-fresh-view-');
+  await mkdir(path.join(temp.path, 'home'));
+  workspace = await folder('shop');
+});
+test.afterEach(async () => {
+  // A test that failed in the middle must not leave its run behind.
+  for (const pid of pidsOf(await newestJournal(path.join(temp.path, 'todo-api')))) {
+    if (await isRunning(pid)) {
+      process.kill(pid, 'SIGKILL');
+    }
+  }
+  await temp.remove();
+});
+
+async function folder(name: string): Promise<string> {
+  const dir = path.join(temp.path, name);
+  await mkdir(dir);
+  await writeFile(path.join(dir, 'README.md'), `# ${name}\n`);
+  await gitRepo(dir);
+  return dir;
+}
+
+function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
+  return Workbench.open({
+    workspace,
+    extensionPath: repoRoot,
+    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    // Claude Code is not looked for, so that nothing comes in above the list later.
+    settings: { 'ralphFresh.agent': 'demo' },
+    ...options,
+  });
+}
+
+/** Shows the view, with no hover of its tab over the lines. */
+async function showStories(workbench: Workbench): Promise<Locator> {
+  const view = await workbench.view('Ralph');
+  await workbench.page.mouse.move(640, 2);
+  return view;
+}
+
+async function write(file: string, entries: readonly Entry[], dir = workspace): Promise<string> {
+  const userStories = entries.map(entry => ({
+    title: `Story ${entry.id}`,
+    acceptanceCriteria: ['It works'],
+    passes: false,
+    ...entry,
+  }));
+  const text = `${JSON.stringify({ project: 'Shop', userStories }, null, 2)}\n`;
+  await mkdir(path.dirname(path.join(dir, file)), { recursive: true });
+  await writeFile(path.join(dir, file), text);
+  return text;
+}
+
+/** A run that has ended, in which two iterations came to nothing. */
+async function stuckRun(dir: string, storyId: string, storyFile: string): Promise<void> {
+  const count = { done: 0, total: 2 };
+  const iterations = [1, 2].flatMap(iteration => [
+    {
+      type: 'iteration.started',
+      iteration,
+      maxIterations: 5,
+      storyId,
+      stories: count,
+      promptBytes: 1,
+      handoffBytes: 1,
+      stuckFor: iteration - 1,
+    },
+    {
+      type: 'iteration.ended',
+      iteration,
+      storyId,
+      outcome: 'noProgress',
+      durationMs: 1000,
+      commits: 0,
+      stories: count,
+    },
+  ]);
+  const runId = '2026-01-02T03-04-05-006-abcdef';
+  const events = [
+    {
+      type: 'run.started',
+      runId,
+      version: '0.2.0',
+      pid: 1,
+      agent: 'claude',
+      mode: 'stories',
+      task: '',
+      maxIterations: 5,
+      stuckThreshold: 2,
+      storyFile,
+      stories: count,
+    },
+    ...iterations,
+    { type: 'run.ended', outcome: 'stuck', exitCode: 3, iterations: 2, stories: count },
+  ];
+  const dirOfRun = path.join(dir, '.omc', 'state', 'runs', runId);
+  await mkdir(dirOfRun, { recursive: true });
+  await writeFile(
+    path.join(dirOfRun, 'journal.jsonl'),
+    events
+      .map(
+        (event, i) =>
+          `${JSON.stringify({ seq: i + 1, at: '2026-01-02T03:04:05.006Z', ...event })}\n`,
+      )
+      .join(''),
+  );
+}
+
+const SHOP: readonly Entry[] = [
+  { id: 'US-001', epic: 'Checkout', title: 'Pay by card', priority: 1, passes: true },
+  {
+    id: 'US-002',
+    epic: 'Checkout',
+    title: 'Pay by invoice',
+    priority: 2,
+    acceptanceCriteria: ['The invoice has a number', { text: 'The sum is right', passes: true }],
+  },
+  { id: 'US-003', epic: 'Checkout', title: HOSTILE, priority: 3, acceptanceCriteria: [HOSTILE] },
+  { id: 'US-004', epic: HOSTILE, title: 'Search by name', priority: 4, dependsOn: ['US-002'] },
+  { id: 'US-005', epic: HOSTILE, title: 'Search by colour', priority: 5 },
+];
+
+for (const theme of ['light', 'dark', 'hc-dark'] as const) {
+  test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
+    await write('prd.json', SHOP);
+    await stuckRun(workspace, 'US-005', 'prd.json');
+    await using workbench = await open({ theme });
+    await showStories(workbench);
+    await expect(workbench.treeItem(/^Group Checkout, 1 of 3 done/)).toBeVisible();
+    await expect(workbench.treeItem(`Group ${HOSTILE}, 0 of 2 done`)).toBeVisible();
+    await expect(workbench.treeItem(/^US-001 Pay by card, done, priority 1/)).toBeVisible();
+    await expect(workbench.treeItem(/^US-004.*waits for US-002, priority 4/)).toBeVisible();
+    await expect(workbench.treeItem(/^US-005.*stuck · no progress for 2 iterations/)).toBeVisible();
+    await expect(workbench.activityTab('Ralph')).toHaveAccessibleName(/1 story needs you/);
+
+    for (const id of ['US-002', 'US-003']) {
+      await workbench.treeItem(new RegExp(`^${id}`)).click();
+      await workbench.page.keyboard.press('ArrowRight');
+    }
+    await expect(workbench.treeItem(/^Criterion The invoice has a number$/)).toBeVisible();
+    await expect(workbench.treeItem(/^Criterion The sum is right, done$/)).toBeVisible();
+    await expect(workbench.treeItem(`Criterion ${HOSTILE}`)).toBeVisible();
+    await expect(workbench.treeItem(HOSTILE).locator('a[href], img[src=x]')).toHaveCount(0);
+    await workbench.treeItem(/^US-004/).hover();
+    const hover = workbench.page.locator('.monaco-hover:visible');
+    await expect(hover).toContainText('depends on US-002');
+    await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
+    await workbench.screenshot(`storiesView-epics-${theme}`);
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+}
+
+test('a story gets another turn by the mouse and by the keyboard', async () => {
+  const file = path.join(workspace, 'prd.json');
+  const text = await write(
+    'prd.json',
+    ['US-001', 'US-002', 'US-003'].map((id, i) => ({ id, priority: i + 1 })),
+  );
+  await using workbench = await open();
+  await showStories(workbench);
+  const ids = async () => {
+    const names = await workbench.treeItem(/^US-/).evaluateAll(rows =>
+      rows
+        .map(row => ({ top: row.getBoundingClientRect().top, name: row.ariaLabel ?? '' }))
+        .sort((a, b) => a.top - b.top)
+        .map(({ name }) => name),
+    );
+    return names.map(name => name.slice(0, 6)).join(' ');
+  };
+  await expect.poll(ids).toBe('US-001 US-002 US-003');
+  await workbench.treeItem(/^US-003/).dragTo(workbench.treeItem(/^US-001/));
+  await expect.poll(ids).toBe('US-003 US-001 US-002');
+  await expect(workbench.treeItem(/^US-003.*next/)).toBeVisible();
+  expect(await readFile(file, 'utf8')).toBe(text.replace('"priority": 3', '"priority": 0'));
+
+  await workbench.treeItem(/^US-003/).click();
+  await workbench.page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(ids).toBe('US-001 US-003 US-002');
+  await workbench.page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(ids).toBe('US-001 US-002 US-003');
+  await workbench.page.keyboard.press('Alt+ArrowUp');
+  await expect.poll(ids).toBe('US-001 US-003 US-002');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a filter shows only some stories, says so, and is cleared with one click', async () => {
+  await write('prd.json', SHOP);
+  await using workbench = await open();
+  const view = await showStories(workbench);
+  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+  await workbench.runCommand('Ralph: Filter Stories…');
+  const pick = workbench.page.locator('.quick-input-widget');
+  await pick.getByRole('checkbox', { name: 'waiting,' }).click();
+  await workbench.screenshot('storiesView-filter-pick');
+  await pick.getByRole('button', { name: 'OK' }).click();
+  await expect(view.getByText('Filter: waiting · 1 of 5 shown')).toBeVisible();
+  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+  await workbench.screenshot('storiesView-filter');
+  await workbench.treeItem(/^US-004/).hover();
+  await view.getByRole('button', { name: 'Clear the Filter' }).click();
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+  await expect(view.getByText('1 of 5 done', { exact: true })).toBeVisible();
+
+  await workbench.runCommand('Ralph: Filter Stories…');
+  await workbench.page.keyboard.type('search colour');
+  await workbench.page.keyboard.press('Enter');
+  await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
+  await expect(workbench.treeItem(/^US-005/)).toBeVisible();
+});
+
+test('of several story files a person chooses one, and the window remembers it', async () => {
+  await write('prd.json', [{ id: 'US-001', title: 'The usual list' }]);
+  await write('packages/api/prd.json', [
+    { id: 'API-1', title: 'The other list', passes: true },
+    { id: 'API-2' },
+  ]);
+  await mkdir(path.join(workspace, 'tasks'));
+  await writeFile(path.join(workspace, 'tasks', 'prd.json'), '{');
+  await using workbench = await open();
+  const view = await showStories(workbench);
+  await expect(workbench.treeItem(/^US-001 The usual list/)).toBeVisible();
+  await workbench.runCommand('Ralph: Choose the Story File…');
+  const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+  await expect(rows.filter({ hasText: 'prd.json' }).first()).toContainText(
+    '0 of 1 done · shown now',
+  );
+  await expect(rows.filter({ hasText: 'tasks/prd.json' })).toContainText('cannot be used, line 1');
+  await workbench.screenshot('storiesView-choose');
+  await rows.filter({ hasText: 'packages/api/prd.json' }).click();
+  await expect(workbench.treeItem(/^API-1 The other list, done/)).toBeVisible();
+  await expect(view.getByText('packages/api/prd.json')).toBeVisible();
+  await workbench.checkbox(/^API-2/).click();
+  await expect
+    .poll(() => readFile(path.join(workspace, 'packages/api/prd.json'), 'utf8'))
+    .not.toContain('"passes": false');
+
+  await workbench.reload();
+  await showStories(workbench);
+  await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
+});
+
+test('a run on another list than the one in sight is told, with the way to its stories', async () => {
+  const sample = path.join(temp.path, 'todo-api');
+  await cp(path.join(repoRoot, 'sample'), sample, { recursive: true });
+  await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }], sample);
+  await gitRepo(sample);
+  const holds = path.join(temp.path, 'holds');
+  await mkdir(holds);
+  await writeFile(path.join(holds, 'US-001'), '');
+  const home = path.join(temp.path, 'home');
+  const extra = { RALPH_FRESH_DEMO_HOLD: holds, RALPH_FRESH_DEMO_PACE_MS: '20' };
+  await using workbench = await open({ workspace: sample, env: cleanEnv({ home, extra }) });
+  const view = await showStories(workbench);
+  await expect(workbench.treeItem(/^US-001 Create a todo/)).toBeVisible();
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
+
+  await workbench.runCommand('Ralph: Choose the Story File…');
+  const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+  await rows.filter({ hasText: 'tasks/prd.json' }).click();
+  await expect(workbench.treeItem(/^US-001 Of the other list, next/)).toBeVisible();
+  await expect(view.getByText('0 of 1 done · a run works on .omc/prd.json')).toBeVisible();
+  await workbench.screenshot('storiesView-otherList');
+  await workbench.treeItem(/^US-001/).hover();
+  await view.getByRole('button', { name: 'Show the Stories of the Run' }).click();
+  await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
+  await expect(view.getByText('a run works on')).toHaveCount(0);
+  await workbench.runCommand('Ralph: Stop');
+  await expect(workbench.treeItem(/^US-001 Create a todo, next/)).toBeVisible();
+});
+
+test('each folder of a window has its own stories', async () => {
+  await write('prd.json', [{ id: 'US-001', passes: true }, { id: 'US-002' }]);
+  const second = await folder('docs');
+  const text = await write('prd.json', [{ id: 'US-001', title: 'Write the guide' }], second);
+  await stuckRun(second, 'US-001', 'prd.json');
+  await folder('empty');
+  const file = path.join(temp.path, 'all.code-workspace');
+  await writeFile(
+    file,
+    JSON.stringify({ folders: ['shop', 'docs', 'empty'].map(name => ({ path: name })) }),
+  );
+  await using workbench = await open({ workspace: file });
+  await showStories(workbench);
+  await expect(workbench.treeItem(/^Folder shop, 1 of 2 done$/)).toBeVisible();
+  await expect(workbench.treeItem(/^Folder docs, 0 of 1 done · needs you$/)).toBeVisible();
+  await expect(workbench.treeItem(/^Folder empty, no stories$/)).toBeVisible();
+  await workbench.screenshot('storiesView-folders');
+
+  await workbench.checkbox(/^US-001 Write the guide/).click();
+  await expect(workbench.treeItem(/^Folder docs, 1 of 1 done$/)).toBeVisible();
+  expect(await readFile(path.join(second, 'prd.json'), 'utf8')).toBe(
+    text.replace('"passes": false', '"passes": true'),
+  );
+  // The folder of the last tick is the active one: the palette works in it.
+  await workbench.runCommand('Ralph: Open the Story File');
+  await expect(
+    workbench.page.locator('.breadcrumbs-below-tabs, .tabs-breadcrumbs').first(),
+  ).toContainText('docs');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('5,000 stories are shown, scrolled and ticked like five', async () => {
+  await write(
+    'prd.json',
+    Array.from({ length: 5000 }, (_, i) => ({ id: `S-${i + 1}`, priority: i + 1 })),
+  );
+  await using workbench = await open();
+  const view = await showStories(workbench);
+  await expect(workbench.treeItem(/^S-1 /)).toBeVisible();
+  await expect(view.getByText('0 of 5000 done')).toBeVisible();
+  await workbench.treeItem(/^S-1 /).click();
+  await workbench.page.keyboard.press('End');
+  await expect(workbench.treeItem(/^S-5000 /)).toBeVisible();
+  await workbench.checkbox(/^S-5000 /).click();
+  await expect(workbench.treeItem(/^S-5000 .*done by hand/)).toBeVisible();
+  await expect(view.getByText('1 of 5000 done')).toBeVisible();
+  await workbench.screenshot('storiesView-many');
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CostEstimate } from '../../src/orchestrator/agents/costEstimate.ts';
+import { listPrice } from '../../src/orchestrator/agents/modelPrices.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+import { callCost } from '../../src/orchestrator/calls/callCost.ts';
+
+const MILLION = { input: 1e6, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** What the lines of a stream are estimated to have cost. */
+function estimateOf(...lines: readonly object[]): CostEstimate {
+  const decoder = new StreamJsonDecoder();
+  const estimate = new CostEstimate();
+  for (const line of lines) {
+    decoder.decode(JSON.stringify(line)).forEach(event => {
+      estimate.take(event);
+    });
+  }
+  return estimate;
+}
+
+const message = (id: string, output_tokens: number, text = '', more: object = {}) => ({
+  type: 'assistant',
+  message: {
+    ...{ id, model: 'claude-opus-5-5', content: [{ type: 'text', text }] },
+    usage: { input_tokens: 1_000, output_tokens, ...more },
+  },
+});
+const result = (more: object) => ({ type: 'result', subtype: 'success', num_turns: 1, ...more });
+
+describe('list prices', () => {
+  test('by family and version, however a provider writes the name', () => {
+    const input = (model: string) => listPrice(model, { ...MILLION, input: 1_000 }) * 1_000;
+    for (const [model, dollars] of [
+      ['claude-opus-5-5', 4],
+      ['claude-opus-5-20260724', 5],
+      ['us.anthropic.claude-opus-4-5-20251101-v1:0', 5],
+      ['claude-opus-4-1@20250805', 15],
+      ['claude-opus-4-20250514', 15],
+      ['claude-sonnet-5', 2],
+      ['claude-sonnet-4.5', 3],
+      ['claude-haiku-4-5', 1],
+      ['claude-fable-5-1', 10],
+    ] as const) {
+      assert.equal(Number(input(model).toFixed(6)), dollars, model);
+    }
+  });
+
+  test('an unknown model costs the dearest price, an unknown version that of its family', () => {
+    for (const model of [undefined, 'fake-model', 'gpt-9', 'claude-opus-9']) {
+      assert.equal(listPrice(model, MILLION), 15, model);
+    }
+    assert.equal(listPrice('claude-opus-5-7', { ...MILLION, input: 0, output: 1e6 }), 75);
+  });
+
+  test('the cache: read, written for an hour unless it is known to be less', () => {
+    const written = { ...MILLION, input: 0, cacheWrite: 1e6 };
+    assert.equal(listPrice('claude-opus-5-5', written), 8);
+    assert.equal(listPrice('claude-opus-5-5', { ...written, cacheWrite5m: 1e6 }), 5);
+    assert.equal(listPrice('claude-opus-5-5', { ...MILLION, input: 0, cacheRead: 1e6 }), 0.2);
+  });
+
+  test('long prompts cost more where the list says so', () => {
+    assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 100_000 }), 0.01);
+    assert.equal(listPrice('claude-haiku-5-5', { ...MILLION, input: 200_000 }), 0.1);
+  });
+});
+
+describe('the estimate of a call', () => {
+  test('counts each message once, by its last usage', () => {
+    const { costUsd, usage } = estimateOf(message('a', 1), message('b', 10), message('a', 100));
+    assert.deepEqual(usage, { input: 2_000, output: 110, cacheRead: 0, cacheWrite: 0 });
+    assert.equal(Number(costUsd.toFixed(6)), 0.0102);
+  });
+
+  test('what is printed of a message counts where its usage knows only the first tokens', () => {
+    const { usage } = estimateOf(
+      message('a', 1, 'x'.repeat(300)),
+      message('a', 1, 'x'.repeat(600)),
+    );
+    assert.ok(usage.output >= 300, `${usage.output}`);
+  });
+
+  test('nothing before the first answer, and nothing for what no model has said', () => {
+    const synthetic = { ...message('a', 5).message, model: '<synthetic>' };
+    const estimate = estimateOf(
+      { type: 'system', subtype: 'init' },
+      { type: 'assistant', message: synthetic },
+    );
+    assert.deepEqual(callCost(undefined, estimate), {});
+  });
+
+  test('a result tells the cost; what goes on behind it is added', () => {
+    const done = { turns: 1, costUsd: 0.5 };
+    const told = result({ total_cost_usd: 0.5 });
+    assert.deepEqual(callCost(done, estimateOf(message('a', 1), told)), done);
+    const { costEstimated, costUsd = 0 } = callCost(
+      done,
+      estimateOf(message('a', 1), told, message('a', 1), message('b', 0)),
+    );
+    assert.deepEqual([costUsd.toFixed(3), costEstimated], ['0.504', true]);
+  });
+
+  test('a result without a cost leaves the estimate', () => {
+    const cost = callCost({ turns: 2 }, estimateOf(message('a', 0), result({})));
+    assert.deepEqual([cost.costUsd, cost.costEstimated, cost.turns], [0.004, true, 2]);
+  });
+
+  test('memory stays bounded, and the sum whole', () => {
+    const { usage } = estimateOf(...Array.from({ length: 5_000 }, (_, i) => message(`m${i}`, 1)));
+    assert.deepEqual([usage.input, usage.output], [5_000_000, 5_000]);
+  });
+});

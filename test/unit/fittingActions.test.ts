@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import { fittingActions, type RunAction } from '../../src/views/run/fittingActions.ts';
+
+const here = { allDone: false, isTrusted: true, folders: 1 };
+const living = (state: Partial<RunState>) => ({
+  runId: 'r',
+  alive: true,
+  state: { ...INITIAL_RUN_STATE, phase: 'running' as const, ...state },
+});
+const ended = (state: Partial<RunState>) => ({
+  runId: 'r',
+  alive: false,
+  state: { ...INITIAL_RUN_STATE, phase: 'ended' as const, ...state },
+});
+const current = {
+  number: 1,
+  storyId: 'US-001',
+  startedAt: '',
+  costUsd: 0,
+  handled: new Map(),
+  commits: 0,
+};
+
+const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
+  [
+    'a run at work',
+    fittingActions(living({ current }), false, here),
+    ['pause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'a question that the run waits for',
+    fittingActions(
+      living({ waiting: { kind: 'pause', reason: 'question', storyId: 'US-001' } }),
+      true,
+      here,
+    ),
+    ['answer', 'resume', 'hint', 'skip', 'stop', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'a usage limit',
+    fittingActions(
+      living({ current, waiting: { kind: 'limit', until: '', known: true, message: '' } }),
+      false,
+      here,
+    ),
+    ['tryNow', 'stop', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'a stop that was asked for',
+    fittingActions(living({ phase: 'stopping', current }), false, here),
+    ['stop', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'a question that ended the run',
+    fittingActions(ended({ outcome: 'needsHuman' }), true, here),
+    ['answer', 'goOn', 'progress', 'stories'],
+  ],
+  [
+    'the work is done',
+    fittingActions(ended({ outcome: 'completed' }), false, { ...here, allDone: true }),
+    ['review', 'progress', 'stories'],
+  ],
+  [
+    'a killed loop',
+    fittingActions({ ...living({ current }), alive: false }, false, here),
+    ['goOn', 'progress', 'stories'],
+  ],
+  [
+    'nothing yet',
+    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, here),
+    ['start', 'progress', 'stories'],
+  ],
+  [
+    'Restricted Mode looks and does nothing',
+    fittingActions(living({ current }), true, { ...here, isTrusted: false }),
+    ['progress', 'terminal', 'stories'],
+  ],
+  [
+    'several folders',
+    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, { ...here, folders: 2 }),
+    ['start', 'progress', 'stories', 'chooseFolder'],
+  ],
+];
+
+for (const [name, actual, expected] of cases) {
+  test(name, () => assert.deepEqual(actual, expected));
+}

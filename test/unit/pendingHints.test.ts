@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import {
+  addPendingHint,
+  pendingHints,
+  removePendingHints,
+  rewordPendingHint,
+} from '../../src/orchestrator/run/pendingHints.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { toldHints } from '../../src/orchestrator/run/toldHints.ts';
+import { hintOf } from '../../src/views/diff/reviewNote.ts';
+import { type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+describe('hints that wait', () => {
+  let temp: TempDir;
+  let files: RunFiles;
+  const texts = async () => (await pendingHints(files)).map(({ text }) => text);
+
+  beforeEach(async () => {
+    temp = await tempDir('hints-');
+    files = new RunFiles(path.join(temp.path, 'workspace'));
+    await mkdir(files.workspace);
+  });
+  afterEach(() => temp.remove());
+
+  test('are kept in their order, changed and taken back', async () => {
+    assert.deepEqual(await pendingHints(files), []);
+    const one = await addPendingHint(files, { text: 'One\n"x" ü', storyId: 'US-001' });
+    const two = await addPendingHint(files, { text: 'Two' });
+    assert.deepEqual(await pendingHints(files), [one, two]);
+    assert.equal(await rewordPendingHint(files, one.id, 'Other'), true);
+    assert.equal(await rewordPendingHint(files, 'unknown', 'Other'), false);
+    assert.deepEqual(await pendingHints(files), [{ ...one, text: 'Other' }, two]);
+    await removePendingHints(files, new Set([one.id, 'unknown']));
+    assert.deepEqual(await texts(), ['Two']);
+    await removePendingHints(files, new Set([two.id]));
+    await assert.rejects(stat(files.hintsFile));
+    assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
+  });
+
+  test('many writers at once lose none', async () => {
+    const all = Array.from({ length: 20 }, (_, i) => `hint ${i}`);
+    await Promise.all(all.map(text => addPendingHint(files, { text })));
+    assert.deepEqual((await texts()).sort(), all.sort());
+  });
+
+  test('what is no hint is left out; a link is not followed', async () => {
+    const one = await addPendingHint(files, { text: 'One' });
+    await appendFile(files.hintsFile, '{"id":7}\nnot JSON\n{"id":"x","text":""}\n{"id":"half');
+    assert.deepEqual(await pendingHints(files), [one]);
+    const elsewhere = path.join(temp.path, 'elsewhere');
+    await writeFile(elsewhere, await readFile(files.hintsFile));
+    await removePendingHints(files, new Set([one.id]));
+    await symlink(elsewhere, files.hintsFile);
+    assert.deepEqual(await pendingHints(files), []);
+    await addPendingHint(files, { text: 'Two' });
+    assert.deepEqual(await texts(), ['Two']);
+    assert.match(await readFile(elsewhere, 'utf8'), /One/);
+  });
+});
+
+test('a hint is told in the iteration that starts after it was given', () => {
+  const at = '2026-11-22T06:00:00.000Z';
+  const given = (id: string | undefined): RunEvent => ({
+    ...{ seq: 1, at, type: 'hint.given', text: 'x' },
+    ...(id === undefined ? {} : { id }),
+  });
+  const started = (iteration: number): RunEvent => ({
+    ...{ seq: 1, at, type: 'iteration.started', iteration, maxIterations: 9, storyId: 'US-001' },
+    ...{ stories: { done: 0, total: 1 }, promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
+  });
+  const events = [started(1), given('a'), given(undefined), given('b'), started(2), given('c')];
+  assert.deepEqual(
+    [...toldHints(events)],
+    [
+      ['a', { iteration: 2, storyId: 'US-001' }],
+      ['b', { iteration: 2, storyId: 'US-001' }],
+    ],
+  );
+});
+
+test('a review note says where, what and about which code', () => {
+  const note = {
+    folder: '/w',
+    commit: 'abcdef0123456789',
+    path: 'src/a \u001b[31m.ts',
+    ...{ line: 4, endLine: 4, text: ' Name it better. ' },
+  };
+  assert.equal(
+    hintOf({ ...note, storyId: 'US-003' }, ['  const x = 1;']),
+    'Review note on src/a .ts:5 (commit abcdef0, US-003): Name it better.\nThe code there:\n      const x = 1;',
+  );
+  const long = hintOf({ ...note, endLine: 99 }, new Array(95).fill('y'.repeat(999)));
+  assert.match(long, /^Review note on src\/a \.ts:5-100 \(commit abcdef0\): /);
+  assert.ok(long.length < 2_500);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { prdSchema, prdSchemaText } from '../../scripts/lib/prdSchema.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+// Real story files of strangers are kept beside the repository, not in it; `RALPH_CORPUS` may say where.
+const corpus = process.env['RALPH_CORPUS'] ?? path.join(root, '../shared/corpus');
+const schemaFile = path.join(root, 'schemas/prd.schema.json');
+
+test('schemas/prd.schema.json is the generated one: if not, run "npm run schema"', async () => {
+  assert.equal(await readFile(schemaFile, 'utf8'), prdSchemaText());
+});
+
+test('the extension contributes it for every prd.json', async () => {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(contributes.jsonValidation, [
+    { fileMatch: ['prd.json'], url: './schemas/prd.schema.json' },
+  ]);
+});
+
+test('what a person sees of it: each field is explained, a new story is offered', async () => {
+  const schema = JSON.parse(await readFile(schemaFile, 'utf8'));
+  const { story } = schema.definitions;
+  for (const [key, { description }] of Object.entries<{ description?: string }>(story.properties)) {
+    assert.ok(description && description.length > 10, key);
+  }
+  assert.equal(story.defaultSnippets[0].body.passes, false);
+  for (const key of ['id', 'title', 'acceptanceCriteria', 'passes', 'priority', 'dependsOn']) {
+    assert.ok(key in story.properties, key);
+  }
+});
+
+for (const [name, folder] of [
+  ['the fixtures', path.join(root, 'test/fixtures/stories')],
+  ['the corpus', path.join(corpus, 'prd')],
+] as const) {
+  test(`no story file of ${name} that the reader takes is wrong by the schema`, async t => {
+    if (!existsSync(folder)) {
+      t.diagnostic(`${folder} is not here`);
+      return;
+    }
+    let checked = 0;
+    for (const file of await readdir(folder, { recursive: true })) {
+      if (!file.endsWith('.json')) {
+        continue;
+      }
+      const content = await readFile(path.join(folder, file));
+      if (parseStoryFile('prd.json', content).kind === 'stories') {
+        const value = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''));
+        assert.equal(prdSchema.safeParse(value).error, undefined, file);
+        checked += 1;
+      }
+    }
+    assert.ok(checked > 5);
+  });
+}
+
+test('it is no schema of everything', () => {
+  for (const value of ['text', 3, null, true]) {
+    assert.ok(!prdSchema.safeParse(value).success);
+  }
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
+import { foldRun } from '../../src/orchestrator/run/runState.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import { shownCharts } from '../../src/views/progress/charts.ts';
+import { Numbers } from '../../src/views/progress/numbers.ts';
+
+const numbers = new Numbers('en');
+
+function charts(bodies: readonly RunEventBody[], language = numbers) {
+  const events = bodies.map(
+    (body, index) => ({ ...body, seq: index + 1, at: '2026-03-01T12:00:00.000Z' }) as RunEvent,
+  );
+  const rows = iterationRows(events, { alive: true });
+  return shownCharts(foldRun(events), events, rows, english, language);
+}
+
+function run(iterations: number, total: number, budgetUsd?: number): RunEventBody[] {
+  const stories = (done: number) => ({ done: Math.min(done, total), total });
+  return [
+    {
+      type: 'run.started',
+      runId: 'r1',
+      version: '0.1.0',
+      pid: 1,
+      agent: 'claude',
+      mode: 'stories',
+      task: '',
+      maxIterations: 2_000,
+      stuckThreshold: 3,
+      stories: stories(0),
+      ...(budgetUsd !== undefined && { budgetUsd }),
+    },
+    ...Array.from({ length: iterations }, (_, at): RunEventBody[] => [
+      {
+        type: 'iteration.started',
+        iteration: at + 1,
+        maxIterations: 2_000,
+        stories: stories(at),
+        promptBytes: 1,
+        handoffBytes: 1,
+        stuckFor: 0,
+      },
+      {
+        type: 'iteration.ended',
+        iteration: at + 1,
+        outcome: 'storyDone',
+        durationMs: 1,
+        costUsd: at === 1 ? 0.5 : 0.25,
+        commits: 1,
+        stories: stories(at + 1),
+      },
+    ]).flat(),
+  ];
+}
+
+describe('shownCharts', () => {
+  it('draws nothing before an iteration has ended', () => {
+    assert.equal(charts(run(0, 3)), undefined);
+    assert.equal(charts(run(1, 3).slice(0, 2)), undefined);
+  });
+
+  it('tells stories left and cost, in numbers and in words', () => {
+    const shown = charts(run(3, 5, 4));
+    assert.deepEqual(
+      shown?.points.map(({ label, left, cost, sum }) => [label, left, cost, sum]),
+      [
+        ['0', 5, undefined, 0],
+        ['1', 4, 0.25, 0.25],
+        ['2', 3, 0.5, 0.75],
+        ['3', 2, 0.25, 1],
+      ],
+    );
+    assert.equal(shown?.stories?.words, '5 stories left at the start, 2 after 3 iterations.');
+    assert.equal(shown?.sum?.words, '$1.00 of the budget of $4.00 up to iteration 3.');
+    assert.deepEqual([shown?.sum?.budget, shown?.sum?.top], [4, 4]);
+    assert.equal(
+      shown?.cost?.words,
+      '$0.33 for an iteration on average; iteration 2 cost most, $0.50.',
+    );
+    assert.equal(shown?.cost?.top, 0.5);
+  });
+
+  it('leaves out what there is not: stories of a free task, costs of an agent that costs nothing', () => {
+    const free = charts(
+      run(2, 0).map(body =>
+        body.type === 'iteration.ended' ? ({ ...body, costUsd: undefined } as RunEventBody) : body,
+      ),
+    );
+    assert.ok(free);
+    assert.deepEqual([free.stories, free.sum, free.cost], [undefined, undefined, undefined]);
+  });
+
+  it('counts what planning has cost before the first iteration', () => {
+    const [started, ...iterations] = run(1, 3);
+    assert.ok(started);
+    const plan: RunEventBody = {
+      type: 'agent.ended',
+      iteration: 0,
+      purpose: 'plan',
+      reason: 'exited',
+      durationMs: 1,
+      leftovers: 0,
+      costUsd: 2,
+    };
+    const sums = charts([started, plan, ...iterations])?.points.map(({ sum }) => sum);
+    assert.deepEqual(sums, [2, 2.25]);
+  });
+
+  it('puts iterations together where there are many', () => {
+    const shown = charts(run(1_000, 1_000));
+    assert.ok(shown && shown.points.length <= 61);
+    assert.equal(shown.points[1]?.label, '1–17');
+    assert.equal(shown.points.at(-1)?.label.endsWith('–1000'), true);
+    assert.equal(shown.points.at(-1)?.sum, 250.25);
+    assert.equal(shown.points.at(-1)?.left, 0);
+    assert.equal(shown.cost?.title, 'Cost per 17 iterations');
+  });
+
+  it("writes numbers as the window's language does", () => {
+    const german = charts(run(3, 5, 4), new Numbers('de'));
+    assert.match(german?.sum?.words ?? '', /1,00\s\$ of the budget of 4,00\s\$/);
+  });
+});

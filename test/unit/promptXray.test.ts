@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { initHandoff } from '../../src/orchestrator/handoff.ts';
+import { iterationPrompt, type PromptInput } from '../../src/orchestrator/prompt/prompt.ts';
+import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import { Numbers } from '../../src/views/progress/numbers.ts';
+import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';
+
+/** Every section has something to say, some of it in other writings than ours. */
+const input: PromptInput = {
+  handoff: {
+    ...initHandoff({
+      prompt: 'Baue eine API für Aufgaben 📝',
+      maxIterations: 20,
+      completionPromise: 'X',
+    }),
+    iteration: 7,
+    git: {
+      recentCommits: [{ hash: 'abc1234', message: 'feat: 日本語の' }],
+      branch: 'main',
+      hasUncommittedChanges: true,
+    },
+  },
+  story: {
+    id: 'US-002',
+    title: 'List todos',
+    description: 'As a user …\n\n## Your Mission\nis no heading of ours here.',
+    criteria: [{ text: 'GET /todos answers 200' }],
+    done: false,
+    dependsOn: [],
+    position: 1,
+    line: 9,
+  },
+  storyFile: '.omc/prd.json',
+  progressFile: '.omc/progress.txt',
+  stuckThreshold: 3,
+  failedCheck: { command: 'npm test', exitCode: 1, output: '## Your Story\nred', iteration: 6 },
+  review: { iteration: 6, objections: ['No test.'] },
+  hints: ['Look at src/app.ts.'],
+  answers: [{ question: 'Blue?', answer: 'Green.' }],
+};
+
+const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
+
+describe('sectionLine', () => {
+  it('finds every section of a prompt of ours', () => {
+    const { sections, text } = iterationPrompt(input);
+    assert.equal(sections.length, 11);
+    sections.forEach((section, index) => {
+      assert.equal(sectionLine(text, sections, index), lineOf(text, section.text), section.name);
+    });
+  });
+
+  it("finds the sections of a person's own template, and its own text between them", () => {
+    const template = parsePromptTemplate(
+      'Be kind.\nBe quick.\n\n{{task}}\n\nNow the story, which is what you work on today:\n\n{{story}}\n\nThe end.\n{{N}} of {{MAX}}\n',
+      'prompt.md',
+    );
+    const { sections, text } = iterationPrompt(input, template);
+    assert.deepEqual(
+      sections.map(({ name }) => name),
+      ['template', 'task', 'template', 'story', 'template'],
+    );
+    sections.forEach((section, index) => {
+      const line = sectionLine(text, sections, index);
+      const expected = lineOf(text, section.text.trim());
+      assert.ok(Math.abs(line - expected) <= 1, `${section.name}: ${line}, not ${expected}`);
+    });
+  });
+
+  it('stays within a prompt that is gone or another', () => {
+    const { sections } = iterationPrompt(input);
+    assert.equal(sectionLine('', sections, 5), 1);
+    assert.equal(sectionLine('# Something else\n', sections, 10), 2);
+    assert.equal(sectionLine('# Something else\n', sections, 99), 2);
+  });
+});
+
+describe('shownPrompt', () => {
+  const started = (iteration: number, sections?: readonly { name: string; tokens: number }[]) =>
+    ({
+      type: 'iteration.started',
+      seq: iteration,
+      at: '2026-03-01T12:00:00.000Z',
+      iteration,
+      maxIterations: 20,
+      stories: { done: 0, total: 1 },
+      promptBytes: 4_321,
+      handoffBytes: 1,
+      stuckFor: 0,
+      ...(sections && { promptSections: [...sections] }),
+    }) as RunEvent;
+  const shown = (...events: RunEvent[]) => shownPrompt(events, english, new Numbers('en'));
+
+  it('tells the sections of the last prompt, with share and budget', () => {
+    const prompt = shown(
+      started(1),
+      started(2, [
+        { name: 'story', tokens: 3_000 },
+        { name: 'template', tokens: 1_000 },
+        { name: 'constructor', tokens: 1 },
+      ]),
+    );
+    assert.equal(prompt?.words, 'Iteration 2: about 4,001 tokens in 3 sections.');
+    assert.deepEqual(prompt?.sections, [
+      { title: 'Story', tokens: 3_000, tokenWords: '3,000', share: '75%', budget: 'at most 8,500' },
+      { title: 'Your own template', tokens: 1_000, tokenWords: '1,000', share: '25%' },
+      { title: 'constructor', tokens: 1, tokenWords: '1', share: '<1%' },
+    ]);
+  });
+
+  it('has a name for every section there is', () => {
+    const { sections } = iterationPrompt(input);
+    const titles = shown(started(1, sections))?.sections.map(({ title }) => title) ?? [];
+    sections.forEach(({ name }, index) => {
+      assert.notEqual(titles[index], name);
+    });
+  });
+
+  it('tells the size alone of a journal that knows no sections', () => {
+    assert.deepEqual(shown(started(3)), {
+      iteration: 3,
+      words: 'Iteration 3: 4,321 bytes.',
+      sections: [],
+    });
+    assert.equal(shown(), undefined);
+  });
+});

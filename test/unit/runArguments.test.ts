@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runArguments } from '../../src/views/run/runArguments.ts';
+
+test('what nobody has chosen is no flag', () => {
+  assert.deepEqual(runArguments([], { onLastWindow: 'continue' }), []);
+});
+
+test('a choice of the window is one argument each, whatever it begins with', () => {
+  assert.deepEqual(
+    runArguments(['--model=opus'], {
+      file: '--help.json',
+      onlyStories: ['US-001', '--new'],
+      onLastWindow: 'stopAfterIteration',
+    }),
+    [
+      '--model=opus',
+      '--file=--help.json',
+      '--story=US-001',
+      '--story=--new',
+      '--on-last-window=stopAfterIteration',
+    ],
+  );
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { applySplit, checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
+
+const parts = [
+  { title: 'Store', acceptanceCriteria: ['It is stored'] },
+  {
+    title: 'List',
+    description: 'Shows them',
+    acceptanceCriteria: ['Listed', 'Tests pass'],
+    after: [1],
+  },
+];
+const story = (id: string, more: object = {}) => ({
+  ...{ id, title: `Title of ${id}`, description: 'd', acceptanceCriteria: ['c'], priority: 2 },
+  ...{ passes: false, ...more },
+});
+const fileOf = (...userStories: readonly object[]) =>
+  `${JSON.stringify({ project: 'p', userStories, more: { kept: true } }, null, 4)}\n`;
+
+describe('applySplit', () => {
+  test('the parts stand in its place, and whoever waited for it waits for them', () => {
+    const before = fileOf(
+      story('US-001', { passes: true }),
+      story('US-002', { dependsOn: ['US-001'], notes: 'n' }),
+      story('US-003', { dependsOn: ['US-002', 'US-001'] }),
+    );
+    const after = applySplit(before, 'US-002', parts);
+    const { userStories, more } = JSON.parse(after);
+    assert.deepEqual(more, { kept: true });
+    assert.deepEqual(userStories[1], {
+      ...story('US-002.1', { dependsOn: ['US-001'], notes: 'n' }),
+      ...{ title: 'Store', acceptanceCriteria: ['It is stored'] },
+    });
+    assert.deepEqual(userStories[2], {
+      ...story('US-002.2', { dependsOn: ['US-001', 'US-002.1'], notes: 'n' }),
+      ...{ title: 'List', description: 'Shows them', acceptanceCriteria: ['Listed', 'Tests pass'] },
+    });
+    assert.deepEqual(userStories[3].dependsOn, ['US-002.1', 'US-002.2', 'US-001']);
+    // What it does not touch stays as it was, byte for byte.
+    assert.equal(
+      after.slice(0, after.indexOf('US-002')),
+      before.slice(0, before.indexOf('US-002')),
+    );
+    assert.ok(after.endsWith(before.slice(before.indexOf('"more"'))));
+  });
+
+  test('ids that are taken are not given again', () => {
+    const after = applySplit(fileOf(story('A'), story('A.1')), 'A', parts);
+    const ids = JSON.parse(after).userStories.map(({ id }: { id: string }) => id);
+    assert.deepEqual(ids, ['A..1', 'A..2', 'A.1']);
+  });
+
+  test('what is done or unknown is refused; a dialect keeps its words', () => {
+    const file = fileOf(story('A', { passes: true }), story('B'), story('C'), story('C'));
+    assert.throws(() => applySplit(file, 'A', parts), /done/);
+    assert.throws(() => applySplit(file, 'X', parts), /no story X/);
+    assert.throws(() => applySplit(file, 'C', parts), /2 stories with the id C/);
+    const { acceptanceCriteria: _, ...bare } = story('D');
+    const own = applySplit(fileOf({ ...bare, criteria: ['own'] }), 'D', parts);
+    assert.deepEqual(JSON.parse(own).userStories[0].criteria, ['It is stored']);
+    const working = fileOf({ ...bare, criteria: ['own'], status: 'completed', passes: undefined });
+    assert.throws(() => applySplit(working, 'D', parts), /done/);
+  });
+});
+
+describe('checkSplit', () => {
+  test('two to five parts, each with criteria, waiting for earlier ones alone', () => {
+    assert.deepEqual(checkSplit({ parts }).problems, undefined);
+    assert.ok(checkSplit({ parts: parts.slice(1) }).problems);
+    assert.ok(checkSplit({ parts: Array(6).fill(parts[0]) }).problems);
+    assert.ok(checkSplit({ parts: [...parts, { title: 'x', acceptanceCriteria: [] }] }).problems);
+    assert.match(
+      checkSplit({ parts: [{ ...parts[0], after: [2] }, parts[1]] }).problems?.join() ?? '',
+      /earlier parts/,
+    );
+    assert.ok(checkSplit('no').problems);
+  });
+});

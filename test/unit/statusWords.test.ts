@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import { statusWords } from '../../src/views/statusBar/statusWords.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00.000Z');
+const current = {
+  ...{ number: 2, storyId: 'US-003', startedAt: '', costUsd: 0, commits: 0 },
+  handled: new Map<string, boolean>(),
+};
+const of = (state: Partial<RunState>, alive = true) =>
+  statusWords(
+    {
+      ...{ runId: 'r', alive },
+      state: {
+        ...INITIAL_RUN_STATE,
+        ...{ phase: 'running', stories: { done: 4, total: 20 }, stuckThreshold: 3, current },
+        ...state,
+      },
+    },
+    english,
+    NOW,
+  );
+
+test('the story and how many are done', () => {
+  assert.deepEqual(of({}), {
+    ...{ icon: 'sync~spin', text: 'Ralph US-003 4/20', urgency: 'none', cause: '' },
+  });
+});
+
+test('money only where there is a budget', () => {
+  assert.equal(of({ costUsd: 1.2 })?.text, 'Ralph US-003 4/20');
+  assert.equal(of({ costUsd: 1.2, budgetUsd: 5 })?.text, 'Ralph US-003 4/20 · $1.20/$5.00');
+});
+
+test('what was asked for', () => {
+  assert.equal(of({ phase: 'stopping' })?.text, 'Ralph US-003 4/20 · stopping');
+  assert.equal(of({ pauseRequested: true })?.text, 'Ralph US-003 4/20 · pauses soon');
+});
+
+test('a usage limit counts down', () => {
+  const waiting = { kind: 'limit', until: '2026-03-01T13:12:00.000Z', known: true, message: '' };
+  const words = of({ waiting: waiting as NonNullable<RunState['waiting']> });
+  assert.deepEqual([words?.icon, words?.text], ['watch', 'Ralph waits 1 h 12 min · 4/20']);
+  assert.equal(words?.urgency, 'none');
+});
+
+test('a stuck story warns, a question and an error ask', () => {
+  const record = { stuckFor: 3, failures: 0, iterations: 3, costUsd: 0 };
+  const stuck = of({ storyRecords: new Map([['US-003', record]]) });
+  assert.deepEqual([stuck?.urgency, stuck?.icon], ['warning', 'warning']);
+  const question = { iteration: 1, message: 'Blue?' };
+  const asks = of({ question, waiting: { kind: 'pause', reason: 'question' } });
+  assert.deepEqual([asks?.urgency, asks?.text], ['error', 'Ralph asks you · 4/20']);
+  const ended = of({ phase: 'ended', outcome: 'needsHuman', question }, false);
+  assert.deepEqual([ended?.urgency, ended?.text], ['error', 'Ralph needs you · 4/20']);
+  assert.notEqual(ended?.cause, '');
+  assert.equal(of({ phase: 'ended', outcome: 'error' }, false)?.urgency, 'error');
+  assert.equal(of({ phase: 'ended', outcome: 'completed' }, false)?.urgency, 'none');
+});
+
+test('a killed loop is told, and without a run nothing', () => {
+  assert.equal(of({}, false)?.text, 'Ralph interrupted · 4/20');
+  assert.equal(of({ phase: 'idle' }, false), undefined);
+});
+
+test("a story's id draws no icon and is short", () => {
+  const id = `$(alert)${'x'.repeat(90)}`;
+  const text = of({ current: { ...current, storyId: id } })?.text ?? '';
+  assert.doesNotMatch(text, /\$\(/);
+  assert.ok(text.length < 60);
+});

@@ -1,0 +1,406 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { applyEdits } from 'jsonc-parser';
+import { diagnoseStories, mendAll } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import type {
+  StoryDiagnosis,
+  StoryMend,
+} from '../../src/orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+
+const fixtures = path.resolve(import.meta.dirname, '../fixtures/stories');
+
+const diagnose = (text: string, file = 'prd.json') => diagnoseStories(file, text).diagnoses;
+const codes = (text: string, file?: string) => diagnose(text, file).map(({ code }) => code);
+const prd = (...userStories: unknown[]) => JSON.stringify({ userStories }, null, 2);
+const story = (change: object = {}) => ({
+  id: 'US-001',
+  title: 'Create a todo',
+  acceptanceCriteria: ['It works'],
+  priority: 1,
+  passes: false,
+  ...change,
+});
+
+/** The one problem of a text, what its range holds, and the text after each of its mends. */
+function only(text: string, file = 'prd.json') {
+  const [found, ...others] = diagnose(text, file);
+  assert.ok(found, 'a problem is expected');
+  assert.deepEqual(others, []);
+  const mends = found.mends();
+  return {
+    found,
+    at: text.slice(found.start, found.end),
+    mends,
+    texts: mends.map(mend => applied(text, mend)),
+  };
+}
+
+function applied(text: string, { edits }: StoryMend): string {
+  return applyEdits(text, [...edits]);
+}
+
+/** The stories of a text without anything else. */
+const storiesOf = (text: string | undefined) => JSON.parse(text ?? '').userStories;
+
+test('a file in order has no problems', () => {
+  assert.deepEqual(codes(prd(story(), story({ id: 'US-002', dependsOn: ['US-001'] }))), []);
+});
+
+describe('ids and dependencies', () => {
+  test('a repeated id gets the next free one; references stay', () => {
+    const text = prd(story(), story(), story({ id: 'US-007', dependsOn: ['US-001'] }));
+    const { found, at, mends, texts } = only(text);
+    assert.deepEqual([found.code, found.severity, at], ['duplicateId', 'warning', '"US-001"']);
+    assert.deepEqual(
+      mends.map(({ kind, values, isClear }) => [kind, values, isClear]),
+      [['giveId', ['US-008'], true]],
+    );
+    assert.deepEqual(storiesOf(texts[0]), [
+      story(),
+      story({ id: 'US-008' }),
+      story({ id: 'US-007', dependsOn: ['US-001'] }),
+    ]);
+  });
+
+  test('numbers stay numbers', () => {
+    const { texts } = only(prd(story({ id: 1 }), story({ id: 1 })));
+    assert.equal(storiesOf(texts[0])[1].id, 2);
+  });
+
+  test('several repeated ids each get one of their own, together or one by one', () => {
+    const text = prd(story(), story(), story());
+    assert.deepEqual(
+      diagnose(text).flatMap(({ mends }) => mends().map(({ values }) => values[0])),
+      ['US-002', 'US-003'],
+    );
+    assert.deepEqual(
+      storiesOf(mendAll('prd.json', text)).map(({ id }: { id: string }) => id),
+      ['US-001', 'US-002', 'US-003'],
+    );
+  });
+
+  test('a misspelt dependency is corrected, one that is like no id is removed', () => {
+    const typo = only(prd(story(), story({ id: 'US-002', dependsOn: ['us-1'] })));
+    assert.deepEqual(
+      typo.mends.map(({ kind, values, isClear }) => [kind, values, isClear]),
+      [
+        ['replaceDependency', ['us-1', 'US-001'], true],
+        ['removeDependency', ['us-1'], false],
+      ],
+    );
+    assert.equal(typo.at, '"us-1"');
+    assert.deepEqual(storiesOf(typo.texts[0])[1].dependsOn, ['US-001']);
+
+    const gone = only(prd(story(), story({ id: 'US-002', dependsOn: ['US-001', 'US-099'] })));
+    assert.deepEqual(
+      gone.mends.map(({ kind, isClear }) => [kind, isClear]),
+      [['removeDependency', true]],
+    );
+    assert.deepEqual(storiesOf(gone.texts[0])[1].dependsOn, ['US-001']);
+  });
+
+  test('a dependency that is no list is taken out with its key', () => {
+    const { texts } = only(prd(story({ dependsOn: 'gone' })));
+    assert.deepEqual(storiesOf(texts[0]), [story()]);
+  });
+
+  test('of a circle the first story stops waiting for the later one', () => {
+    const text = prd(
+      story({ dependsOn: ['US-003'] }),
+      story({ id: 'US-002', dependsOn: ['US-001'] }),
+      story({ id: 'US-003', dependsOn: ['US-002'] }),
+    );
+    const { found, at, texts } = only(text);
+    assert.equal(found.code, 'circularDependency');
+    assert.match(found.message, /US-001 → US-003 → US-002 → US-001/);
+    assert.equal(at, '"US-003"');
+    assert.deepEqual(storiesOf(texts[0])[0].dependsOn, []);
+    assert.deepEqual(codes(texts[0] ?? ''), []);
+  });
+
+  test('a story that waits for itself', () => {
+    const { texts } = only(prd(story({ dependsOn: ['US-001'] })));
+    assert.deepEqual(codes(texts[0] ?? ''), []);
+  });
+});
+
+describe('what is missing', () => {
+  test('id, title, criteria and the done key are asked for in a list of userStories', () => {
+    const text = prd(story(), { description: 'Only this' });
+    assert.deepEqual(codes(text).sort(), ['missingAcceptanceCriteria', 'missingDone', 'missingId']);
+    assert.deepEqual(codes(prd({ id: 'US-001', passes: false, acceptanceCriteria: ['x'] })), [
+      'missingTitle',
+    ]);
+  });
+
+  test('each is added in the formatting of the file', () => {
+    const text = prd(story(), { description: 'Only this' });
+    const mended = diagnose(text).map(({ code, mends }) => [
+      code,
+      mends().map(mend => applied(text, mend))[0],
+    ]);
+    const by = Object.fromEntries(mended);
+    assert.equal(
+      by['missingId'],
+      text.replace('      "description"', '      "id": "US-002",\n      "description"'),
+    );
+    assert.equal(
+      by['missingDone'],
+      text.replace('"Only this"', '"Only this",\n      "passes": false'),
+    );
+  });
+
+  test('lists that never have a field are left alone', () => {
+    const text = JSON.stringify([
+      { category: 'ui', description: 'Drag', steps: ['a'], passes: true },
+      { category: 'ui', description: 'Drop', steps: ['a'], passes: false },
+    ]);
+    assert.deepEqual(codes(text), []);
+  });
+
+  test('a story of nothing, a text in place of a story, no stories at all', () => {
+    const empty = only(prd(story(), {}));
+    assert.equal(empty.found.code, 'emptyStory');
+    assert.deepEqual(storiesOf(empty.texts[0]), [story()]);
+    const words = only(prd(story(), 'List todos'));
+    assert.deepEqual([words.found.code, words.at], ['notAStory', '"List todos"']);
+    assert.deepEqual(storiesOf(words.texts[0])[1], {
+      id: 'US-002',
+      title: 'List todos',
+      passes: false,
+    });
+    const none = only(prd());
+    assert.deepEqual([none.found.code, none.at], ['noStoriesYet', '[]']);
+    const first = parseStoryFile('prd.json', none.texts[0] ?? '');
+    assert.ok(first.kind === 'stories');
+    assert.equal(first.stories[0]?.id, 'US-001');
+  });
+});
+
+describe('mistakes that agents make', () => {
+  test('status in place of passes, in a file that goes by passes', () => {
+    const { passes, ...rest } = story({ id: 'US-002' });
+    const text = prd(story(), story({ id: 'US-003' }), { ...rest, status: 'done' });
+    const { found, at, mends, texts } = only(text);
+    assert.deepEqual([found.code, at], ['statusForPasses', '"status": "done"']);
+    assert.deepEqual(mends[0]?.values, ['status', 'passes']);
+    assert.equal(texts[0], text.replace('"status": "done"', '"passes": true'));
+    assert.equal(passes, false);
+  });
+
+  test('a file that goes by status is left alone', () => {
+    const { passes: _, ...rest } = story();
+    assert.deepEqual(
+      codes(prd({ ...rest, status: 'done' }, { ...rest, id: 'b', status: 'todo' })),
+      [],
+    );
+  });
+
+  for (const [key, value, meant] of [
+    ['isDone', true, true],
+    ['done', 'yes', true],
+    ['Passes', false, false],
+    ['is_completed', 'false', false],
+  ] as const) {
+    test(`“${key}” in place of passes`, () => {
+      const { passes: _, ...rest } = story({ id: 'US-002' });
+      const { found, texts } = only(prd(story(), { ...rest, [key]: value }));
+      assert.equal(found.code, 'unknownKey');
+      assert.deepEqual(storiesOf(texts[0])[1], { ...rest, passes: meant });
+    });
+  }
+
+  test('other names of dependencies and criteria', () => {
+    const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
+    assert.deepEqual(depends.mends[0]?.values, ['depends', 'dependsOn']);
+    const { acceptanceCriteria, ...rest } = story();
+    const criteria = only(prd({ ...rest, AcceptanceCriterias: acceptanceCriteria }));
+    assert.deepEqual(storiesOf(criteria.texts[0]), [story()]);
+  });
+
+  for (const [value, meant] of [
+    ['true', true],
+    ['False', false],
+    [1, true],
+    ['done', true],
+  ] as const) {
+    test(`passes: ${JSON.stringify(value)}`, () => {
+      const { found, texts } = only(prd(story({ passes: value })));
+      assert.equal(found.code, 'doneNotBoolean');
+      assert.deepEqual(storiesOf(texts[0]), [story({ passes: meant })]);
+    });
+  }
+
+  test('a word that means neither has no mend', () => {
+    assert.deepEqual(only(prd(story({ passes: 'skipped' }))).mends, []);
+  });
+
+  test('a priority in words that nobody knows, and one with a number in it', () => {
+    assert.deepEqual(codes(prd(story({ priority: 'high' }))), []);
+    assert.deepEqual(only(prd(story({ priority: 'urgent' }))).mends, []);
+    assert.equal(storiesOf(only(prd(story({ priority: '#4' }))).texts[0])[0].priority, 4);
+  });
+
+  test('values of the wrong kind', () => {
+    assert.deepEqual(codes(prd(story({ title: { en: 'x' }, description: 'y' }))), ['wrongType']);
+    assert.deepEqual(codes(prd(story({ dependsOn: true }))), ['wrongType']);
+  });
+});
+
+describe('broken JSON', () => {
+  for (const [name, broken, mend] of [
+    [
+      'a trailing comma',
+      (text: string) => text.replace('"passes": false\n', '"passes": false,\n'),
+      'removeComma',
+    ],
+    [
+      'a missing comma',
+      (text: string) => text.replace('"Create a todo",', '"Create a todo"'),
+      'insertComma',
+    ],
+    [
+      'a comment',
+      (text: string) => text.replace('      "title"', '      // the title\n      "title"'),
+      'removeComment',
+    ],
+  ] as const) {
+    test(name, () => {
+      const sound = prd(story(), story({ id: 'US-002' }));
+      const { found, mends, texts } = only(broken(sound));
+      assert.deepEqual([found.code, found.severity], ['invalidJson', 'error']);
+      assert.deepEqual(
+        mends.map(({ kind }) => kind),
+        [mend],
+      );
+      assert.equal(texts[0], sound);
+    });
+  }
+
+  test('a file that was cut off has no small mend', () => {
+    assert.deepEqual(only('{"userStories": [{"id": "a"').mends, []);
+  });
+});
+
+describe('other formats', () => {
+  test('the reader’s problems, with the line', () => {
+    const text = '# Plan\n\n- [ ] T001 one\n\n```\n- [ ] T002 two\n';
+    const { found, at } = only(text, 'PLAN.md');
+    assert.deepEqual([found.code, found.severity, at], ['unclosedBlock', 'warning', '```']);
+    assert.deepEqual(
+      codes('phases:\n  - tasks:\n    - {id: a, name: x, depends_on: [b]}\n', 'o.yaml'),
+      ['unknownDependency'],
+    );
+    assert.deepEqual(codes('phases: [', 'o.yaml'), ['invalidYaml']);
+  });
+});
+
+test('ranges lie in the text for every fixture, broken ones too', async () => {
+  for (const name of await readdir(fixtures)) {
+    if (/\.(json|jsonl|md|yaml)$/.test(name)) {
+      const text = await readFile(path.join(fixtures, name), 'utf8');
+      for (const { start, end, mends } of diagnose(text, name)) {
+        assert.ok(0 <= start && start < end && end <= text.length, `${name} ${start} ${end}`);
+        mends();
+      }
+    }
+  }
+});
+
+/** Anything that may stand in a story file of an agent. */
+const messyStory = fc.record(
+  {
+    id: fc.constantFrom<unknown>('US-001', 'US-002', 'US-003', 'login', '', 7, true),
+    title: fc.constantFrom<unknown>('One', '', '$(alert)', 'a "b" \\ c', 3, null),
+    description: fc.string(),
+    acceptanceCriteria: fc.constantFrom<unknown>([], ['x'], 'x', {}, true, [{ text: 'y' }]),
+    dependsOn: fc.constantFrom<unknown>(
+      [],
+      ['US-001'],
+      ['us-2', 'US-001'],
+      'logn',
+      ['US-003', 'gone'],
+      [{ id: 'US-9' }],
+      4,
+    ),
+    depends: fc.constantFrom<unknown>(['US-001'], 'nothing'),
+    passes: fc.constantFrom<unknown>(true, false, 'true', 'yes', 0, null, {}),
+    isDone: fc.constantFrom<unknown>(true, 'no', 'perhaps'),
+    status: fc.constantFrom<unknown>('done', 'todo', null, 4),
+    priority: fc.constantFrom<unknown>(1, 'high', 'P7', 'soon', {}),
+  },
+  { requiredKeys: [] },
+);
+const messyList = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: messyStory },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>('text', 3, null) },
+  ),
+  {
+    maxLength: 6,
+  },
+);
+const layout = fc.constantFrom<[string, string]>(
+  ['  ', '\n'],
+  ['\t', '\n'],
+  ['    ', '\r\n'],
+  ['', '\n'],
+);
+
+function withLayout(value: unknown, [indent, eol]: [string, string]): string {
+  return JSON.stringify(value, null, indent).replaceAll('\n', eol);
+}
+
+const codesAfter = (text: string, code: string) =>
+  codes(text).filter(other => other === code).length;
+
+const sameProblem = (a: StoryDiagnosis) => (b: StoryDiagnosis) =>
+  a.code === b.code && a.start === b.start && a.message === b.message;
+
+test('each mend takes its problem away, leaves JSON, and changes nothing but its edits', () => {
+  fc.assert(
+    fc.property(
+      messyList,
+      fc.constantFrom('userStories', 'tasks', ''),
+      layout,
+      (list, key, style) => {
+        const text = withLayout(key === '' ? list : { [key]: list }, style);
+        for (const problem of diagnose(text)) {
+          for (const mend of problem.mends()) {
+            const after = applied(text, mend);
+            JSON.parse(after);
+            assert.notEqual(after, text);
+            // A removed entry leaves its place to the next one, which may be empty too.
+            const isFewer = codesAfter(after, problem.code) < codesAfter(text, problem.code);
+            const again = isFewer ? [] : diagnose(after).filter(sameProblem(problem));
+            assert.deepEqual(again, [], `${problem.code} ${mend.kind}\n${text}\n→\n${after}`);
+            for (const { offset, length } of mend.edits) {
+              assert.ok(offset >= 0 && offset + length <= text.length);
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('all clear mends together end, leave JSON, and no clear mend is left', () => {
+  fc.assert(
+    fc.property(messyList, layout, (userStories, style) => {
+      const text = withLayout({ userStories }, style);
+      const after = mendAll('prd.json', text);
+      JSON.parse(after);
+      assert.deepEqual(
+        diagnose(after).filter(({ mends }) => mends().some(({ isClear }) => isClear)),
+        [],
+      );
+      assert.equal(mendAll('prd.json', after), after);
+    }),
+    { numRuns: 150 },
+  );
+});

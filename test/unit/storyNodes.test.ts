@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { foldRun, INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import { findStoryFiles } from '../../src/orchestrator/stories/findStoryFiles.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
+import {
+  childrenOf,
+  type StoryFacts,
+  StoryNodes,
+  type StoryTreeNode,
+} from '../../src/views/stories/storyNodes.ts';
+
+const FOLDER = path.resolve('/work', 'shop');
+const count = { done: 0, total: 1 };
+
+interface Entry {
+  readonly id: string;
+  readonly [key: string]: unknown;
+}
+
+/** What the lines are made of: stories as the file has them, and what runs say. */
+function facts(entries: readonly Entry[], more: Partial<StoryFacts> = {}): StoryFacts {
+  const userStories = entries.map(entry => ({
+    title: `Title ${entry.id}`,
+    passes: false,
+    ...entry,
+  }));
+  return {
+    file: parseStoryFile(path.join(FOLDER, 'prd.json'), JSON.stringify({ userStories })),
+    run: { state: INITIAL_RUN_STATE, alive: false },
+    states: [],
+    filter: NO_FILTER,
+    hasFolderLine: false,
+    ...more,
+  };
+}
+
+/** A run on a story file in which an iteration on a story came to this. */
+function run(
+  storyFile: string,
+  storyId: string,
+  outcome: 'failed' | 'noProgress' | 'needsHuman' | 'storyDone',
+): RunState {
+  const bodies: RunEventBody[] = [
+    {
+      type: 'run.started',
+      runId: 'r',
+      version: '0',
+      pid: 1,
+      agent: 'claude',
+      mode: 'stories',
+      task: '',
+      maxIterations: 20,
+      stuckThreshold: 1,
+      storyFile,
+      stories: count,
+    },
+    {
+      type: 'iteration.started',
+      iteration: 1,
+      maxIterations: 20,
+      storyId,
+      stories: count,
+      promptBytes: 0,
+      handoffBytes: 0,
+      stuckFor: 0,
+    },
+    {
+      type: 'iteration.ended',
+      iteration: 1,
+      storyId,
+      outcome,
+      durationMs: 0,
+      commits: 0,
+      stories: count,
+    },
+  ];
+  return foldRun(bodies.map((body, i) => ({ seq: i + 1, at: 'now', ...body }) as never));
+}
+
+function outline(nodes: readonly StoryTreeNode[]): unknown[] {
+  return nodes.map(node =>
+    node.kind === 'story'
+      ? node.story.id
+      : node.kind === 'epic'
+        ? [node.title, ...outline(node.stories)]
+        : node.kind,
+  );
+}
+
+describe('the lines of a folder', () => {
+  test('stand in work order, under their epics where there are several groups', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    nodes.update(
+      facts([
+        { id: 'A', epic: 'Pay', priority: 3 },
+        { id: 'B', epic: 'Browse', priority: 1 },
+        { id: 'C', epic: 'Pay', priority: 2, passes: true },
+        { id: 'D', priority: 9 },
+      ]),
+    );
+    assert.deepEqual(outline(nodes.roots), [['Browse', 'B'], ['Pay', 'C', 'A'], 'D']);
+    const [, pay] = nodes.roots;
+    assert.ok(pay?.kind === 'epic');
+    assert.deepEqual([pay.done, pay.total], [1, 2]);
+
+    const one = new StoryNodes(FOLDER, 'shop');
+    one.update(
+      facts([
+        { id: 'A', epic: 'Pay' },
+        { id: 'B', epic: 'Pay' },
+      ]),
+    );
+    assert.deepEqual(outline(one.roots), ['A', 'B']);
+  });
+
+  test('one change is one line; the others stay the objects they were', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    const many = Array.from({ length: 5000 }, (_, i) => ({
+      id: `S${i}`,
+      acceptanceCriteria: ['works'],
+      passes: i < 100,
+    }));
+    nodes.update(facts(many));
+    const before = [...nodes.roots];
+    assert.deepEqual(nodes.update(facts(many)), { isRearranged: false, changed: [] });
+    const { isRearranged, changed } = nodes.update(
+      facts(many.map((entry, i) => (i === 3000 ? { ...entry, title: 'Other' } : entry))),
+    );
+    assert.equal(isRearranged, false);
+    assert.deepEqual(outline(changed), ['S3000']);
+    assert.ok(nodes.roots.every((node, index) => node === before[index]));
+  });
+
+  test('criteria and commits are children, the criteria first, with their ticks where the file has them', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    nodes.update(
+      facts([{ id: 'A', acceptanceCriteria: ['plain', { text: 'ticked', passes: true }] }]),
+    );
+    const children = childrenOf(nodes.roots[0] as StoryTreeNode);
+    assert.deepEqual(
+      children.map(node => node.kind === 'criterion' && [node.criterion.text, node.criterion.done]),
+      [
+        ['plain', undefined],
+        ['ticked', true],
+      ],
+    );
+  });
+
+  test('a filter leaves the stories of its states and words, and their epics', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    const stories = [
+      { id: 'A', epic: 'Pay', title: 'Pay by card' },
+      { id: 'B', epic: 'Browse', passes: true },
+      { id: 'C', epic: 'Pay', title: 'Pay by invoice', dependsOn: ['A'] },
+    ];
+    nodes.update(facts(stories, { filter: { states: new Set(['waiting']), text: '' } }));
+    assert.deepEqual(outline(nodes.roots), [['Pay', 'C']]);
+    assert.equal(nodes.allStories.length, 3);
+    nodes.update(facts(stories, { filter: { states: new Set(), text: 'CARD pay' } }));
+    assert.deepEqual(outline(nodes.roots), [['Pay', 'A']]);
+    assert.equal(nodes.update(facts(stories)).isRearranged, true);
+    assert.deepEqual(outline(nodes.roots), [
+      ['Pay', 'A', 'C'],
+      ['Browse', 'B'],
+    ]);
+  });
+
+  test('runs of another list say nothing of these stories', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    const stateOf = (storyFile: string) => {
+      const state = run(storyFile, 'A', 'failed');
+      nodes.update(facts([{ id: 'A' }], { run: { state, alive: false }, states: [state] }));
+      return nodes.allStories[0]?.state.kind;
+    };
+    assert.equal(stateOf('prd.json'), 'failed');
+    assert.equal(stateOf('plans/prd.json'), 'next');
+  });
+
+  test('what needs the person is counted', () => {
+    const needing = (outcome: 'failed' | 'noProgress' | 'storyDone') => {
+      const nodes = new StoryNodes(FOLDER, 'shop');
+      const state = run('prd.json', 'A', outcome);
+      nodes.update(
+        facts([{ id: 'A' }, { id: 'B' }], { run: { state, alive: false }, states: [state] }),
+      );
+      return nodes.needingUser;
+    };
+    assert.equal(needing('failed'), 1);
+    assert.equal(needing('noProgress'), 1);
+    assert.equal(needing('storyDone'), 0);
+  });
+
+  test('a broken file is a line of its own, and the folder says so', () => {
+    const nodes = new StoryNodes(FOLDER, 'shop');
+    nodes.update(facts([{ id: 'A' }], { hasFolderLine: true }));
+    assert.equal(nodes.line.summary.state, 'open');
+    const file = parseStoryFile(path.join(FOLDER, 'prd.json'), '{');
+    const changes = nodes.update(facts([], { file, hasFolderLine: true }));
+    assert.deepEqual(outline(nodes.roots), ['problem']);
+    assert.equal(nodes.line.summary.state, 'broken');
+    assert.equal(changes.isRearranged, true);
+  });
+});
+
+test('story files are found where people put them, and not among what others wrote', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-files-'));
+  try {
+    for (const place of [
+      'prd.json',
+      '.omc/prd.json',
+      '.omc/archive/old/prd.json',
+      'packages/api/prd.json',
+      'node_modules/thing/prd.json',
+      'a/b/c/d/e/f/g/prd.json',
+    ]) {
+      await mkdir(path.dirname(path.join(folder, place)), { recursive: true });
+      await writeFile(path.join(folder, place), '{"userStories":[{"id":"A","passes":false}]}');
+    }
+    await writeFile(path.join(folder, 'PLAN.md'), '- [ ] Something\n');
+    assert.deepEqual(
+      (await findStoryFiles(folder)).map(file => path.relative(folder, file).replaceAll('\\', '/')),
+      ['.omc/prd.json', 'prd.json', 'PLAN.md', 'packages/api/prd.json'],
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { editStoryOrder, moveStory } from '../../src/orchestrator/stories/edit.ts';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import {
+  inWorkOrder,
+  movedOrder,
+  prioritiesFor,
+} from '../../src/orchestrator/stories/workOrder.ts';
+
+type Side = 'before' | 'after';
+
+function storiesOf(text: string, file = 'prd.json'): readonly Story[] {
+  const read = parseStoryFile(file, text);
+  assert.equal(read.kind, 'stories', JSON.stringify(read));
+  return read.kind === 'stories' ? read.stories : [];
+}
+
+function titles(text: string, file?: string): string[] {
+  return inWorkOrder(storiesOf(text, file)).map(({ title }) => title);
+}
+
+/** Moves the story with one title beside the one with another. */
+function move(text: string, title: string, side: Side, target: string, file?: string): string {
+  const at = (wanted: string) => {
+    const story = storiesOf(text, file).find(other => other.title === wanted);
+    assert.ok(story, wanted);
+    return { id: story.id, position: story.position };
+  };
+  return editStoryOrder(text, at(title), at(target), side, file);
+}
+
+function prd(...priorities: (number | string | undefined)[]): string {
+  const userStories = priorities.map((priority, i) => ({
+    id: `S${i + 1}`,
+    title: 'ABCDEF'[i],
+    ...(priority === undefined ? {} : { priority }),
+    passes: false,
+  }));
+  return `${JSON.stringify({ userStories }, null, 2)}\n`;
+}
+
+/** The priorities in the order of the file. */
+function priorities(text: string): unknown[] {
+  return JSON.parse(text).userStories.map((story: { priority?: unknown }) => story.priority);
+}
+
+describe('a story with numbered priorities', () => {
+  test('gets the one number that puts it there', () => {
+    for (const [title, side, target, expected, order] of [
+      ['E', 'before', 'B', [1, 2, 3, 4, 1], 'AEBCD'],
+      ['E', 'before', 'A', [1, 2, 3, 4, 0], 'EABCD'],
+      ['A', 'after', 'C', [4, 2, 3, 4, 5], 'BCADE'],
+      ['A', 'after', 'E', [6, 2, 3, 4, 5], 'BCDEA'],
+      ['B', 'before', 'A', [1, 0, 3, 4, 5], 'BACDE'],
+    ] as const) {
+      const text = prd(1, 2, 3, 4, 5);
+      const moved = move(text, title, side, target);
+      assert.equal(titles(moved).join(''), order);
+      const changed = priorities(moved).filter((value, i) => value !== priorities(text)[i]);
+      assert.equal(changed.length, 1, `${title} ${side} ${target}: ${priorities(moved)}`);
+      assert.deepEqual(priorities(moved), expected);
+    }
+  });
+
+  test('others follow only where there is no room, and never below zero', () => {
+    const moved = move(prd(0, 1, 2), 'C', 'before', 'A');
+    assert.equal(titles(moved).join(''), 'CAB');
+    assert.ok(priorities(moved).every(value => Number(value) >= 0));
+    assert.deepEqual(priorities(moved)[2], 0);
+  });
+
+  test('gets a number where it has none', () => {
+    const moved = move(prd(1, undefined, undefined), 'C', 'before', 'A');
+    assert.equal(titles(moved).join(''), 'CAB');
+    assert.deepEqual(priorities(moved), [1, undefined, 0]);
+  });
+
+  test('all else stays byte for byte', () => {
+    const text = prd(1, 2, 3).replaceAll('\n', '\r\n').replace('"title": "B"', '"title" :  "B"');
+    const moved = move(text, 'C', 'before', 'B');
+    assert.equal(moved, text.replace('"priority": 3', '"priority": 1'));
+  });
+});
+
+describe('a story whose priority is a word', () => {
+  test('gets the word of the other one, and its place in the file only when that is needed', () => {
+    const text = prd('high', 'high', 'low', 'low');
+    assert.deepEqual(
+      move(text, 'D', 'before', 'C'),
+      // Nothing but the place: both are low.
+      text.replace(/( {4}\{\n {6}"id": "S3"[^}]+\}),\n( {4}\{\n {6}"id": "S4"[^}]+\})/, '$2,\n$1'),
+    );
+    const moved = move(text, 'C', 'after', 'B');
+    assert.equal(titles(moved).join(''), 'ABCD');
+    assert.deepEqual(priorities(moved), ['high', 'high', 'high', 'low']);
+  });
+});
+
+describe('a story in a file without priorities', () => {
+  test('JSON: its text moves, and nothing else', () => {
+    const text =
+      '[ {"id":"1","title":"A","passes":false},\n\n  {"id":"2", "title":"B"} , {"id":"3","title":"C"}]';
+    assert.equal(
+      move(text, 'C', 'before', 'A'),
+      '[ {"id":"3","title":"C"},\n\n  {"id":"1","title":"A","passes":false} , {"id":"2", "title":"B"}]',
+    );
+  });
+
+  test('Markdown: with what belongs to it, also at the end of a file without a line end', () => {
+    const plan = '# Plan\n\n## One\n- [ ] A\n  more of A\n  - [ ] A1\n\n- [x] B\n\n## Two\n- [ ] C';
+    assert.equal(
+      move(plan, 'B', 'before', 'A', 'plan.md'),
+      '# Plan\n\n## One\n- [x] B\n\n- [ ] A\n  more of A\n  - [ ] A1\n\n## Two\n- [ ] C',
+    );
+    assert.equal(
+      move(plan, 'C', 'before', 'A', 'plan.md'),
+      '# Plan\n\n## One\n- [ ] C\n- [ ] A\n  more of A\n  - [ ] A1\n\n- [x] B\n\n## Two',
+    );
+    assert.equal(
+      move(plan, 'A', 'after', 'C', 'plan.md'),
+      '# Plan\n\n## One\n\n- [x] B\n\n## Two\n- [ ] C\n- [ ] A\n  more of A\n  - [ ] A1',
+    );
+    assert.throws(() => move(plan, 'A1', 'before', 'B', 'plan.md'), HumanError);
+  });
+
+  test('YAML: with its comments, within its phase', () => {
+    const yaml = [
+      'phases:',
+      '  - name: One',
+      '    tasks:',
+      '      - id: a',
+      '        name: A',
+      '        status: pending # begin here',
+      '',
+      '      # B is hard',
+      '      - id: b',
+      '        name: B',
+      '  - name: Two',
+      '    tasks: [{ id: c, name: C }, { id: d, name: D }]',
+      '',
+    ].join('\n');
+    assert.equal(
+      move(yaml, 'B', 'before', 'A', 'o.yaml'),
+      [
+        'phases:',
+        '  - name: One',
+        '    tasks:',
+        '      # B is hard',
+        '      - id: b',
+        '        name: B',
+        '',
+        '      - id: a',
+        '        name: A',
+        '        status: pending # begin here',
+        '  - name: Two',
+        '    tasks: [{ id: c, name: C }, { id: d, name: D }]',
+        '',
+      ].join('\n'),
+    );
+    assert.match(move(yaml, 'D', 'before', 'C', 'o.yaml'), /\[\{ id: d, name: D \}, \{ id: c/);
+    assert.throws(() => move(yaml, 'D', 'before', 'A', 'o.yaml'), /different phases/);
+  });
+
+  test('Beads: with the class of the other one', () => {
+    const lines = ['A', 'B', 'C'].map(
+      (title, i) => `{"id":"bd-${i}","title":"${title}","status":"open","priority":${i}}`,
+    );
+    const moved = move(`${lines.join('\n')}\n`, 'C', 'before', 'B', 'issues.jsonl');
+    assert.deepEqual(moved.trimEnd().split('\n'), [
+      lines[0],
+      lines[2]?.replace('"priority":2', '"priority":1'),
+      lines[1],
+    ]);
+  });
+
+  test('between groups it says what to do instead', () => {
+    const text = '[{"id":"1","title":"A","epic":"x"},{"id":"2","title":"B","epic":"y"}]';
+    assert.throws(() => move(text, 'B', 'before', 'A'), /different groups/);
+  });
+});
+
+describe('any order', () => {
+  const rank = fc.option(fc.integer({ min: -3, max: 9 }), { nil: undefined, freq: 4 });
+
+  test('is reached with whole numbers, and with no fewer changes than needed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(rank, { minLength: 2, maxLength: 6 }),
+        fc.nat(),
+        fc.nat(),
+        fc.constantFrom<Side>('before', 'after'),
+        (ranks, a, b, side) => {
+          const stories = ranks.map((priority, position) => aStory(position, priority));
+          const order = inWorkOrder(stories);
+          const story = order[a % order.length] as Story;
+          const target = order[b % order.length] as Story;
+          fc.pre(story !== target);
+          const wanted = movedOrder(order, story, target, side);
+          const changes = prioritiesFor(wanted, story);
+          const after = stories.map(one => aStory(one.position, changes.get(one) ?? one.priority));
+          assert.deepEqual(
+            inWorkOrder(after).map(({ id }) => id),
+            wanted.map(({ id }) => id),
+          );
+          assert.ok([...changes].every(([one, value]) => one.priority !== value));
+          assert.ok([...changes.values()].every(Number.isInteger));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('in a file: every story says what it said, and only priorities change', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(rank, fc.constantFrom('high', 'P2')), { minLength: 2, maxLength: 6 }),
+        fc.nat(),
+        fc.nat(),
+        fc.constantFrom<Side>('before', 'after'),
+        fc.constantFrom('', '  ', '\t'),
+        (ranks, a, b, side, indent) => {
+          const text = JSON.stringify(JSON.parse(prd(...ranks)), null, indent);
+          const order = titles(text);
+          const [title, target] = [order[a % order.length], order[b % order.length]];
+          fc.pre(title !== undefined && target !== undefined && title !== target);
+          const moved = move(text, title, side, target);
+          const wanted = order.filter(one => one !== title);
+          wanted.splice(wanted.indexOf(target) + (side === 'after' ? 1 : 0), 0, title);
+          assert.deepEqual(titles(moved), wanted);
+          const bare = (file: string) =>
+            JSON.parse(file)
+              .userStories.map((story: object) => ({ ...story, priority: undefined }))
+              .map((story: object) => JSON.stringify(story))
+              .sort();
+          assert.deepEqual(bare(moved), bare(text));
+          const byText = ranks.some(value => typeof value === 'string');
+          const isMoved = byText || ranks.every(value => value === undefined);
+          if (!isMoved) {
+            const plain = (file: string) => file.replaceAll(/,?\s*"priority":\s*-?\d+/g, '');
+            assert.equal(plain(moved), plain(text));
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the file', () => {
+  test('is left alone when it is another one than was shown', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-order-'));
+    try {
+      const file = path.join(folder, 'prd.json');
+      const text = prd(1, 2);
+      await writeFile(file, text);
+      const { hash } = parseStoryFile(file, text);
+      await writeFile(file, text.replace('"A"', '"Z"'));
+      await assert.rejects(
+        moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash }),
+        /changed meanwhile/,
+      );
+      assert.equal(await readFile(file, 'utf8'), text.replace('"A"', '"Z"'));
+      await writeFile(file, text);
+      await moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash });
+      assert.deepEqual(titles(await readFile(file, 'utf8')), ['B', 'A']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+function aStory(position: number, priority: number | undefined): Story {
+  return {
+    id: `S${position}`,
+    title: `S${position}`,
+    description: '',
+    criteria: [],
+    done: false,
+    dependsOn: [],
+    position,
+    line: 1,
+    ...(priority === undefined ? {} : { priority }),
+  };
+}

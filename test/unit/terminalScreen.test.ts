@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLEAR, TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
+
+test('styles stand around whole lines, and a break never falls into one', () => {
+  const screen = new TerminalScreen();
+  screen.resize(26);
+  const output = screen.add([{ style: 'error', text: '  └  one two three four five' }]);
+  assert.equal(output, '\x1b[31m  └  one two three four\x1b[0m\r\n\x1b[31m     five\x1b[0m\r\n');
+});
+
+test('of a tool call the name is bold', () => {
+  const screen = new TerminalScreen();
+  assert.equal(
+    screen.add([{ style: 'tool', text: '● Edit(src/(a).js)' }]),
+    '\x1b[36m● \x1b[0m\x1b[1mEdit\x1b[0m(src/(a).js)\x1b[0m\r\n',
+  );
+});
+
+test('another width writes everything anew, the same width nothing', () => {
+  const screen = new TerminalScreen();
+  assert.equal(screen.resize(80), false);
+  screen.add([{ style: 'plain', text: 'one two three four five six' }]);
+  assert.equal(screen.resize(80), false);
+  assert.equal(screen.resize(20), true);
+  assert.equal(screen.redraw(), `${CLEAR}one two three four\r\nfive six\r\n`);
+});
+
+test('only the newest lines are kept for it', () => {
+  const screen = new TerminalScreen();
+  for (let n = 0; n < 12_000; n += 1) {
+    screen.add([{ style: 'plain', text: `${n}` }]);
+  }
+  const lines = screen.redraw().split('\r\n');
+  assert.ok(lines.length <= 5_001);
+  assert.equal(lines.at(-2), '11999');
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { AlreadyRunningError } from '../../src/orchestrator/alone.ts';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { acquireRunLock } from '../../src/orchestrator/run/runLock.ts';
+import { foldRun } from '../../src/orchestrator/run/runState.ts';
+import {
+  planWorkRevert,
+  type Revertible,
+  revertMessage,
+  revertWork,
+} from '../../src/orchestrator/workRevert.ts';
+import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+
+const exec = promisify(execFile);
+const RUN = '2026-11-22T05-00-00-000-abcdef';
+const STORY_TWO: Revertible = { kind: 'story', storyId: 'US-002' };
+
+describe('taking back a story or an iteration', () => {
+  let temp: TempDir;
+  let folder: string;
+  let files: RunFiles;
+  let done: string[];
+  const storyFile = () => path.join(folder, '.omc', 'prd.json');
+
+  beforeEach(async () => {
+    temp = await tempDir('work-revert-');
+    // The workspace is below the root of its repository.
+    folder = path.join(temp.path, 'repository', 'packages', 'app');
+    files = new RunFiles(folder);
+    done = [];
+    await mkdir(path.join(files.stateDir), { recursive: true });
+    await write('.omc/state/.gitignore', '*\n');
+    await write('.omc/prd.json', prd());
+    await write('.omc/progress.txt', 'Patterns\n');
+  });
+  afterEach(() => temp.remove());
+
+  async function git(...args: readonly string[]): Promise<string> {
+    const env = cleanEnv({ home: temp.path });
+    return (await exec('git', [...args], { cwd: folder, env })).stdout.trim();
+  }
+
+  const write = (file: string, text: string) => writeFile(path.join(folder, file), text);
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
+
+  function prd(): string {
+    const userStories = ['US-001', 'US-002', 'US-003'].map(id => ({
+      id,
+      title: `Title of ${id}`,
+      passes: done.includes(id),
+    }));
+    return `${JSON.stringify({ userStories }, null, 2)}\n`;
+  }
+
+  /** Each story in one iteration and one commit, as an agent does it. */
+  async function run(): Promise<void> {
+    await gitRepo(path.join(temp.path, 'repository'));
+    const stories = { done: 0, total: 3 };
+    const events: RunEventBody[] = [
+      {
+        type: 'run.started',
+        runId: RUN,
+        ...{ version: '1', pid: 1, agent: 'x', mode: 'stories', task: '' },
+        ...{ maxIterations: 9, stuckThreshold: 3, stories },
+      },
+    ];
+    for (const [i, storyId] of ['US-001', 'US-002', 'US-003'].entries()) {
+      const iteration = i + 1;
+      done.push(storyId);
+      await write('.omc/prd.json', prd());
+      await write(
+        '.omc/progress.txt',
+        `${await read('.omc/progress.txt')}\n## ${storyId}\nDid it\n`,
+      );
+      await write(`${storyId}.txt`, 'work\n');
+      await git('add', '--all');
+      await git('commit', '--quiet', '--message', `feat: ${storyId}`);
+      events.push(
+        {
+          type: 'iteration.started',
+          ...{ iteration, maxIterations: 9, storyId, stories },
+          ...{ promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
+        },
+        {
+          type: 'commit.recorded',
+          ...{ iteration, storyId, subject: `feat: ${storyId}` },
+          hash: await git('rev-parse', 'HEAD'),
+        },
+        { type: 'story.changed', storyId, done: true, by: 'agent', iteration },
+      );
+    }
+    events.push({ type: 'run.ended', outcome: 'completed', exitCode: 0, stories, iterations: 3 });
+    await mkdir(files.runDir(RUN), { recursive: true });
+    const journal = await JournalWriter.open(files.journalFile(RUN));
+    for (const event of events) {
+      journal.append(event);
+    }
+    journal.close();
+  }
+
+  async function plan(of: Revertible) {
+    const states = [foldRun(await readJournal(files.journalFile(RUN)))];
+    return planWorkRevert(files, { of, states, storyFile: storyFile() });
+  }
+
+  async function ticked(): Promise<unknown[]> {
+    const events = await readJournal(files.journalFile(RUN));
+    return events.flatMap(event =>
+      event.type === 'story.ticked' ? [[event.storyId, event.done]] : [],
+    );
+  }
+
+  test('a story in the middle: its work and its tick go, what was learned and all else stays', async () => {
+    await run();
+    const progress = await read('.omc/progress.txt');
+    const planned = await plan(STORY_TWO);
+    assert.deepEqual(
+      planned.reopens.map(({ id }) => id),
+      ['US-002'],
+    );
+    const made = await revertWork(files, planned, revertMessage(planned, 'Title of US-002'));
+    assert.equal(await git('log', '-1', '--format=%H'), made);
+    const message = await git('log', '-1', '--format=%B');
+    assert.match(
+      message,
+      /^Revert US-002: Title of US-002 \(1 commit\)\n\nThis takes back:\n[0-9a-f]{40} feat: US-002$/,
+    );
+    done = ['US-001', 'US-003'];
+    assert.equal(await read('.omc/prd.json'), prd());
+    assert.equal(await read('.omc/progress.txt'), progress);
+    assert.equal(await git('status', '--porcelain'), '');
+    assert.equal(await git('ls-files', '*.txt'), '.omc/progress.txt\nUS-001.txt\nUS-003.txt');
+    assert.deepEqual(await ticked(), [['US-002', false]]);
+  });
+
+  test('a story file that git does not know, or that has changed, is edited in its place', async () => {
+    await writeFile(path.join(temp.path, 'repository', '.gitignore'), '.omc\n');
+    await run();
+    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    done = ['US-001', 'US-003'];
+    assert.equal(await read('.omc/prd.json'), prd());
+    assert.equal(await git('ls-files', '*.txt'), 'US-001.txt\nUS-003.txt');
+    assert.deepEqual(await ticked(), [['US-002', false]]);
+    // The rest is open now; only the tick that a person makes is there to take back.
+    await assert.rejects(
+      plan({ kind: 'iteration', runId: RUN, iteration: 9 }),
+      /no commit to revert/,
+    );
+  });
+
+  test('a story file with changes of its own keeps them', async () => {
+    await run();
+    const changed = prd().replace('Title of US-001', 'Another title');
+    await write('.omc/prd.json', changed);
+    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    assert.equal(await read('.omc/prd.json'), changed.replace(/(US-002"[^}]*)true/s, '$1false'));
+    assert.equal(await git('status', '--porcelain'), 'M packages/app/.omc/prd.json');
+  });
+
+  test('an iteration takes back the tick of the story that it has finished', async () => {
+    await run();
+    const planned = await plan({ kind: 'iteration', runId: RUN, iteration: 3 });
+    await revertWork(files, planned, revertMessage(planned, undefined));
+    assert.equal(await git('log', '-1', '--format=%s'), 'Revert iteration 3 (1 commit)');
+    assert.deepEqual(await ticked(), [['US-003', false]]);
+    // Done again by hand, it is not the iteration's doing any more.
+    await rm(path.join(folder, 'US-001.txt'));
+    const journal = await JournalWriter.open(files.journalFile(RUN));
+    journal.append({ type: 'story.ticked', storyId: 'US-001', done: true });
+    journal.close();
+    await git('checkout', '--quiet', '--', 'US-001.txt');
+    assert.deepEqual((await plan({ kind: 'iteration', runId: RUN, iteration: 1 })).reopens, []);
+  });
+
+  test('while a run goes on nothing is reverted', async () => {
+    await run();
+    const planned = await plan(STORY_TWO);
+    const attempt = await acquireRunLock(files, RUN);
+    assert.equal(attempt.kind, 'acquired');
+    const before = await git('rev-parse', 'HEAD');
+    await assert.rejects(revertWork(files, planned, 'Revert it'), AlreadyRunningError);
+    assert.equal(await git('rev-parse', 'HEAD'), before);
+    assert.equal(await read('.omc/prd.json'), prd());
+    await (attempt.kind === 'acquired' ? attempt.lock.release() : undefined);
+  });
+
+  test('outside a repository it is said', async () => {
+    const states = [foldRun([])];
+    await assert.rejects(
+      planWorkRevert(files, { of: STORY_TWO, states, storyFile: storyFile() }),
+      /no git repository/,
+    );
+  });
+});

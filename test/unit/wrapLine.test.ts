@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { widthOf, wrapLine } from '../../src/presentation/wrapLine.ts';
+
+describe('wrapLine', () => {
+  test('breaks at words, and continuation lines stand below the text', () => {
+    assert.deepEqual(wrapLine('● one two three four five six seven', 22), [
+      '● one two three four',
+      '  five six seven',
+    ]);
+    assert.deepEqual(wrapLine('  └  alpha beta gamma delta epsilon', 25), [
+      '  └  alpha beta gamma',
+      '     delta epsilon',
+    ]);
+  });
+
+  test('what the loop says stands below its name', () => {
+    assert.deepEqual(wrapLine('[Ralph Fresh] one two three four five six seven', 38), [
+      '[Ralph Fresh] one two three four five',
+      '              six seven',
+    ]);
+  });
+
+  test('leaves what fits, and every line where the columns are not known', () => {
+    assert.deepEqual(wrapLine('x'.repeat(30), 30), ['x'.repeat(30)]);
+    assert.deepEqual(wrapLine('a b '.repeat(100), undefined), ['a b '.repeat(100)]);
+    assert.deepEqual(wrapLine('a b '.repeat(100), 5), ['a b '.repeat(100)]);
+  });
+
+  test('a word longer than the line stays whole, on a line of its own', () => {
+    const path = `src/${'very/'.repeat(20)}long.ts`;
+    assert.deepEqual(wrapLine(`● look at ${path} now`, 40), ['● look at', `  ${path}`, '  now']);
+  });
+
+  test('keeps spaces within a line', () => {
+    assert.deepEqual(wrapLine('     a    b    c    d    e    f    g', 30), [
+      '     a    b    c    d    e',
+      '     f    g',
+    ]);
+  });
+
+  test('loses no word, whatever the columns', () => {
+    const text = '  - Lorem ipsum dolor sit amet, 日本語のテキスト consectetur 🙂 adipiscing elit';
+    for (let columns = 20; columns < 90; columns += 1) {
+      const lines = wrapLine(text, columns);
+      assert.equal(lines.map(line => line.trim()).join(' '), text.trim());
+      assert.ok(
+        lines.every(line => widthOf(line) <= columns),
+        `${columns}`,
+      );
+    }
+  });
+
+  test('counts wide letters twice and marks not at all', () => {
+    assert.equal(widthOf('日本'), 4);
+    assert.equal(widthOf('🙂'), 2);
+    assert.equal(widthOf('e\u0301'), 1);
+    assert.equal(widthOf('●└é'), 3);
+  });
+});
