@@ -31,9 +31,28 @@ await workbench
 await workbench.treeItem(/feat: create a todo/).click();
 await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('src/app.ts');
 await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/All 2\d tests pass/);
-const picture = await workbench.screenshot('readme-workbench');
-const target = path.join(root, 'media', 'readme', 'workbench.png');
-await mkdir(path.dirname(target), { recursive: true });
-await copyFile(picture, target);
+await keep('workbench');
+
+await workbench.runCommand('Ralph: Show Progress');
+await expect(
+  workbench
+    .webview()
+    .getByText(/US-004/)
+    .first(),
+).toBeVisible(RUN_LIMIT);
+await workbench.runCommand('View: Hide Panel');
+await keep('progress');
+
 await expect(workbench.statusBarItem(/Ralph done/)).toBeVisible(RUN_LIMIT);
-console.log(`Made ${path.relative(root, target)}`);
+await workbench.runCommand('View: Close All Editors');
+await workbench.runCommand("Ralph: Review the Run's Changes");
+await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('src/app.ts');
+await keep('changes');
+
+/** Puts what the window shows beside the README. */
+async function keep(name: string): Promise<void> {
+  const target = path.join(root, 'media', 'readme', `${name}.png`);
+  await mkdir(path.dirname(target), { recursive: true });
+  await copyFile(await workbench.screenshot(`readme-${name}`), target);
+  console.log(`Made ${path.relative(root, target)}`);
+}

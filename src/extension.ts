@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
 import type { RalphFreshApi } from './views/api.ts';
 import { ConfigValue } from './views/configValue.ts';
-import { Diffs } from './views/diff/diffs.ts';
+import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
 import { ActiveStories } from './views/folders/activeStories.ts';
 import type { Folder } from './views/folders/folder.ts';
@@ -70,7 +70,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(new RunAlerts(folders, context.workspaceState, context.globalState));
   own(new RunContextKeys(runs, stories));
   own(new WindowPresence(folders, onError));
-  own(new Diffs(folders, context.workspaceState, log));
+  own(diffsOnDemand(folders, context.workspaceState, log));
   own(prdEditorOnDemand(folders, settings, program, log));
   own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };

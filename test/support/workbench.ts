@@ -333,8 +333,8 @@ export class Workbench implements AsyncDisposable {
    * as elements, so this scrolls through all of them and back.
    */
   async diffEditorFileNames(): Promise<readonly string[]> {
-    const editor = this.page.locator('.editor-instance .multiDiffEditor').first();
-    await editor.locator('.multiDiffEntry').first().waitFor({ timeout: actionLimitMs });
+    const editor = this.page.locator('.editor-instance .multiDiffEditor:visible').first();
+    await editor.locator('.multiDiffEntry:visible').first().waitFor({ timeout: actionLimitMs });
     const box = await editor.boundingBox();
     if (box === null) {
       throw new Error('The multi-diff editor is not in sight.');

@@ -261,9 +261,16 @@ test('review notes reach the next agent on that story', async () => {
     },
   });
   const { page } = workbench;
-  await workbench.view('Ralph');
-  await workbench.runCommand('Ralph: Open Iteration Changes');
-  await pick(workbench, 'Iteration 2');
+  const openCommit = async () => {
+    await workbench.view('Ralph');
+    await workbench.treeItem(/^US-001/).click();
+    await page.keyboard.press('ArrowRight');
+    await workbench
+      .treeItem(/feat: the second half/)
+      .first()
+      .click();
+  };
+  await openCommit();
   const line = page.locator('.multiDiffEntry .modified .view-line', { hasText: 'second = 2' });
   const plus = page
     .locator('.multiDiffEntry .comment-range-glyph.line-hover')
@@ -283,11 +290,7 @@ test('review notes reach the next agent on that story', async () => {
     await note.getByRole('button', { name: 'Tell the Next Agent' }).click();
   };
   await addNote('Say it with a [word](command:x), not a **number**.');
-  await expect(note).toContainText('Goes to the next agent on US-001').catch(async error => {
-    await workbench.screenshot('review-debug');
-    console.log(await pendingHints(files), workbench.consoleErrors(), JSON.stringify(await workbench.notifications()));
-    throw error;
-  });
+  await expect(note).toContainText('Goes to the next agent on US-001');
   await expect(note).toContainText('[word](command:x), not a **number**');
   await workbench.screenshot('review-note');
   const [hint] = await pendingHints(files);
@@ -303,13 +306,7 @@ test('review notes reach the next agent on that story', async () => {
 
   // It is there again in the next window, and can still be changed.
   await workbench.reload();
-  await workbench.view('Ralph');
-  await workbench.treeItem(/^US-001/).click();
-  await page.keyboard.press('ArrowRight');
-  await workbench
-    .treeItem(/feat: the second half/)
-    .first()
-    .click();
+  await openCommit();
   await expect(note).toContainText('Goes to the next agent on US-001');
   await note.hover();
   await note.getByRole('button', { name: 'Edit Note' }).click();

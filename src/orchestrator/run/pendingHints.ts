@@ -103,7 +103,7 @@ async function takeLock(files: RunFiles): Promise<() => Promise<void>> {
     await mkdir(files.stateDir, { recursive: true });
     await ignoreStateDir(files);
     // Loaded here: whoever only looks needs no lock.
-    const { lock } = await import('proper-lockfile');
+    const { lock } = await import('./fileLock.ts');
     return await lock(files.stateDir, {
       lockfilePath: `${files.hintsFile}.taking`,
       stale: 5_000,

@@ -82,7 +82,7 @@ async function takeFileLock(files: RunFiles): Promise<() => Promise<void>> {
   try {
     await mkdir(files.stateDir, { recursive: true });
     // Loaded here: whoever only looks needs no lock.
-    const { lock } = await import('proper-lockfile');
+    const { lock } = await import('./fileLock.ts');
     return await lock(files.stateDir, {
       lockfilePath: `${files.lockFile}.taking`,
       stale: 5_000,

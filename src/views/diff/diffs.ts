@@ -3,7 +3,6 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
 import { ChangesCommands } from './changesCommands.ts';
-import { GitFileSystem } from './gitFileSystem.ts';
 import { RecordedWork } from './recordedWork.ts';
 import { RevertCommands } from './revertCommands.ts';
 import { ReviewComments } from './reviewComments.ts';
@@ -15,7 +14,6 @@ export class Diffs implements Disposable {
   /** @param state of the workspace; remembers the review notes */
   constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
     const work = new RecordedWork();
-    this.store.add(new GitFileSystem(folders));
     this.store.add(new ChangesCommands(folders, work, log));
     this.store.add(new RevertCommands(folders, work, log));
     this.store.add(new ReviewComments(folders, work, state, log));

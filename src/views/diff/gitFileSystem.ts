@@ -11,8 +11,7 @@ import {
 } from 'vscode';
 import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { type FileVersion, fileVersion } from '../../orchestrator/git/changes.ts';
-import { GitRepository } from '../../orchestrator/git/git.ts';
+import type { FileVersion } from '../../orchestrator/git/changes.ts';
 import { GIT_SCHEME } from '../contributions.ts';
 import type { Folders } from '../folders/folders.ts';
 import { requireTrust } from '../workspaceFolder.ts';
@@ -100,6 +99,10 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
       throw FileSystemError.FileNotFound(uri);
     }
     requireTrust();
+    const [{ fileVersion }, { GitRepository }] = await Promise.all([
+      import('../../orchestrator/git/changes.ts'),
+      import('../../orchestrator/git/git.ts'),
+    ]);
     try {
       const commit = await new GitRepository(folder.path).resolveCommit(document.commit);
       return await fileVersion(folder.path, { commit, path: document.path });

@@ -14,6 +14,7 @@ import {
   type Memento,
   Range,
   type TextDocument,
+  Uri,
   window,
   workspace,
 } from 'vscode';
@@ -87,6 +88,31 @@ class NoteComment implements Comment {
   }
 }
 
+/** A command can be called with anything, or by a key on nothing. @throws {HumanError} */
+function requireNote(argument: unknown): NoteComment {
+  if (!(argument instanceof NoteComment)) {
+    throw noNote();
+  }
+  return argument;
+}
+
+/** @throws {HumanError} when it is not what the editor gives for a new comment */
+function requireReply(argument: unknown): CommentReply {
+  const reply = argument as Partial<CommentReply> | undefined;
+  if (typeof reply?.text !== 'string' || !(reply.thread?.uri instanceof Uri)) {
+    throw noNote();
+  }
+  return reply as CommentReply;
+}
+
+function noNote(): HumanError {
+  return new HumanError(
+    l10n.t(
+      'Review notes stand on lines of what a run has changed. Open the changes of a story first.',
+    ),
+  );
+}
+
 /** Comments on lines of what runs have changed; each is a hint for the next agent on that story. */
 export class ReviewComments implements Disposable {
   private readonly store = new DisposableStore();
@@ -114,15 +140,17 @@ export class ReviewComments implements Disposable {
     controller.commentingRangeProvider = {
       provideCommentingRanges: document => this.rangesOf(document),
     };
-    const register = <T>(id: string, action: (argument: T) => Promise<void>) =>
+    const register = (id: string, action: (argument: unknown) => Promise<void>) =>
       this.store.add(
-        commands.registerCommand(id, (argument: T) => reportingErrors(log, () => action(argument))),
+        commands.registerCommand(id, (argument?: unknown) =>
+          reportingErrors(log, () => action(argument)),
+        ),
       );
-    register<CommentReply>(Command.addReviewNote, reply => this.add(reply));
-    register<NoteComment>(Command.deleteReviewNote, comment => this.delete(comment));
-    register<NoteComment>(Command.editReviewNote, async comment => this.edit(comment));
-    register<NoteComment>(Command.saveReviewNote, comment => this.save(comment));
-    register<NoteComment>(Command.cancelReviewNote, async comment => this.cancel(comment));
+    register(Command.addReviewNote, reply => this.add(requireReply(reply)));
+    register(Command.deleteReviewNote, comment => this.delete(requireNote(comment)));
+    register(Command.editReviewNote, async comment => this.edit(requireNote(comment)));
+    register(Command.saveReviewNote, comment => this.save(requireNote(comment)));
+    register(Command.cancelReviewNote, async comment => this.cancel(requireNote(comment)));
     this.store.add(
       folders.inEach(folder =>
         folder.runs.onDidReadEvents(events => {
