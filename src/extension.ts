@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
+import { type ExtensionContext, type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import type { RalphFreshApi } from './views/api.ts';
 import { ConfigValue } from './views/configValue.ts';
 import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
@@ -10,6 +10,7 @@ import { Folders } from './views/folders/folders.ts';
 import { IterationsView } from './views/iterations/iterationsView.ts';
 import { RunDocuments } from './views/iterations/runDocuments.ts';
 import { RunAlerts } from './views/notifications/runAlerts.ts';
+import { plainSentence } from './views/plainSentence.ts';
 import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
 import { progressOnDemand } from './views/progress/progressOnDemand.ts';
 import { RunActionsMenu } from './views/run/runActionsMenu.ts';
@@ -35,7 +36,9 @@ export function activate(context: ExtensionContext): RalphFreshApi {
     // VS Code itself would say nothing.
     log.error(error instanceof Error ? error : String(error));
     void window.showErrorMessage(
-      l10n.t('Ralph Fresh could not start: {0}. Please report it with its log.', String(error)),
+      plainSentence(
+        l10n.t('Ralph Fresh could not start: {0}. Please report it with its log.', String(error)),
+      ),
     );
     throw error;
   }
@@ -62,12 +65,13 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(new LanguageModelTools({ folders, settings, claude, start, log }));
   const storiesView = own(new StoriesView(folders, log));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && claude.lookSoon()));
+  own(workspace.onDidGrantWorkspaceTrust(() => storiesView.isVisible && claude.lookSoon()));
   own(new IterationsView(runs, folders, own(new RunDocuments(folders)), log));
   own(new RunTask(folders, () => runCommands.startActive(), context.globalState, log));
   const statusBar = own(new RunStatusBar(runs, stories));
   own(own(new RunActionsMenu(folders, log)).onDidLook(() => statusBar.noteLook()));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && statusBar.noteLook()));
-  own(new RunAlerts(folders, context.workspaceState, context.globalState));
+  own(new RunAlerts(folders, context.workspaceState, context.globalState, log));
   own(new RunContextKeys(runs, stories));
   own(new WindowPresence(folders, onError));
   own(diffsOnDemand(folders, context.workspaceState, log));

@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
+import { requireOwnHints } from '../orchestrator/ownHints.ts';
 import { MAX_TEXT, type RunRequest } from '../orchestrator/run/inbox.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/run/requests.ts';
 import { newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
@@ -168,6 +169,7 @@ async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise
   if (storyId !== undefined) {
     await findStory(files, storyId, file);
   }
+  await requireOwnHints(files);
   const delivered = await deliverRequest(files, {
     type: 'hint',
     text,

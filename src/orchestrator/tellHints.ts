@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { runGit } from './git/git.ts';
+import { isTracked } from './git/trackedFile.ts';
 import { HINT_TOKENS, hintTokens } from './prompt/promptSections.ts';
 import { estimateTokens } from './prompt/tokens.ts';
 import { type PendingHint, pendingHints, removePendingHints } from './run/pendingHints.ts';
@@ -21,7 +21,7 @@ export async function tellPendingHints(
     return async () => undefined;
   }
   try {
-    if ((await runGit(files.workspace, 'ls-files', '-z', '--', files.hintsFile)) !== '') {
+    if (await isTracked(files.hintsFile)) {
       // A person's words never come with a repository.
       context.warn('hintsNotTold', `${files.hintsFile} is in git, so no person has written it.`);
       return async () => undefined;

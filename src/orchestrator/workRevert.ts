@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { alone } from './alone.ts';
 import { type Commit, changedTrackedFiles, GitRepository, runGit } from './git/git.ts';
@@ -9,6 +10,7 @@ import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { recordTick } from './run/ticks.ts';
 import { editStoryDone, setStoryDone } from './stories/edit.ts';
+import { linkTarget } from './stories/linkTarget.ts';
 import type { Story, StoryList } from './stories/story.ts';
 import { readStoryFile } from './stories/storyFile.ts';
 import { shorten } from './text.ts';
@@ -62,25 +64,31 @@ export async function planWorkRevert(
     /\r?\n$/,
     '',
   );
-  const inRepository = (file: string) =>
-    path.posix.join(
-      prefix,
-      path.relative(files.workspace, file).split(path.sep).join(path.posix.sep),
-    );
+  const workspace = await realpath(files.workspace);
+  const inRepository = (file: string, from = files.workspace) =>
+    path.posix.join(prefix, path.relative(from, file).split(path.sep).join(path.posix.sep));
+  // A link to a story file is itself never edited, and git has the stories where it leads.
+  const edits = storyFile === undefined ? undefined : await linkTarget(storyFile);
+  const editedPlace = edits === undefined ? '' : inRepository(edits, workspace);
   const keep = [
-    ...(storyFile === undefined
+    ...(storyFile === undefined || edits === undefined
       ? []
-      : [storyFile, path.join(path.dirname(storyFile), 'progress.txt')]),
-    path.join(files.workspace, '.omc', 'progress.txt'),
-  ].map(inRepository);
+      : [
+          ...[storyFile, path.join(path.dirname(storyFile), 'progress.txt')].map(file =>
+            inRepository(file),
+          ),
+          editedPlace,
+        ]),
+    inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
+  ];
   const edited =
-    storyFile === undefined || reopens.length === 0
+    edits === undefined || reopens.length === 0
       ? undefined
-      : await reopened(files.workspace, inRepository(storyFile), reopens);
+      : await reopened(files.workspace, editedPlace, reopens);
   const plan = await planRevert(files.workspace, {
     hashes: recorded.map(({ hash }) => hash),
     keep,
-    ...(edited && { edits: new Map([[inRepository(storyFile ?? ''), edited]]) }),
+    ...(edited && { edits: new Map([[editedPlace, edited]]) }),
   });
   return {
     of,

@@ -104,7 +104,7 @@ export function storyReceiptText(
             stories.get(event.iteration) === storyId),
       ),
     );
-    return receipt.iterations.length === 0 ? [] : [receiptText(receipt)];
+    return receipt.iterations.length === 0 ? [] : [receiptText(receipt, t)];
   });
   return texts.length === 0
     ? `${t('No iteration has worked on {0} yet.', withoutControls(storyId))}\n`

@@ -1,27 +1,27 @@
-import type { RunReceipt, Spent } from '../orchestrator/receipts.ts';
+import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/receipts.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { outcomeWord } from './iterationWords.ts';
+import { english, type Translate } from './sentences.ts';
 import { table } from './table.ts';
 
 /** Longest story id in the table, in UTF-16 units. */
 const MAX_ID = 24;
 const MAX_SUBJECT = 100;
 
-const SPENT_HEADINGS = ['minutes', 'turns', 'tokens in', 'tokens out', 'cost', 'commits'];
-
-/** A run's receipt as lines for a terminal: its iterations, its stories, the sum. */
-export function receiptText(receipt: RunReceipt): string {
+/** A run's receipt as lines of equally wide letters: its iterations, its stories, the sum. */
+export function receiptText(receipt: RunReceipt, t: Translate = english): string {
   const { agent, iterations, model, payer, planning, run, stories, total } = receipt;
   const facts = [
-    ...(run === null ? [] : [`Run ${run}`]),
+    ...(run === null ? [] : [t('Run {0}', run)]),
     [agent, model].filter(Boolean).join(', '),
-    payer === 'apiKey' ? 'billed to the API account' : '',
+    payer === 'apiKey' ? t('billed to the API account') : '',
   ];
   const rows = [
-    ...(planning ? [['plan', '', '', ...spentCells(planning)]] : []),
+    ...(planning ? [[t('plan'), '', '', ...spentCells(planning)]] : []),
     ...iterations.map(receipt => [
       String(receipt.iteration),
       shorten(receipt.story ?? '', MAX_ID),
-      receipt.outcome ?? 'not ended',
+      outcomeCell(receipt, t),
       ...spentCells(receipt),
     ]),
   ];
@@ -30,27 +30,26 @@ export function receiptText(receipt: RunReceipt): string {
       ? stories.map(receipt => [
           times(receipt.iterations),
           shorten(receipt.story ?? '', MAX_ID),
-          receipt.outcome ?? 'not ended',
+          outcomeCell(receipt, t),
           ...spentCells(receipt),
         ])
       : []),
-    [times(total.iterations), 'total', '', ...spentCells(total)],
+    [times(total.iterations), t('total'), '', ...spentCells(total)],
   ];
+  const headings = [t('story'), t('outcome'), ...spentHeadings(t)];
   return withoutControls(
     [
       facts.filter(fact => fact !== '').join(' · '),
       '',
-      ...(rows.length === 0
-        ? ['No iteration yet.']
-        : table(['#', 'story', 'outcome', ...SPENT_HEADINGS], rows, LEFT)),
+      ...(rows.length === 0 ? [t('No iteration yet.')] : table(['#', ...headings], rows, LEFT)),
       '',
-      ...table(['iterations', 'story', 'outcome', ...SPENT_HEADINGS], sums, LEFT),
+      ...table([t('iterations'), ...headings], sums, LEFT),
     ].join('\n'),
   );
 }
 
 /** Receipt of one iteration, with its commits. */
-export function iterationText(receipt: RunReceipt): string {
+export function iterationText(receipt: RunReceipt, t: Translate = english): string {
   const [iteration] = receipt.iterations;
   if (iteration === undefined) {
     return '';
@@ -58,11 +57,17 @@ export function iterationText(receipt: RunReceipt): string {
   const { commitList, durationMs, inputTokens, outputTokens, story, title } = iteration;
   return withoutControls(
     [
-      `Iteration ${iteration.iteration}: ${iteration.outcome ?? 'not ended'}`,
+      t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
       ...(story === null ? [] : [shorten(`${story}: ${title ?? ''}`, MAX_SUBJECT)]),
-      `${minutes(durationMs)} min · ${iteration.turns} turns · ${cost(iteration)}`,
-      `Tokens: ${count(inputTokens)} in, ${count(outputTokens)} out, ${count(iteration.cacheReadTokens)} read from the cache, ${count(iteration.cacheWriteTokens)} written to it`,
-      ...(commitList.length === 0 ? ['No commit.'] : ['Commits:']),
+      t('{0} min · {1} turns · {2}', minutes(durationMs), iteration.turns, cost(iteration)),
+      t(
+        'Tokens: {0} in, {1} out, {2} read from the cache, {3} written to it',
+        count(inputTokens),
+        count(outputTokens),
+        count(iteration.cacheReadTokens),
+        count(iteration.cacheWriteTokens),
+      ),
+      ...(commitList.length === 0 ? [t('No commit.')] : [t('Commits:')]),
       ...commitList.map(
         ({ hash, subject }) => `  ${hash.slice(0, 7)} ${shorten(subject, MAX_SUBJECT)}`,
       ),
@@ -72,6 +77,14 @@ export function iterationText(receipt: RunReceipt): string {
 
 /** Texts to the left, numbers to the right. */
 const LEFT: ReadonlySet<number> = new Set([1, 2]);
+
+function spentHeadings(t: Translate): string[] {
+  return [t('minutes'), t('turns'), t('tokens in'), t('tokens out'), t('cost'), t('commits')];
+}
+
+function outcomeCell({ outcome }: Pick<IterationReceipt, 'outcome'>, t: Translate): string {
+  return outcome === null ? t('not ended') : outcomeWord(outcome, t);
+}
 
 function spentCells(spent: Spent): string[] {
   return [

@@ -1,3 +1,5 @@
+import { widthOf } from './wrapLine.ts';
+
 /**
  * Lays out rows as columns, two spaces apart.
  * @param left indexes of the columns that begin at their left; the others end at their right
@@ -9,13 +11,15 @@ export function table(
   left: ReadonlySet<number>,
 ): string[] {
   const widths = headings.map((heading, i) =>
-    Math.max(heading.length, ...rows.map(row => row[i]?.length ?? 0)),
+    Math.max(widthOf(heading), ...rows.map(row => widthOf(row[i] ?? ''))),
   );
   return [headings, ...rows].map(row =>
     widths
-      .map((width, i) =>
-        left.has(i) ? (row[i] ?? '').padEnd(width) : (row[i] ?? '').padStart(width),
-      )
+      .map((width, i) => {
+        const cell = row[i] ?? '';
+        const space = ' '.repeat(width - widthOf(cell));
+        return left.has(i) ? cell + space : space + cell;
+      })
       .join('  ')
       .trimEnd(),
   );

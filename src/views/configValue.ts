@@ -1,6 +1,6 @@
 import { EventEmitter, workspace } from 'vscode';
 import type { Disposable } from '../orchestrator/emitter.ts';
-import { SETTINGS_SECTION, type Settings } from './contributions.ts';
+import { SETTING_VALUES, SETTINGS_SECTION, type Settings } from './contributions.ts';
 
 /** One setting as a value that follows the settings editor; classes get this, never `getConfiguration`. */
 export class ConfigValue<K extends keyof Settings> implements Disposable {
@@ -35,6 +35,9 @@ export class ConfigValue<K extends keyof Settings> implements Disposable {
   private read(): Settings[K] {
     const value = workspace.getConfiguration(SETTINGS_SECTION).get<unknown>(this.key);
     // A hand-written settings.json may hold anything.
-    return typeof value === typeof this.fallback ? (value as Settings[K]) : this.fallback;
+    const isKnown = SETTING_VALUES[this.key]?.includes(value as Settings[K]) ?? true;
+    return isKnown && typeof value === typeof this.fallback
+      ? (value as Settings[K])
+      : this.fallback;
   }
 }

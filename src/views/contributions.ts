@@ -96,6 +96,11 @@ export interface Settings {
   readonly onLastWindowClosed: 'continue' | 'stopAfterIteration';
 }
 
+/** What a window setting may be, where it is one of a few words. */
+export const SETTING_VALUES: { readonly [K in keyof Settings]?: readonly Settings[K][] } = {
+  onLastWindowClosed: ['continue', 'stopAfterIteration'],
+};
+
 /** Whose comments are review notes; menus go by it. */
 export const REVIEW_CONTROLLER = 'ralphFresh.review';
 

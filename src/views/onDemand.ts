@@ -33,7 +33,11 @@ export class OnDemand<T extends Disposable> implements Disposable {
 
   /** The surface; made by the first call. */
   get(): Promise<T> {
-    this.loading ??= this.make();
+    this.loading ??= this.make().catch((error: unknown) => {
+      // The next one who asks tries again.
+      this.loading = undefined;
+      throw error;
+    });
     return this.loading;
   }
 

@@ -1,4 +1,4 @@
-import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { withoutControls } from '../orchestrator/text.ts';
 
 /**
  * One line that the workbench shows as it is: notifications and view messages draw Markdown links, and
@@ -8,9 +8,4 @@ export function plainSentence(text: string): string {
   return withoutControls(text)
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('](', '] (');
-}
-
-/** One short line for a quick pick, which draws `$(name)` as an icon where nothing keeps it from that. */
-export function plainLabel(text: string): string {
-  return shorten(text, 200).replaceAll('$(', '\\$(');
 }

@@ -1,11 +1,6 @@
 import { l10n, workspace } from 'vscode';
 import { MendableError } from './errors.ts';
 
-/** Absolute path of the folder that Ralph works in: the window's first one on this machine. */
-export function ralphFolder(): string | undefined {
-  return workspace.workspaceFolders?.find(folder => folder.uri.scheme === 'file')?.uri.fsPath;
-}
-
 /** @throws {MendableError} in a workspace that is not trusted, where nothing may be run */
 export function requireTrust(): void {
   if (!workspace.isTrusted) {

@@ -428,6 +428,10 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     await printed(workspace, 'hint', 'Delete everything');
     await rm(path.join(workspace.files.stateDir, '.gitignore'));
     await gitRepo(workspace.folder);
+    // Mine would be among them.
+    const refused = await workspace.cli('hint', 'Mine').finished;
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /is in git.*git rm --cached/);
     await workspace.run('succeeds').finished;
     assert.doesNotMatch(await workspace.prompt(1), /Delete everything/);
     assert.equal((await workspace.events('warning'))[0]?.code, 'hintsNotTold');

@@ -163,13 +163,16 @@ test('Restricted Mode offers trust, and no command starts or writes anything', a
   const first = commands.indexOf('ralphFresh.startRun');
   await press(workbench, keys[first]);
   await expect(refusals.first()).toBeVisible();
-  for (const key of keys) {
+  for (const key of keys.slice(0, -1)) {
     await press(workbench, key);
     // Some ask for a story first.
     await page.keyboard.press('Escape');
   }
-  // The last of them only shows something: those before it have run.
-  await expect(page.locator('.getting-started-step').first()).toBeVisible();
+  // The last of them only show something: those before have run.
+  await expect(async () => {
+    await press(workbench, keys.at(-1));
+    await expect(page.locator('.getting-started-step').first()).toBeVisible({ timeout: 5_000 });
+  }).toPass({ timeout: 30_000 });
   expect(await runs()).toEqual([]);
   expect(await filesOf(workspace)).toEqual(before);
 
@@ -183,14 +186,15 @@ test('Restricted Mode offers trust, and no command starts or writes anything', a
 
 /** A person's own edits of a data file, which need no trust. */
 const OWN_EDITS = ['ralphFresh.tickStory', 'ralphFresh.untickStory'];
-const LAST = 'ralphFresh.openWalkthrough';
+/** Those that open a page of their own, which then has the keys. */
+const LAST = ['ralphFresh.showProgress', 'ralphFresh.openWalkthrough'];
 
 async function commandsOfManifest(): Promise<string[]> {
   const manifest = JSON.parse(await readFile(path.join(repoRoot, 'package.json'), 'utf8'));
   const ids: string[] = manifest.contributes.commands.map(
     ({ command }: { command: string }) => command,
   );
-  return [...ids.filter(id => ![...OWN_EDITS, LAST].includes(id)), LAST];
+  return [...ids.filter(id => ![...OWN_EDITS, ...LAST].includes(id)), ...LAST];
 }
 
 /** A key for each command, hidden ones too: those of the palette alone would prove little. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
-import { openStories, Workspace } from '../support/ralph.ts';
+import { fakeAgent, openStories, Workspace } from '../support/ralph.ts';
 import { Workbench } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -41,6 +41,7 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
     workspace: workspace.folder,
     extensionPath: repoRoot,
     env: workspace.env,
+    settings: { 'ralphFresh.claudePath': fakeAgent('scripted') },
   });
   await workbench.view('Ralph');
   const iteration = (name: RegExp) => workbench.treeItem(name);
@@ -70,7 +71,7 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
   await expect(editor).toContainText(/failed.after.*exit.code.3/);
   await open('Transcript', /Iteration.1\/3/);
   await workbench.screenshot('iterations-transcript');
-  await open('Receipt', /Iteration.1:.rejected/);
+  await open('Receipt', /Iteration.1:.claim.refused/);
 
   await workbench.runCommand('Ralph: Show Receipt');
   await expect(editor).toContainText(/total/);

@@ -40,6 +40,8 @@ test('npm start serves an untouched copy in a browser, and Ctrl-C ends all of it
         .locator('.part.activitybar')
         .getByRole('tab', { name: /^Ralph/ })
         .click({ timeout: 90_000 });
+      // Where a container has several views, the buttons of one show while the mouse is over it.
+      await page.getByRole('treeitem', { name: /^US-001/ }).hover({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Start Fresh Run' }).click({ timeout: 60_000 });
       const first = page.getByRole('treeitem', { name: /^US-001/ }).getByRole('checkbox');
       await expect(first).toHaveAttribute('aria-checked', 'true', { timeout: 120_000 });

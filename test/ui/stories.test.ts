@@ -129,9 +129,9 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
     await workbench.runCommand('Ralph: Show Progress');
     const page = workbench.webview();
     await page.getByRole('button', { name: 'Start Fresh Run' }).click();
-    await expect(page.getByRole('heading', { name: /Running/ })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1, name: /Running/ })).toBeVisible();
     await workbench.runCommand('Ralph: Stop');
-    await expect(page.getByRole('heading', { name: /Stopped/ })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1, name: /Stopped/ })).toBeVisible();
     await workbench.screenshot(`progress-${theme}`);
     expect(workbench.consoleErrors()).toEqual([]);
   });

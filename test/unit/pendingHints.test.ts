@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import {
   addPendingHint,
@@ -45,6 +46,11 @@ describe('hints that wait', () => {
     const all = Array.from({ length: 20 }, (_, i) => `hint ${i}`);
     await Promise.all(all.map(text => addPendingHint(files, { text })));
     assert.deepEqual((await texts()).sort(), all.sort());
+  });
+
+  test('what cannot be written is said in words for a person', async () => {
+    await mkdir(files.hintsFile, { recursive: true });
+    await assert.rejects(addPendingHint(files, { text: 'Two' }), HumanError);
   });
 
   test('what is no hint is left out; a link is not followed', async () => {

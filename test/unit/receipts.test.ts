@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { receiptOf } from '../../src/orchestrator/receipts.ts';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
+import { widthOf } from '../../src/presentation/wrapLine.ts';
 
 const stories = { done: 0, total: 2 };
 
@@ -183,10 +184,18 @@ describe('the receipt as text', () => {
     const lines = receiptText(receiptOf(run)).split('\n');
     assert.match(lines[0] ?? '', /^Run run-1 · claude, m · billed to the API account$/);
     const find = (pattern: RegExp) => lines.filter(line => pattern.test(line)).length;
-    assert.equal(find(/^1 +A +noProgress +1\.5 +3 +80 +20 +\$0\.10 +0$/), 1);
-    assert.equal(find(/^3 +A +storyDone .*\$0\.50 +2$/), 1);
-    assert.equal(find(/^ *2× +A +storyDone .*\$0\.60 +2$/), 1);
+    assert.equal(find(/^1 +A +no progress +1\.5 +3 +80 +20 +\$0\.10 +0$/), 1);
+    assert.equal(find(/^3 +A +story done .*\$0\.50 +2$/), 1);
+    assert.equal(find(/^ *2× +A +story done .*\$0\.60 +2$/), 1);
     assert.equal(find(/^ *3× +total .*\$0\.90 +3$/), 1);
+  });
+
+  test('in another language its columns stand below each other, wide letters too', () => {
+    const t = (message: string) => (message === 'story done' ? '完了' : message);
+    const lines = receiptText(receiptOf(run), t).split('\n');
+    const rows = lines.filter(line => /^\d +A /.test(line));
+    assert.deepEqual(new Set(rows.map(widthOf)).size, 1);
+    assert.equal(rows.filter(line => line.includes('完了')).length, 1);
   });
 
   test('what agents wrote steers no terminal', () => {

@@ -236,6 +236,17 @@ describe('reverting commits by one new commit', () => {
     await refused([await git('rev-parse', 'HEAD')], /merges two branches.*git revert -m 1/);
   });
 
+  test('the commit that a shallow clone begins with is not taken for the first of all', async () => {
+    await write('mine.txt', 'mine');
+    const mine = await commit();
+    await write('later.txt', 'later');
+    const later = await commit();
+    await writeFile(at('.git/shallow'), `${mine}\n`);
+    await refused([mine], /shallow clone.*git fetch --unshallow/);
+    await refused([mine, later], /shallow clone/);
+    assert.deepEqual((await planRevert(folder, { hashes: [later] })).files, ['later.txt']);
+  });
+
   test('a commit meanwhile, a lock, no author, the state of a run', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();

@@ -45,6 +45,14 @@ describe('applySplit', () => {
     assert.ok(after.endsWith(before.slice(before.indexOf('"more"'))));
   });
 
+  test('a byte order mark stays', () => {
+    const before = fileOf(story('A'));
+    assert.equal(
+      applySplit(`\uFEFF${before}`, 'A', parts),
+      `\uFEFF${applySplit(before, 'A', parts)}`,
+    );
+  });
+
   test('ids that are taken are not given again', () => {
     const after = applySplit(fileOf(story('A'), story('A.1')), 'A', parts);
     const ids = JSON.parse(after).userStories.map(({ id }: { id: string }) => id);

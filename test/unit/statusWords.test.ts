@@ -71,3 +71,14 @@ test("a story's id draws no icon and is short", () => {
   assert.doesNotMatch(text, /\$\(/);
   assert.ok(text.length < 60);
 });
+
+test('before the first run it counts the stories, and where there are none it says nothing', () => {
+  const none = (total: number) =>
+    statusWords(
+      { state: { ...INITIAL_RUN_STATE, stories: { done: 1, total } }, alive: false },
+      english,
+      0,
+    );
+  assert.deepEqual(none(4), { icon: 'checklist', text: 'Ralph 1/4', urgency: 'none', cause: '' });
+  assert.equal(none(0), undefined);
+});

@@ -10,7 +10,7 @@ import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import {
   childrenOf,
-  type StoryFacts,
+  type FolderFacts,
   StoryNodes,
   type StoryTreeNode,
 } from '../../src/views/stories/storyNodes.ts';
@@ -24,7 +24,7 @@ interface Entry {
 }
 
 /** What the lines are made of: stories as the file has them, and what runs say. */
-function facts(entries: readonly Entry[], more: Partial<StoryFacts> = {}): StoryFacts {
+function facts(entries: readonly Entry[], more: Partial<FolderFacts> = {}): FolderFacts {
   const userStories = entries.map(entry => ({
     title: `Title ${entry.id}`,
     passes: false,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -153,6 +153,17 @@ describe('taking back a story or an iteration', () => {
       plan({ kind: 'iteration', runId: RUN, iteration: 9 }),
       /no commit to revert/,
     );
+  });
+
+  test('a story file behind a link goes into the commit, and the link stays', async () => {
+    await rename(storyFile(), path.join(folder, 'stories.json'));
+    await symlink('../stories.json', storyFile());
+    await run();
+    await revertWork(files, await plan(STORY_TWO), 'Revert it');
+    done = ['US-001', 'US-003'];
+    assert.equal(await read('stories.json'), prd());
+    assert.equal(await git('status', '--porcelain'), '');
+    assert.match(await git('ls-files', '--stage', '.omc/prd.json'), /^120000 /);
   });
 
   test('a story file with changes of its own keeps them', async () => {

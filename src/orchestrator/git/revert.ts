@@ -68,6 +68,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     }
     const { commits, elsewhere } = await commitsOfHead(dir, head, hashes);
     requireNoMerge(commits);
+    await requireKnownParents(dir, commits);
     const index = new TreeEditor(dir, path.join(scratch, 'index'));
     let tree = await treeOf(dir, head);
     for (const commit of commits) {
@@ -150,6 +151,21 @@ function requireNoMerge(commits: readonly LinkedHash[]): void {
     throw new HumanError(
       `${namedHashes(merges)} merges two branches, and only you can say which side is to stay. Revert it by hand: git revert -m 1 ${merges[0]?.slice(0, 10)}`,
     );
+  }
+}
+
+/** The first commit of a shallow clone seems to come from nothing: without it, every file of that time would go. */
+async function requireKnownParents(dir: string, commits: readonly LinkedHash[]): Promise<void> {
+  for (const { hash, parents } of commits) {
+    if (parents.length > 0) {
+      continue;
+    }
+    const [headers = ''] = (await runGit(dir, 'cat-file', 'commit', hash)).split('\n\n');
+    if (/^parent /m.test(headers)) {
+      throw new HumanError(
+        `This is a shallow clone that begins with commit ${hash.slice(0, 7)}, so what that commit changed is not known here. Fetch the rest of the history, then try again: git fetch --unshallow`,
+      );
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
 import { HumanError } from '../humanError.ts';
+import { decodeText } from '../stories/decodeText.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -65,7 +66,12 @@ export function checkSplit(
  *
  * @throws {HumanError} when the file has no such open story, or is written in a way that this cannot be done in
  */
-export function applySplit(fileText: string, storyId: string, parts: readonly SplitPart[]): string {
+export function applySplit(content: string, storyId: string, parts: readonly SplitPart[]): string {
+  const { bom, text: fileText } = decodeText(content);
+  return bom + splitIn(fileText, storyId, parts);
+}
+
+function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[]): string {
   const file = parseStoryFile('prd.json', fileText);
   const story = openStory(file, storyId);
   const array = findStoryArray(JSON.parse(fileText));

@@ -3,6 +3,7 @@ import { openPlainFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { acquireRunLock } from '../run/runLock.ts';
 import { ignoreStateDir } from '../run/stateIgnore.ts';
+import { linkTarget } from '../stories/linkTarget.ts';
 import { placeStories, relative } from './placeStories.ts';
 
 export interface WritePlanOptions {
@@ -43,9 +44,9 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
   }
 }
 
-/** The text of a story file as it is now; `undefined` when there is none. */
+/** The text of a story file as it is now, also where a link leads to it; `undefined` when there is none. */
 export async function readStoryText(storyFile: string): Promise<string | undefined> {
-  const handle = await openPlainFile(storyFile);
+  const handle = await openPlainFile(await linkTarget(storyFile));
   try {
     return await handle?.readFile('utf8');
   } finally {

@@ -36,7 +36,10 @@ export async function pendingHints(files: RunFiles): Promise<PendingHint[]> {
   });
 }
 
-/** Keeps a hint for the next agent that it is for. */
+/**
+ * Keeps a hint for the next agent that it is for.
+ * @throws {HumanError} when it cannot be written
+ */
 export async function addPendingHint(
   files: RunFiles,
   hint: Omit<PendingHint, 'id' | 'at'>,
@@ -85,15 +88,26 @@ async function change(
     const before = await pendingHints(files);
     const after = edit(before);
     if (after.length > 0) {
-      await writePlainFile(
-        files.hintsFile,
-        after.map(hint => `${JSON.stringify(hint)}\n`).join(''),
-      );
+      await write(files, after);
     } else if (existsSync(files.hintsFile)) {
       await rm(files.hintsFile, { force: true });
     }
   } finally {
     await unlock();
+  }
+}
+
+async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Promise<void> {
+  try {
+    await writePlainFile(hintsFile, hints.map(hint => `${JSON.stringify(hint)}\n`).join(''));
+  } catch (error) {
+    if (error instanceof HumanError) {
+      throw error;
+    }
+    throw new HumanError(
+      `${hintsFile} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}), so the hint was not kept. Move away what is in its place, or make room on the disk.`,
+      { cause: error },
+    );
   }
 }
 

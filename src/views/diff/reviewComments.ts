@@ -20,6 +20,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { requireOwnHints } from '../../orchestrator/ownHints.ts';
 import { readJournal } from '../../orchestrator/run/journal.ts';
 import {
   addPendingHint,
@@ -155,7 +156,7 @@ export class ReviewComments implements Disposable {
       folders.inEach(folder =>
         folder.runs.onDidReadEvents(events => {
           if (events.some(({ type }) => type === 'iteration.started')) {
-            void this.markTold(folder, toldHints(folder.runs.events));
+            void reportingErrors(log, () => this.markTold(folder, toldHints(folder.runs.events)));
           }
         }),
       ),
@@ -192,6 +193,7 @@ export class ReviewComments implements Disposable {
       return;
     }
     requireShort(words);
+    await requireOwnHints(folder.files);
     const recorded = await this.work.commit(folder, shown.commit);
     const { start, end } = thread.range ?? new Range(0, 0, 0, 0);
     const about = {

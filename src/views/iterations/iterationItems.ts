@@ -13,6 +13,7 @@ import { shorten } from '../../orchestrator/text.ts';
 import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
+import { appendWords } from '../tooltipText.ts';
 import type {
   DocumentNode,
   IterationCommitNode,
@@ -70,12 +71,12 @@ function tooltip(row: IterationRow, facts: readonly string[]): MarkdownString {
   const title = [row.storyId, row.storyTitle].filter(Boolean).join(' ');
   text.appendMarkdown('**').appendText(l10n.t('Iteration {0}', row.number)).appendMarkdown('**');
   if (title !== '') {
-    text.appendMarkdown('\n\n').appendText(shorten(title, 300));
+    appendWords(text.appendMarkdown('\n\n'), shorten(title, 300));
   }
-  text.appendMarkdown('\n\n').appendText(facts.join(' · '));
+  appendWords(text.appendMarkdown('\n\n'), facts.join(' · '));
   const reason = row.reason && reasonWords(row.reason, l10n.t);
   if (reason !== undefined) {
-    text.appendMarkdown('\n\n').appendText(reason);
+    appendWords(text.appendMarkdown('\n\n'), reason);
   }
   return text;
 }

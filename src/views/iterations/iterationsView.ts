@@ -18,7 +18,9 @@ import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
+import { plainLabel } from '../plainLabel.ts';
 import { type IterationRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { Soon } from '../soon.ts';
 import { toTreeItem } from './iterationItems.ts';
 import {
   childrenOf,
@@ -28,6 +30,11 @@ import {
   type RunNode,
 } from './iterationNodes.ts';
 import type { RunDocuments } from './runDocuments.ts';
+
+/** Each look goes through all events of a run, of which an agent makes many; the lines follow once, in ms. */
+const FOLLOW_MS = 100;
+/** Of a story's id in a quick pick, in UTF-16 units. */
+const MAX_ID = 60;
 
 /** The Iterations view: what the active folder's runs have done, the newest first. */
 export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
@@ -50,7 +57,8 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
       window.createTreeView(View.iterations, { treeDataProvider: this, showCollapseAll: true }),
     );
     this.store.add(this.view.onDidChangeVisibility(() => this.update()));
-    this.store.add(runs.onDidChange(() => this.update()));
+    const update = this.store.add(new Soon(() => this.update(), FOLLOW_MS));
+    this.store.add(runs.onDidChange(() => update.call()));
     const register = (
       id: string,
       open: (ref: IterationRef, line?: number) => Promise<void>,
@@ -166,7 +174,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
   }
 
   private async iterationsOf({ folder, runId }: RunNode): Promise<IterationTreeNode[]> {
-    const files = this.folders.all.find(({ path }) => path === folder)?.files;
+    const files = this.folders.at(folder)?.files;
     if (files === undefined) {
       return [];
     }
@@ -188,7 +196,9 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     const picks = this.iterations.map(({ ref, row }) => ({
       ref,
       label: l10n.t('Iteration {0}', row.number),
-      description: [row.storyId, outcomeWord(row.outcome, l10n.t)].filter(Boolean).join(' · '),
+      description: [plainLabel(row.storyId ?? '', MAX_ID), outcomeWord(row.outcome, l10n.t)]
+        .filter(Boolean)
+        .join(' · '),
       ...(row.durationMs !== undefined && { detail: duration(row.durationMs) }),
     }));
     return (await window.showQuickPick(picks, { title, matchOnDescription: true }))?.ref;

@@ -18,7 +18,7 @@ import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { readJournal } from '../../orchestrator/run/journal.ts';
 import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
 import { runIds } from '../../orchestrator/run/runFiles.ts';
-import { withoutControls } from '../../orchestrator/text.ts';
+import { shorten, withoutControls } from '../../orchestrator/text.ts';
 import {
   checksOf,
   checksText,
@@ -36,6 +36,8 @@ import type { IterationRef, StoryRef } from '../refs.ts';
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOG_SHOWN = 2_000_000;
+/** Of a story's id in the title of a tab, in UTF-16 units. */
+const MAX_TITLE = 80;
 /** A transcript that grows is drawn anew at most this often. */
 const REDRAW_MS = 1_000;
 
@@ -58,6 +60,8 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
   readonly onDidChange = this.changeEmitter.event;
   private readonly folders: Folders;
   private timer: NodeJS.Timeout | undefined;
+  /** Folders whose runs have got on since the documents were last drawn. */
+  private readonly moved = new Set<Folder>();
 
   constructor(folders: Folders) {
     this.folders = folders;
@@ -94,7 +98,7 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
   }
 
   async openStoryReceipt({ folder, storyId }: StoryRef): Promise<void> {
-    const title = l10n.t('Receipt of {0}', storyId);
+    const title = l10n.t('Receipt of {0}', shorten(storyId, MAX_TITLE));
     await this.open({ what: 'storyReceipt', folder, storyId }, `${title}.txt`);
   }
 
@@ -107,7 +111,7 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const query = parseQuery(uri);
-    const folder = this.folders.all.find(folder => folder.path === query?.folder);
+    const folder = query && this.folders.at(query.folder);
     if (query === undefined || folder === undefined) {
       return `${l10n.t('This document is about a folder that is not open in this window.')}\n`;
     }
@@ -133,11 +137,14 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
 
   /** What goes on in a run is seen in its open documents. */
   private redrawSoon(folder: Folder): void {
+    this.moved.add(folder);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
+      const moved = [...this.moved];
+      this.moved.clear();
       for (const { uri } of workspace.textDocuments) {
         const query = uri.scheme === RUN_SCHEME ? parseQuery(uri) : undefined;
-        if (query?.folder === folder.path) {
+        if (query !== undefined && moved.some(folder => canHaveGrown(query, folder))) {
           this.changeEmitter.fire(uri);
         }
       }
@@ -147,6 +154,15 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
 
 function iteration({ folder, runId, iteration }: IterationRef): IterationRef {
   return { folder, runId, iteration };
+}
+
+/** Runs before the newest one stay as they are, and so do prompts. */
+function canHaveGrown(query: Query, { path: folder, runs }: Folder): boolean {
+  return (
+    query.folder === folder &&
+    query.what !== 'prompt' &&
+    (query.what === 'storyReceipt' || query.runId === runs.current.runId)
+  );
 }
 
 function parseQuery(uri: Uri): Query | undefined {
@@ -174,9 +190,9 @@ async function textOf({ files }: Folder, query: Query): Promise<string> {
   const events = await readJournal(files.journalFile(runId));
   switch (query.what) {
     case 'runReceipt':
-      return `${receiptText({ ...receiptOf(events), run: runId })}\n`;
+      return `${receiptText({ ...receiptOf(events), run: runId }, l10n.t)}\n`;
     case 'receipt':
-      return `${iterationText(receiptOf(events, query.iteration))}\n`;
+      return `${iterationText(receiptOf(events, query.iteration), l10n.t)}\n`;
     case 'transcript':
       return transcriptText(events, query.iteration, l10n.t);
     case 'checks': {

@@ -1,16 +1,18 @@
-import { commands, l10n, type Memento, window } from 'vscode';
+import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vscode';
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { iterationCount, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
-import { Command, View } from '../contributions.ts';
+import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { alertOf, type RunAlert } from '../run/alertOf.ts';
+import { openSettings } from '../settings/openSettings.ts';
 
 /** What was told already, per workspace: run and cause. */
 const TOLD_KEY = 'alerts.told';
@@ -50,12 +52,16 @@ export class RunAlerts implements Disposable {
    * @param workspace remembers what was told
    * @param person remembers what somebody does not want to be told
    */
-  constructor(folders: Folders, workspace: Memento, person: Memento) {
+  constructor(folders: Folders, workspace: Memento, person: Memento, log: LogOutputChannel) {
     this.folders = folders;
     this.workspace = workspace;
     this.person = person;
     this.store.add(
-      folders.inEach(folder => folder.runs.onDidChange(run => void this.look(folder, run))),
+      folders.inEach(folder =>
+        folder.runs.onDidChange(run => {
+          void reportingErrors(log, () => this.look(folder, run));
+        }),
+      ),
     );
   }
 
@@ -188,9 +194,8 @@ export class RunAlerts implements Disposable {
             {
               label: l10n.t('Open Settings'),
               run: () =>
-                commands.executeCommand(
-                  'workbench.action.openSettings',
-                  outcome === 'budget' ? 'ralphFresh.budgetUsd' : 'ralphFresh.maxIterations',
+                openSettings(
+                  `${SETTINGS_SECTION}.${outcome === 'budget' ? 'budgetUsd' : 'maxIterations'}`,
                 ),
             },
             again,

@@ -1,15 +1,6 @@
 import path from 'node:path';
-import {
-  commands,
-  type LogOutputChannel,
-  l10n,
-  ProgressLocation,
-  Uri,
-  window,
-  workspace,
-} from 'vscode';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
 import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
@@ -21,6 +12,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { askText } from '../run/askText.ts';
 import { folderOf } from '../run/folderOf.ts';
+import { requireSaved } from '../run/requireSaved.ts';
 import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { requireTrust } from '../workspaceFolder.ts';
@@ -156,21 +148,6 @@ async function jsonFileOf(folder: Folder): Promise<string> {
   return found !== undefined && /\.json$/i.test(found)
     ? found
     : path.join(folder.path, STORY_FILE_PLACES[0]);
-}
-
-/** @throws {HumanError} when an editor holds changes that a plan would be compared without */
-function requireSaved(storyFile: string): void {
-  const isDirty = workspace.textDocuments.some(
-    ({ uri, isDirty }) => uri.scheme === 'file' && uri.fsPath === storyFile && isDirty,
-  );
-  if (isDirty) {
-    throw new HumanError(
-      l10n.t(
-        '{0} has changes that were not saved. Save or revert them, then plan again.',
-        path.basename(storyFile),
-      ),
-    );
-  }
 }
 
 function questionOf({ costUsd, stories }: LaunchedDraft, name: string, isThere: boolean): string {

@@ -23,7 +23,14 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { StoryRef } from '../refs.ts';
-import { commitsByStory, type StoryState, storyStates } from '../stories/storyState.ts';
+import { Soon } from '../soon.ts';
+import {
+  commitsByStory,
+  type RunFacts,
+  runsOnFile,
+  type StoryState,
+  storyStates,
+} from '../stories/storyState.ts';
 import { stateMeaning, stateWords } from '../stories/storyWords.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
@@ -61,7 +68,6 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   readonly onDidChangeCodeLenses = this.changeEmitter.event;
   private readonly documents: StoryDocuments;
   private readonly isOn: ConfigValue<'codeLens'>;
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     documents: StoryDocuments,
@@ -71,13 +77,14 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   ) {
     this.documents = documents;
     this.isOn = isOn;
+    const follow = this.store.add(new Soon(() => this.changeEmitter.fire(), FOLLOW_MS));
     this.store.add(isOn.onDidChange(() => this.changeEmitter.fire()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.changeEmitter.fire()));
     this.store.add(
       folders.inEach(folder => {
         const store = new DisposableStore();
-        store.add(folder.runs.onDidChange(() => this.followSoon()));
-        store.add(folder.stories.onDidChange(() => this.followSoon()));
+        store.add(folder.runs.onDidChange(() => follow.call()));
+        store.add(folder.stories.onDidChange(() => follow.call()));
         return store;
       }),
     );
@@ -90,7 +97,6 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
     this.store.dispose();
   }
 
@@ -102,8 +108,9 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
     }
     const { states, current: run } = folder.runs;
     const { stories } = read.file;
-    const standing = storyStates(stories, { run, states });
-    const commits = commitsByStory(states);
+    const facts = runsOnFile(document.uri.fsPath, folder.path, { run, states });
+    const standing = storyStates(stories, facts);
+    const commits = commitsByStory(facts.states);
     const lastLine = document.lineCount - 1;
     return stories.flatMap(story => {
       const state = standing.get(story);
@@ -112,7 +119,7 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
       }
       const ref = { folder: folder.path, storyId: story.id, position: story.position };
       const line = Math.min(story.line - 1, lastLine);
-      const actions = actionsOf(folder, story, state, commits.has(story.id));
+      const actions = actionsOf(folder, facts, story, state, commits.has(story.id));
       return actions.map(action => new StoryLens(action, state, document.uri, ref, line));
     });
   }
@@ -123,18 +130,12 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
     }
     return lens;
   }
-
-  private followSoon(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.changeEmitter.fire();
-    }, FOLLOW_MS);
-  }
 }
 
 /** Those that fit the state. */
 function actionsOf(
   { runs }: Folder,
+  { states }: RunFacts,
   story: Story,
   state: StoryState,
   hasCommits: boolean,
@@ -142,15 +143,17 @@ function actionsOf(
   const isRunning = state.kind === 'running';
   const canStart = !story.done && state.kind !== 'waiting' && state.kind !== 'parked';
   const canRun = canStart && !runs.current.alive && workspace.isTrusted;
+  // Without any run there is none that could leave a story alone.
+  const canSteer = workspace.isTrusted && runs.current.runId !== undefined && !story.done;
   const isLeftAlone = state.kind === 'skipped' || state.kind === 'blocked';
-  const hasIterations = runs.states.some(
+  const hasIterations = states.some(
     ({ storyRecords }) => (storyRecords.get(story.id)?.iterations ?? 0) > 0,
   );
   return [
     'state',
     ...(canRun ? (['run'] as const) : []),
     ...(isRunning ? [] : ([story.done ? 'untick' : 'tick'] as const)),
-    ...(story.done || story.parked === true ? [] : ([isLeftAlone ? 'reset' : 'skip'] as const)),
+    ...(canSteer && story.parked !== true ? ([isLeftAlone ? 'reset' : 'skip'] as const) : []),
     ...(hasCommits ? (['changes'] as const) : []),
     ...(hasIterations ? (['receipt'] as const) : []),
   ];

@@ -85,7 +85,8 @@ export function toDiagnostic(
 
 /** A range of the text in its document. */
 export function rangeOf(document: TextDocument, text: string, start: number, end: number): Range {
-  // A byte order mark is no part of the text.
-  const shift = document.getText().length - text.length;
+  // A byte order mark is no part of the text. Its place alone is read: there may be a thousand ranges.
+  const isMarked = document.getText(new Range(0, 0, 0, 1)) === '\uFEFF' && text[0] !== '\uFEFF';
+  const shift = isMarked ? 1 : 0;
   return new Range(document.positionAt(start + shift), document.positionAt(end + shift));
 }

@@ -10,10 +10,10 @@ import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { CommitRef, IterationRef, StoryRef } from '../refs.ts';
+import { storyAtWork } from '../run/storyAtWork.ts';
 import { requireFolder, requireTrust } from '../workspaceFolder.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
-import { storyInQuestion } from './runActions.ts';
 
 /** A prompt is at most some hundred KB. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
@@ -139,7 +139,7 @@ export class PageCommands {
   }
 
   private storyRef(): StoryRef | undefined {
-    const storyId = storyInQuestion(this.model.current.state);
+    const storyId = storyAtWork(this.model.current);
     return storyId === undefined ? undefined : { folder: this.folder().path, storyId };
   }
 }

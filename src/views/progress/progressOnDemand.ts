@@ -2,6 +2,7 @@ import { type LogOutputChannel, type Uri, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import { OnDemand } from '../onDemand.ts';
@@ -26,7 +27,16 @@ export function progressOnDemand(
   );
   store.add(
     window.registerWebviewPanelSerializer(WebviewPanelType.progress, {
-      deserializeWebviewPanel: async panel => (await page.get()).restore(panel),
+      deserializeWebviewPanel: panel =>
+        reportingErrors(log, async () => {
+          try {
+            (await page.get()).restore(panel);
+          } catch (error) {
+            // An empty tab would tell nothing.
+            panel.dispose();
+            throw error;
+          }
+        }),
     }),
   );
   return store;

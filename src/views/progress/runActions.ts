@@ -56,11 +56,6 @@ export function runActions(
   ];
 }
 
-/** The story that *Skip Story* and *Give a Hint* are about. */
-export function storyInQuestion({ current, waiting }: RunState): string | undefined {
-  return current?.storyId ?? (waiting?.kind === 'pause' ? waiting.storyId : undefined);
-}
-
 function button(action: PageAction, label: string): ShownAction {
   return { action, label };
 }

@@ -8,8 +8,9 @@ import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { fittingActions, type RunAction } from './fittingActions.ts';
 import { folderOf } from './folderOf.ts';
+import { isAllDone } from './isAllDone.ts';
 import { openQuestion } from './openQuestion.ts';
-import { storyAtWork } from './runCommands.ts';
+import { storyAtWork } from './storyAtWork.ts';
 
 interface Item {
   readonly label: string;
@@ -42,9 +43,8 @@ export class RunActionsMenu implements Disposable {
     const folder = folderOf(this.folders, undefined);
     this.lookEmitter.fire(folder);
     const { runs, stories } = folder;
-    const file = stories.current;
     const actions = fittingActions(runs.current, openQuestion(runs.current) !== undefined, {
-      allDone: file?.kind === 'stories' && file.stories.every(({ done }) => done),
+      allDone: isAllDone(stories.current, runs.current.state),
       isTrusted: workspace.isTrusted,
       folders: this.folders.all.length,
     });
@@ -61,7 +61,7 @@ export class RunActionsMenu implements Disposable {
 
   private item(action: RunAction, folder: Folder): Item {
     const { path } = folder;
-    const at = storyAtWork(folder);
+    const at = storyAtWork(folder.runs.current);
     const run = (command: string, argument: object = { folder: path }) => ({
       run: () => commands.executeCommand(command, argument),
     });

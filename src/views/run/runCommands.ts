@@ -1,6 +1,7 @@
 import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { requireOwnHints } from '../../orchestrator/ownHints.ts';
 import type { RunRequest } from '../../orchestrator/run/inbox.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { deliverRequest } from '../../orchestrator/run/requests.ts';
@@ -18,6 +19,7 @@ import { chooseStory } from './chooseStory.ts';
 import { folderOf, folderPathOf } from './folderOf.ts';
 import { openQuestion } from './openQuestion.ts';
 import type { RunStarter } from './runStarter.ts';
+import { storyAtWork } from './storyAtWork.ts';
 
 /** So much of a question is in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
@@ -118,6 +120,8 @@ export class RunCommands implements Disposable {
   }
 
   private async resume(folder: Folder): Promise<void> {
+    // Its next agent starts with that.
+    requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
     if (alive && state.waiting === undefined && !state.pauseRequested) {
@@ -132,7 +136,7 @@ export class RunCommands implements Disposable {
     requireAnyRun(folder);
     const storyId =
       story?.storyId ??
-      storyAtWork(folder) ??
+      storyAtWork(folder.runs.current) ??
       (await chooseStory(folder, l10n.t('Leave which story alone?'), ({ done }) => !done))?.storyId;
     if (storyId !== undefined) {
       await this.ask(folder, { type: 'skip', storyId });
@@ -156,6 +160,7 @@ export class RunCommands implements Disposable {
 
   private async hint(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
+    await requireOwnHints(folder.files);
     const storyId = story?.storyId;
     const text = await askText({
       title:
@@ -217,13 +222,6 @@ export class RunCommands implements Disposable {
       throw noRun();
     }
   }
-}
-
-/** The story that a run of the folder works on now, or waits for. */
-export function storyAtWork({ runs }: Folder): string | undefined {
-  const { alive, state } = runs.current;
-  const waiting = state.waiting?.kind === 'pause' ? state.waiting.storyId : undefined;
-  return alive ? (state.current?.storyId ?? waiting) : undefined;
 }
 
 /** A request without any run would begin a journal that no run has. */

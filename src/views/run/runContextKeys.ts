@@ -1,12 +1,12 @@
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
+import { isAllDone } from './isAllDone.ts';
 import { openQuestion } from './openQuestion.ts';
 
 type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';
@@ -21,8 +21,14 @@ export class RunContextKeys implements Disposable {
   private readonly allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
 
   constructor(runs: ActiveRun, stories: ActiveStories) {
-    this.store.add(runs.onDidChange(run => this.update(run)));
-    this.store.add(stories.onDidChange(() => this.allDone.set(isAllDone(stories.current))));
+    const updateAllDone = () => this.allDone.set(isAllDone(stories.current, runs.current.state));
+    this.store.add(
+      runs.onDidChange(run => {
+        this.update(run);
+        updateAllDone();
+      }),
+    );
+    this.store.add(stories.onDidChange(updateAllDone));
   }
 
   dispose(): void {
@@ -46,10 +52,4 @@ function stateKey(run: WatchedRun): StateKey {
     default:
       return 'idle';
   }
-}
-
-function isAllDone(file: StoryFile | undefined): boolean {
-  return (
-    file?.kind === 'stories' && file.stories.length > 0 && file.stories.every(({ done }) => done)
-  );
 }

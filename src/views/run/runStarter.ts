@@ -3,7 +3,6 @@ import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
 import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command, View } from '../contributions.ts';
@@ -11,6 +10,7 @@ import { MendableError } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { requireTrust } from '../workspaceFolder.ts';
+import { isAllDone } from './isAllDone.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
@@ -83,7 +83,7 @@ export class RunStarter {
         Command.createStoryFile,
       );
     }
-    if (onlyStories === undefined && (await this.isAllDone(storyFile.path, folder))) {
+    if (onlyStories === undefined && (await this.isNothingLeft(storyFile.path, folder))) {
       return false;
     }
     await this.requireAgent();
@@ -101,15 +101,10 @@ export class RunStarter {
     return true;
   }
 
-  /** Tells the person, when there is nothing left to do. A claim that is still to be checked is left. */
-  private async isAllDone(storyFile: string, { runs }: Folder): Promise<boolean> {
+  /** Tells the person, when there is nothing left to do. */
+  private async isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
     const file = await readStoryFile(storyFile);
-    if (
-      file.kind !== 'stories' ||
-      file.stories.length === 0 ||
-      file.stories.some(({ done }) => !done) ||
-      hasUnproven(runs.current.state)
-    ) {
+    if (file.kind !== 'stories' || !isAllDone(file, runs.current.state)) {
       return false;
     }
     const open = l10n.t('Open the Story File');
@@ -126,8 +121,4 @@ export class RunStarter {
       );
     return true;
   }
-}
-
-function hasUnproven({ cutOff, storyRecords }: RunState): boolean {
-  return cutOff !== undefined || [...storyRecords.values()].some(({ refused }) => refused);
 }

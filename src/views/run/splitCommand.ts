@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { commands, type LogOutputChannel, l10n, ProgressLocation, window, workspace } from 'vscode';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
 import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
@@ -18,6 +17,7 @@ import { requireTrust } from '../workspaceFolder.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
 import { folderOf } from './folderOf.ts';
+import { requireSaved } from './requireSaved.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
 /** "Split Story with the Planner": an agent drafts, the person looks at the diff, and only then it is written. */
@@ -152,19 +152,4 @@ async function canWriteNow(folder: Folder): Promise<boolean> {
     await commands.executeCommand(Command.pauseRun, { folder: folder.path });
   }
   return false;
-}
-
-/** @throws {HumanError} when an editor holds changes that the draft would be compared without */
-function requireSaved(storyFile: string): void {
-  const isDirty = workspace.textDocuments.some(
-    ({ uri, isDirty }) => uri.scheme === 'file' && uri.fsPath === storyFile && isDirty,
-  );
-  if (isDirty) {
-    throw new HumanError(
-      l10n.t(
-        '{0} has changes that were not saved. Save or revert them, then split again.',
-        path.basename(storyFile),
-      ),
-    );
-  }
 }

@@ -12,7 +12,8 @@ import type { Folders } from '../folders/folders.ts';
  */
 export class WindowPresence implements Disposable {
   private readonly id = randomUUID();
-  private readonly identity: Promise<ProcessIdentity> = identify(process.pid);
+  /** Asked for by the first hello. */
+  private identity: Promise<ProcessIdentity> | undefined;
   private readonly onError: (error: Error) => void;
   private readonly listener: Disposable;
 
@@ -51,6 +52,7 @@ export class WindowPresence implements Disposable {
 
   private async hello({ files }: Folder, runId: string): Promise<void> {
     try {
+      this.identity ??= identify(process.pid);
       const { pid, startId } = await this.identity;
       await postRequest(files, runId, { type: 'hello', window: this.id, pid, startId });
     } catch (error) {

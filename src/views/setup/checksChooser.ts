@@ -29,12 +29,14 @@ interface CheckItem extends QuickPickItem {
 export class ChecksChooser implements Disposable {
   private readonly folders: Folders;
   private readonly settings: RunSettings;
+  private readonly log: LogOutputChannel;
   private readonly chosenKey = new ContextKeyValue<boolean>(ContextKey.checksChosen);
   private readonly command: Disposable;
 
   constructor(folders: Folders, settings: RunSettings, log: LogOutputChannel) {
     this.folders = folders;
     this.settings = settings;
+    this.log = log;
     this.command = commands.registerCommand(Command.chooseChecks, () =>
       reportingErrors(log, () => this.choose()),
     );
@@ -54,15 +56,16 @@ export class ChecksChooser implements Disposable {
     }
     await setWorkspaceChecks(folder.path, checks);
     this.chosenKey.set(true);
-    void this.tell(folder, checks);
+    // Not awaited: the command is over, whether or not the message is closed.
+    void reportingErrors(this.log, () => this.tell(folder, checks));
   }
 
   private async ask(folder: Folder, before: readonly string[]): Promise<string[] | undefined> {
     const { proposeVerifyCommands } = await import('../../orchestrator/gate/verifyProposals.ts');
     const proposals = await proposeVerifyCommands(folder.path);
     const known = proposals.map(({ command, source }) => ({
-      label: command,
-      description: source,
+      label: plainLabel(command, MAX_LABEL),
+      description: plainLabel(source, MAX_LABEL),
       check: command,
       picked: before.includes(command),
     }));

@@ -22,10 +22,12 @@ const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 /** "Find Claude Code": tells which one would be started and who pays, or helps to get there. */
 export class ClaudeCommands implements Disposable {
   private readonly check: ClaudeCheck;
+  private readonly log: LogOutputChannel;
   private readonly command: Disposable;
 
   constructor(check: ClaudeCheck, log: LogOutputChannel) {
     this.check = check;
+    this.log = log;
     this.command = commands.registerCommand(Command.checkClaude, () =>
       reportingErrors(log, () => this.find()),
     );
@@ -42,7 +44,7 @@ export class ClaudeCommands implements Disposable {
       () => this.check.look({ fresh: true }),
     );
     // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
-    void this.tell(state);
+    void reportingErrors(this.log, () => this.tell(state));
   }
 
   private async tell(state: ClaudeState): Promise<void> {
@@ -63,10 +65,10 @@ export class ClaudeCommands implements Disposable {
     }
     const found =
       state.kind === 'found'
-        ? l10n.t('Claude Code {0} was found: {1}.', state.version, plainSentence(state.file))
+        ? l10n.t('Claude Code {0} was found: {1}.', state.version, state.file)
         : l10n.t('The agent "{0}" does the work.', state.agent);
     const choice = await window.showInformationMessage(
-      `${found} ${payerSentence(state.payer)}`,
+      plainSentence(`${found} ${payerSentence(state.payer)}`),
       ...(state.kind === 'found' ? [l10n.t('Choose Another…')] : []),
     );
     if (choice !== undefined) {

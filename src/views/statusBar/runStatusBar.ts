@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   l10n,
   MarkdownString,
@@ -17,6 +18,7 @@ import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
 import { openQuestion } from '../run/openQuestion.ts';
+import { appendWords } from '../tooltipText.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -29,7 +31,7 @@ const LINKED = [
   Command.showProgress,
 ];
 
-/** One item that tells how the active folder's run stands; hidden where there has been none. */
+/** One item that tells how the active folder's run stands, or how many stories wait for one; hidden where there are none. */
 export class RunStatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
@@ -83,7 +85,10 @@ export class RunStatusBar implements Disposable {
   /** Counted in the file where it can be: a person may have ticked since the run last looked. */
   private withCurrentCount(run: WatchedRun): WatchedRun {
     const file = this.stories.current;
-    if (file?.kind !== 'stories') {
+    const { storyFile } = run.state;
+    const folder = this.model.folder?.path ?? '';
+    const isOther = storyFile !== undefined && path.resolve(folder, storyFile) !== file?.path;
+    if (file?.kind !== 'stories' || isOther) {
       return run;
     }
     const done = file.stories.filter(story => story.done).length;
@@ -117,13 +122,12 @@ function tooltip(run: WatchedRun): MarkdownString {
   text.isTrusted = { enabledCommands: LINKED };
   const { current } = state;
   if (run.alive && current?.storyId !== undefined) {
-    text
-      .appendMarkdown('**')
-      .appendText(shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200));
+    const story = shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200);
+    appendWords(text.appendMarkdown('**'), story);
     text.appendMarkdown('**\n\n');
   }
   for (const line of facts(run)) {
-    text.appendText(shorten(line, 600)).appendMarkdown('\n\n');
+    appendWords(text, shorten(line, 600)).appendMarkdown('\n\n');
   }
   text.appendMarkdown('---\n\n').appendMarkdown(links(run).join(' · '));
   return text;

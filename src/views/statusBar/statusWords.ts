@@ -2,9 +2,12 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { shorten } from '../../orchestrator/text.ts';
 import { dollars, span, type Translate } from '../../presentation/sentences.ts';
+import { plainLabel } from '../plainLabel.ts';
 import { alertOf } from '../run/alertOf.ts';
+
+/** Of a story's id, in UTF-16 units. */
+const MAX_ID = 30;
 
 /** How much the item in the status bar asks for attention. */
 export type Urgency = 'none' | 'warning' | 'error';
@@ -23,13 +26,16 @@ export interface StatusWords {
 /**
  * How a run stands, in a few words. Pure.
  * @param now in ms since the epoch
- * @returns `undefined` where there has been no run
+ * @returns `undefined` where there are neither runs nor stories
  */
 export function statusWords(run: WatchedRun, t: Translate, now: number): StatusWords | undefined {
   const { state } = run;
   const phase = phaseOf(run);
   if (phase === 'none') {
-    return undefined;
+    const { done, total } = state.stories;
+    return total === 0
+      ? undefined
+      : { icon: 'checklist', text: t('Ralph {0}/{1}', done, total), urgency: 'none', cause: '' };
   }
   const alert = alertOf(run);
   const urgency = urgencyOf(alert);
@@ -77,9 +83,11 @@ function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
 }
 
 function runningWords({ current }: RunState, count: string): string {
-  return ['Ralph', ...(current?.storyId === undefined ? [] : [plain(current.storyId)]), count].join(
-    ' ',
-  );
+  return [
+    'Ralph',
+    ...(current?.storyId === undefined ? [] : [plainLabel(current.storyId, MAX_ID)]),
+    count,
+  ].join(' ');
 }
 
 /** Only who has set a budget wants to watch it all the time. */
@@ -155,9 +163,4 @@ function endIcon(outcome: RunState['outcome']): string {
     default:
       return 'debug-pause';
   }
-}
-
-/** A status bar text draws `$(name)` as an icon; a story's id is not to. */
-function plain(text: string): string {
-  return shorten(text, 30).replaceAll('$(', '$ (');
 }

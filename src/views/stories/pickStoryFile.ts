@@ -6,8 +6,11 @@ import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainSentence.ts';
+import { plainLabel } from '../plainLabel.ts';
 import { requireFolder } from '../workspaceFolder.ts';
+
+/** Of a path, and of what is wrong with a file, in UTF-16 units. */
+const MAX_LABEL = 200;
 
 /** From the line of a folder. */
 const folderSchema = z.looseObject({ kind: z.literal('folder'), folder: z.string() });
@@ -53,14 +56,18 @@ async function choices(folder: Folder): Promise<FileItem[]> {
     const isShown = file === stories.current?.path;
     items.push({
       file,
-      label: plainLabel(path.relative(folder.path, file)),
+      label: plainLabel(path.relative(folder.path, file), MAX_LABEL),
       description: [
-        await readStoryFile(file).then(describe, (error: HumanError) => error.message),
+        await readStoryFile(file).then(describe, cannotRead),
         ...(isShown ? [l10n.t('shown now')] : []),
       ].join(' · '),
     });
   }
   return items;
+}
+
+function cannotRead(error: unknown): string {
+  return plainLabel(error instanceof Error ? error.message : String(error), MAX_LABEL);
 }
 
 function describe(file: StoryFile): string {
@@ -69,7 +76,7 @@ function describe(file: StoryFile): string {
     return l10n.t(
       'cannot be used, line {0}: {1}',
       problem?.line ?? 1,
-      plainLabel(problem?.message ?? ''),
+      plainLabel(problem?.message ?? '', MAX_LABEL),
     );
   }
   const done = file.stories.filter(story => story.done).length;

@@ -17,6 +17,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { StoryRef } from '../refs.ts';
+import { Soon } from '../soon.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
 import { StoryCommands } from './storyCommands.ts';
 import { isFiltering, NO_FILTER, type StoryFilter } from './storyFilter.ts';
@@ -30,6 +31,9 @@ import {
 } from './storyNodes.ts';
 import { StoryOrder } from './storyOrder.ts';
 import { kindName } from './storyWords.ts';
+
+/** Each event of a run may change any of 5,000 lines; they follow once, in ms. */
+const FOLLOW_MS = 100;
 
 /** The Stories view: what the story files of the window's folders list, with states and ticks. */
 export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
@@ -78,6 +82,11 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   /** Fires when a person begins to see the stories, and when they no longer do. */
   get onDidChangeVisibility(): TreeView<StoryTreeNode>['onDidChangeVisibility'] {
     return this.view.onDidChangeVisibility;
+  }
+
+  /** Whether a person sees the stories now. */
+  get isVisible(): boolean {
+    return this.view.visible;
   }
 
   dispose(): void {
@@ -154,6 +163,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
 
   private follow(folder: Folder): Disposable {
     const store = new DisposableStore();
+    const update = store.add(new Soon(() => this.update(folder), FOLLOW_MS));
     store.add(folder.stories.onDidChange(() => this.update(folder)));
     store.add(
       folder.runs.onDidChange(({ runId }) => {
@@ -164,7 +174,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         }
         // The agent's edits reach the journal later than the file, and file events can be lost.
         folder.stories.refreshSoon();
-        this.update(folder);
+        update.call();
       }),
     );
     return {

@@ -1,9 +1,4 @@
-import path from 'node:path';
-import {
-  INITIAL_RUN_STATE,
-  type RecordedCommit,
-  type RunState,
-} from '../../orchestrator/run/runState.ts';
+import type { RecordedCommit, RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type {
@@ -15,7 +10,13 @@ import type {
 import { inWorkOrder } from '../../orchestrator/stories/workOrder.ts';
 import type { CommitRef, StoryRef } from '../refs.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
-import { commitsByStory, needsUser, type StoryState, storyStates } from './storyState.ts';
+import {
+  commitsByStory,
+  needsUser,
+  runsOnFile,
+  type StoryState,
+  storyStates,
+} from './storyState.ts';
 
 /*
  * The lines of the Stories view as data, without VS Code. VS Code knows a line by its object, so that the objects of
@@ -92,7 +93,7 @@ type RootNode = EpicNode | StoryNode | ProblemNode;
 export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
 
 /** What the lines of a folder are made of. */
-export interface StoryFacts {
+export interface FolderFacts {
   readonly file: StoryFile | undefined;
   readonly run: WatchedRun;
   /** All runs of the folder, oldest first, the watched one last. */
@@ -149,7 +150,7 @@ export class StoryNodes {
   }
 
   /** Brings the lines up to date. No files, no clock. */
-  update(facts: StoryFacts): StoryChanges {
+  update(facts: FolderFacts): StoryChanges {
     const changed: (FolderNode | EpicNode | StoryNode)[] = [];
     const before = this.linesInOrder();
     const couldOpen = this.all.some(isOpenable);
@@ -182,7 +183,7 @@ export class StoryNodes {
     };
   }
 
-  private updateStories(facts: StoryFacts, changed: unknown[]): void {
+  private updateStories(facts: FolderFacts, changed: unknown[]): void {
     const { folder } = this.line;
     const { file } = facts;
     if (file?.kind !== 'stories') {
@@ -190,7 +191,7 @@ export class StoryNodes {
       this.attention = 0;
       return;
     }
-    const { run, states } = runsOf(file.path, folder, facts);
+    const { run, states } = runsOnFile(file.path, folder, facts);
     const storyState = storyStates(file.stories, { run, states });
     const commits = commitsByStory(states);
     const keys = storyKeys(file.stories);
@@ -267,7 +268,7 @@ export class StoryNodes {
     return roots;
   }
 
-  private summarise({ file, run }: StoryFacts): FolderSummary {
+  private summarise({ file, run }: FolderFacts): FolderSummary {
     const done = this.all.filter(({ story }) => story.done).length;
     const total = this.all.length;
     const isDone = total > 0 && done === total;
@@ -332,16 +333,6 @@ export function isNamedBy({ storyId, position }: StoryRef): (story: Story) => bo
 /** Whether a story's line has anything below it. */
 export function isOpenable({ story, commits }: StoryNode): boolean {
   return story.criteria.length > 0 || commits.length > 0;
-}
-
-/** Ids repeat from one story file to the next: only the runs of this one tell of its stories. */
-function runsOf(file: string, folder: string, { run, states }: StoryFacts) {
-  const isOfFile = ({ storyFile }: RunState) =>
-    storyFile === undefined || path.resolve(folder, storyFile) === file;
-  return {
-    run: isOfFile(run.state) ? run : { state: INITIAL_RUN_STATE, alive: false },
-    states: states.filter(isOfFile),
-  };
 }
 
 /** Whether a run asks the person something; what it asked about a story before it ended is on the story's line. */

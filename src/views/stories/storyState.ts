@@ -1,5 +1,11 @@
+import path from 'node:path';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RecordedCommit, RunState, StoryRecord } from '../../orchestrator/run/runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  type RecordedCommit,
+  type RunState,
+  type StoryRecord,
+} from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
@@ -28,11 +34,25 @@ export type StoryState =
   | { readonly kind: 'next' }
   | { readonly kind: 'ready' };
 
-/** What all runs of the workspace together know of its stories. */
-export interface StoryFacts {
+/** What runs of a folder know together of its stories. */
+export interface RunFacts {
   readonly run: WatchedRun;
   /** Oldest first, the watched one last. */
   readonly states: readonly RunState[];
+}
+
+/**
+ * Leaves out the runs of other story files: ids repeat from one file to the next. Pure.
+ * @param file absolute path of the story file
+ * @param folder absolute path of its workspace folder
+ */
+export function runsOnFile(file: string, folder: string, { run, states }: RunFacts): RunFacts {
+  const isOnFile = ({ storyFile }: RunState) =>
+    storyFile === undefined || path.resolve(folder, storyFile) === file;
+  return {
+    run: isOnFile(run.state) ? run : { state: INITIAL_RUN_STATE, alive: false },
+    states: states.filter(isOnFile),
+  };
 }
 
 /**
@@ -41,7 +61,7 @@ export interface StoryFacts {
  */
 export function storyStates(
   stories: readonly Story[],
-  { run, states }: StoryFacts,
+  { run, states }: RunFacts,
 ): ReadonlyMap<Story, StoryState> {
   const next = nextStory(stories).story;
   const done = doneIds(stories);

@@ -36,6 +36,7 @@ export class RunTask implements TaskProvider, Disposable {
   private readonly folders: Folders;
   private readonly start: () => Promise<void>;
   private readonly memory: Memento;
+  private readonly log: LogOutputChannel;
   /** The newest of each folder, by a task or not. */
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
@@ -53,6 +54,7 @@ export class RunTask implements TaskProvider, Disposable {
     this.folders = folders;
     this.start = start;
     this.memory = memory;
+    this.log = log;
     this.store.add(tasks.registerTaskProvider(TASK_TYPE, this));
     this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
     this.store.add(
@@ -136,7 +138,7 @@ export class RunTask implements TaskProvider, Disposable {
     start?: (() => Promise<void>) | undefined,
   ): RunTerminal {
     this.newest.get(folder)?.letGo();
-    const onClosed = () => void this.tellClosed(folder);
+    const onClosed = () => void reportingErrors(this.log, () => this.tellClosed(folder));
     const terminal = new RunTerminal({ folder, staysOpen, start, onClosed });
     this.newest.set(folder, terminal);
     return terminal;

@@ -20,6 +20,8 @@ import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
+import { runsOnFile } from '../stories/storyState.ts';
+import { appendWords } from '../tooltipText.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
 
 /** What the tools work with. */
@@ -95,8 +97,8 @@ export class LanguageModelTools implements Disposable {
         `There is no story file in ${path}. Offer the person to write .omc/prd.json with them; the command "Ralph: Create a Story File" shows its form.`,
       );
     }
-    const { current, states } = runs;
-    return storiesAnswer(file, { filter: input.state, run: current, states });
+    const facts = runsOnFile(file.path, path, { run: runs.current, states: runs.states });
+    return storiesAnswer(file, { ...facts, filter: input.state });
   }
 
   private async startRun(input: Input): Promise<object> {
@@ -111,6 +113,8 @@ export class LanguageModelTools implements Disposable {
         `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
       );
     }
+    // Claude Code is looked for with the active folder's settings, and the person looks at this one now.
+    this.parts.folders.activate(folder);
     this.parts.log.info(`A language model starts a run in ${folder.path}`);
     if (!(await this.parts.start(folder))) {
       throw new Error(
@@ -126,7 +130,7 @@ export class LanguageModelTools implements Disposable {
 
   /** What the person agrees to. What comes from files is text there, not Markdown. */
   private async question({ name, path, stories }: Folder): Promise<MarkdownString> {
-    const { claude, settings } = this.parts;
+    const { settings } = this.parts;
     await stories.refresh();
     const file = stories.current;
     const list = file?.kind === 'stories' ? file.stories : [];
@@ -138,7 +142,7 @@ export class LanguageModelTools implements Disposable {
         open,
         name,
       ),
-      ...(workspace.isTrusted ? [await whoPays(claude)] : []),
+      ...(workspace.isTrusted ? [await this.whoPays()] : []),
       ...(budgetUsd === undefined
         ? [l10n.t('No budget is set in the settings of this window.')]
         : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd))]),
@@ -146,16 +150,27 @@ export class LanguageModelTools implements Disposable {
         ? []
         : [l10n.t('It ends after {0} iterations at the latest.', maxIterations)]),
     ];
-    return new MarkdownString().appendText(sentences.join(' '));
+    return appendWords(new MarkdownString(), sentences.join(' '));
+  }
+
+  /** A person should know before they agree; what cannot be found out is said, too. */
+  private async whoPays(): Promise<string> {
+    const { claude, log } = this.parts;
+    try {
+      const state = await claude.look();
+      return state.kind === 'missing'
+        ? l10n.t('Claude Code was not found, so the run will probably not start.')
+        : payerSentence(state.payer);
+    } catch (error) {
+      log.warn(String(error));
+      return l10n.t('Who pays could not be found out.');
+    }
   }
 
   /** @throws what tells the model which folders there are */
   private folderOf({ folder: wanted }: Input): Folder {
     const { folders } = this.parts;
-    const found =
-      wanted === undefined
-        ? folders.active
-        : folders.all.find(({ name, path }) => path === wanted || name === wanted);
+    const found = folders.at(wanted) ?? folders.all.find(({ name }) => name === wanted);
     if (found !== undefined) {
       return found;
     }
@@ -166,12 +181,4 @@ export class LanguageModelTools implements Disposable {
         : `There is no folder ${JSON.stringify(wanted)} in this window. There are: ${known}.`,
     );
   }
-}
-
-/** A person should know before they agree; what cannot be found out is said, too. */
-async function whoPays(claude: ClaudeCheck): Promise<string> {
-  const state = await claude.look();
-  return state.kind === 'missing'
-    ? l10n.t('Claude Code was not found, so the run will probably not start.')
-    : payerSentence(state.payer);
 }

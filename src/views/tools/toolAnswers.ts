@@ -10,13 +10,12 @@ import { storyListData } from '../../presentation/storyListData.ts';
 const MAX_STORIES = 100;
 const MAX_TEXT = 500;
 
-export type StoryFilter = 'all' | 'open' | 'done';
-
 export interface StoriesQuestion {
   readonly run: WatchedRun;
   /** Of all runs, oldest first. */
   readonly states: readonly RunState[];
-  readonly filter: StoryFilter;
+  /** Which stories are asked for. */
+  readonly filter: 'all' | 'open' | 'done';
 }
 
 /** The stories of a file as a bounded answer; `leftOut` counts those that it does not hold. Pure. */

@@ -194,10 +194,11 @@ function unknownMends(
   place: DependencyPlace,
 ): StoryMend[] {
   const own = ownId(document.entry(position) ?? {});
-  const others = document
-    .ids()
-    .filter(id => id !== own && document.dependencies(position, id).length === 0);
-  const meant = closestId(place.id, new Set(others));
+  const meant = closestId(
+    place.id,
+    new Set(document.ids()),
+    id => id !== own && document.dependencies(position, id).length === 0,
+  );
   const { start, end } = place.span;
   const replace: StoryMend[] =
     meant === undefined

@@ -24,15 +24,22 @@ function highest(taken: ReadonlySet<string>, stem: string): number {
   return most;
 }
 
-/** The one id that was probably meant: the same numbers, and hardly other letters. */
-export function closestId(wrong: string, ids: Iterable<string>): string | undefined {
+/**
+ * The one id that was probably meant: the same numbers, and hardly other letters.
+ * @param canBe asked only of those with the same numbers
+ */
+export function closestId(
+  wrong: string,
+  ids: ReadonlySet<string>,
+  canBe: (id: string) => boolean,
+): string | undefined {
   const meant = partsOf(wrong);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   let isOnly = true;
   for (const id of ids) {
     const { letters, numbers } = partsOf(id);
-    if (id === wrong || numbers !== meant.numbers) {
+    if (id === wrong || numbers !== meant.numbers || !canBe(id)) {
       continue;
     }
     const changes = distance(meant.letters, letters);
@@ -50,7 +57,29 @@ const MAX_CHANGES = 2;
 /** Longer ids are not compared letter by letter. */
 const MAX_LENGTH = 60;
 
-function partsOf(id: string): { readonly letters: string; readonly numbers: string } {
+interface IdParts {
+  readonly letters: string;
+  readonly numbers: string;
+}
+
+/** Of ids that were looked at; every unknown one is compared with all that a file has. */
+const knownParts = new Map<string, IdParts>();
+const MAX_KNOWN = 20_000;
+
+function partsOf(id: string): IdParts {
+  const known = knownParts.get(id);
+  if (known !== undefined) {
+    return known;
+  }
+  if (knownParts.size >= MAX_KNOWN) {
+    knownParts.clear();
+  }
+  const parts = readParts(id);
+  knownParts.set(id, parts);
+  return parts;
+}
+
+function readParts(id: string): IdParts {
   const text = id.slice(0, MAX_LENGTH).toLowerCase();
   return {
     letters: text.replaceAll(/[^\p{L}]/gu, ''),

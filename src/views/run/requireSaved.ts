@@ -1,0 +1,21 @@
+import path from 'node:path';
+import { l10n, workspace } from 'vscode';
+import { HumanError } from '../../orchestrator/humanError.ts';
+
+/**
+ * @param storyFile absolute path
+ * @throws {HumanError} when an editor holds changes of it that a draft would be compared without
+ */
+export function requireSaved(storyFile: string): void {
+  const isDirty = workspace.textDocuments.some(
+    ({ uri, isDirty }) => uri.scheme === 'file' && uri.fsPath === storyFile && isDirty,
+  );
+  if (isDirty) {
+    throw new HumanError(
+      l10n.t(
+        '{0} has changes that were not saved. Save or revert them, then try again.',
+        path.basename(storyFile),
+      ),
+    );
+  }
+}
