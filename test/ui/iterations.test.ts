@@ -55,25 +55,32 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
   );
   expect(tops).toEqual([...tops].sort((a, b) => a - b));
 
-  // By the keyboard alone: open the line, go down to what it holds, press Enter.
+  // Room for the lines below an iteration.
+  await workbench.page.getByRole('button', { name: /^Stories Section/ }).click();
   await iteration(/^Iteration 1/).click();
   await workbench.page.keyboard.press('ArrowRight');
   await expect(workbench.treeItem(/^Commit .*US-001/)).toBeVisible();
   await workbench.screenshot('iterations');
 
   const editor = workbench.page.locator('.editor-instance .view-lines');
-  const open = async (name: string, words: RegExp) => {
+  const isOpen = (title: string) =>
+    expect(
+      workbench.page.getByRole('tab', { name: new RegExp(`^${title}`), selected: true }),
+    ).toBeVisible();
+  const open = async (name: string, words: RegExp, title = `${name} of iteration 1`) => {
     await workbench.treeItem(`${name} of iteration 1`).click();
+    await isOpen(title);
     await expect(editor).toContainText(words);
   };
   await open('Prompt', /US-001/);
-  await open('Check output', /one.test.is.red/);
+  await open('Check output', /one.test.is.red/, 'Checks of iteration 1');
   await expect(editor).toContainText(/failed.after.*exit.code.3/);
   await open('Transcript', /Iteration.1\/3/);
   await workbench.screenshot('iterations-transcript');
   await open('Receipt', /Iteration.1:.claim.refused/);
 
   await workbench.runCommand('Ralph: Show Receipt');
+  await isOpen('Receipt of run');
   await expect(editor).toContainText(/total/);
   await workbench.runCommand('Ralph: Open Transcript');
   await workbench.page.keyboard.type('Iteration 2');

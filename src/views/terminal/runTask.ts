@@ -22,6 +22,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { folderOf, folderPathOf } from '../run/folderOf.ts';
+import { requireTrust } from '../workspaceFolder.ts';
 import { RunLinks } from './runLinks.ts';
 import { RunTerminal } from './runTerminal.ts';
 
@@ -59,7 +60,11 @@ export class RunTask implements TaskProvider, Disposable {
     this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
     this.store.add(
       commands.registerCommand(Command.showTerminal, (argument?: unknown) =>
-        reportingErrors(log, () => this.show(folderOf(folders, folderPathOf(argument)))),
+        reportingErrors(log, async () => {
+          // VS Code would ask for trust in a dialog, since the terminal is a task's.
+          requireTrust();
+          await this.show(folderOf(folders, folderPathOf(argument)));
+        }),
       ),
     );
     // After a reload the run goes on, and its terminal is to be there again. Only the first look counts:
