@@ -1,0 +1,47 @@
+import path from 'node:path';
+import { expect, test } from '@playwright/test';
+import { openStories } from '../support/ralph.ts';
+import { scriptedRun } from '../support/scriptedRun.ts';
+import { Workbench } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 60_000 };
+
+test('settings stand in groups, and what the window says wins over the file', async () => {
+  await using run = await scriptedRun({
+    stories: openStories(3),
+    calls: [['work']],
+    files: { '.omc/config.json': '{ "maxIterations": 3, "verify": ["exit 0"] }\n' },
+    settings: { 'ralphFresh.maxIterations': 2 },
+  });
+  const { env, settings, workspace } = run;
+  await using workbench = await Workbench.open({
+    ...{ workspace, env, settings, extensionPath: repoRoot },
+  });
+  const { page } = workbench;
+  await workbench.runCommand('Preferences: Open Settings (UI)');
+  const editor = page.locator('.settings-editor');
+  await expect(editor).toBeVisible();
+  // It takes the keys by itself.
+  await page.keyboard.type('@ext:ralph-fresh.ralph-fresh max iterations');
+  await expect(editor.getByText('Max Iterations').first()).toBeVisible();
+  await workbench.screenshot('settings');
+  const contents = editor.locator('.settings-toc-container');
+  await expect(contents.getByText('Limits and Budgets')).toBeVisible();
+
+  // The settings stand above the window.
+  await expect(async () => {
+    await page.keyboard.press('Escape');
+    await expect(editor).toBeHidden({ timeout: 1_000 });
+  }).toPass();
+
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  await expect(workbench.statusBarItem('Ralph at its iteration limit · 2/3')).toBeVisible(
+    RUN_LIMIT,
+  );
+  const checks = (await run.events()).filter(({ type }) => type === 'check.ended');
+  expect(checks, 'what the window leaves alone comes from the file').toHaveLength(2);
+  expect(workbench.consoleErrors()).toEqual([]);
+});
