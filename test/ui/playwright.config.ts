@@ -8,9 +8,11 @@ export default defineConfig({
   testMatch: '**/*.test.ts',
   // Each test starts a server and a browser of its own; two at once only make both slow.
   workers: 1,
-  retries: 0,
-  timeout: 180_000,
-  expect: { timeout: 20_000 },
+  // A key or click that the workbench loses on a busy machine is no fault of ours; the report names such tests.
+  retries: 1,
+  // No test waits for these when all is well.
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   forbidOnly: process.env['CI'] !== undefined,
   // Emptied at every start, so not the folder that holds the screenshots.
   outputDir: path.join(results, 'ui'),
