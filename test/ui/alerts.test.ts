@@ -19,7 +19,7 @@ const asks = (question: string): Step => ({
 const nothing: Step = { result: ['I could not do it.'] };
 
 test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
   await using run = await scriptedRun({
     stories: openStories(1),
@@ -72,7 +72,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
 });
 
 test('a stuck story warns, and is skipped from the alert', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
     files: { '.omc/config.json': '{ "stuckThreshold": 1, "budgetUsd": 50 }\n' },
@@ -117,7 +117,7 @@ test('a stuck story warns, and is skipped from the alert', async () => {
 });
 
 test('one story alone is run from the list, and when all are done nothing is started', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
   await using workbench = await open(run);
   await workbench.view('Ralph');
@@ -137,7 +137,7 @@ test('one story alone is run from the list, and when all are done nothing is sta
 });
 
 test('a story is split with the planner, and the draft is seen before it is written', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
     ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
   }));
@@ -166,7 +166,7 @@ test('a story is split with the planner, and the draft is seen before it is writ
 });
 
 test('when the last of two windows is closed, the run stops after its iteration; a reload is none', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(3),
     calls: [

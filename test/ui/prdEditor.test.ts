@@ -185,7 +185,7 @@ test('a Markdown plan has the same actions and problems', async () => {
 });
 
 test('a plan is shown as a diff and written only then', async () => {
-  test.setTimeout(200_000);
+  test.setTimeout(300_000);
   await writeStories(story('US-001'));
   const original = await prdText();
   const plan = {

@@ -202,7 +202,7 @@ test('a run is watched and steered on the page, and it is there again after a re
 });
 
 test('an answer after the end reaches the run that goes on', async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await using workbench = await open(
     [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>', {}] }], [{ wait: 'never' }]],
     { settings: { 'ralphFresh.claudePath': fakeAgent, 'ralphFresh.onQuestion': 'end' } },
@@ -225,7 +225,7 @@ test('an answer after the end reaches the run that goes on', async () => {
 
 for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
   test(`a long run in the theme ${theme}, wide and narrow, by keyboard`, async () => {
-    test.setTimeout(120_000);
+    test.setTimeout(300_000);
     await writeLongRun();
     await using workbench = await open([], { theme });
     await workbench.page.setViewportSize({ width: 1900, height: 1150 });

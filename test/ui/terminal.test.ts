@@ -19,7 +19,7 @@ const hostile =
   '\u001b[2J\u001b]8;;file:///etc/passwd\u0007$(alert) [quit](command:workbench.action.quit)\u001b[31m <img onerror=x>';
 
 test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in two steps', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(3).map((story, at) => (at === 0 ? { ...story, title: hostile } : story)),
     files: { 'src/todo.js': 'export const a = 1;\nexport const b = 2;\nexport const c = 3;\n' },
@@ -60,13 +60,18 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
   });
 
   await test.step('a path opens the file at its line, the words for a transcript open that', async () => {
-    const place = await workbench.terminalPlace('src/todo.js:2');
-    await workbench.page.mouse.move(place.x, place.y);
-    await workbench.page.keyboard.down('Control');
-    await workbench.page.mouse.move(place.x + 6, place.y);
-    await workbench.page.mouse.click(place.x + 6, place.y);
-    await workbench.page.keyboard.up('Control');
-    await expect(workbench.page.getByRole('tab', { name: /todo\.js/ })).toBeVisible();
+    // What a path is, is found a moment after the mouse comes to it.
+    await expect(async () => {
+      const place = await workbench.terminalPlace('src/todo.js:2');
+      await workbench.page.mouse.move(place.x, place.y);
+      await workbench.page.keyboard.down('Control');
+      await workbench.page.mouse.move(place.x + 6, place.y);
+      await workbench.page.mouse.click(place.x + 6, place.y);
+      await workbench.page.keyboard.up('Control');
+      await expect(workbench.page.getByRole('tab', { name: /todo\.js/ })).toBeVisible({
+        timeout: 5_000,
+      });
+    }).toPass({ timeout: 60_000 });
     await expect(workbench.statusBarItem(/^Ln 2, Col 1/)).toBeVisible();
     await workbench.screenshot('terminal-2-link');
   });
@@ -92,7 +97,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
 });
 
 test('a terminal that is closed does not end the run, and says so', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2),
     calls: [[{ wait: 'first' }, 'work'], ['stay']],
