@@ -1,6 +1,6 @@
 // Runs inside the extension host of a real VS Code; test/bench/extensionHost.ts starts it and reads the figures.
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { RalphFreshApi } from '../../../src/views/api.ts';
@@ -43,10 +43,10 @@ suite('figures', () => {
     });
     const text = await readFile(prd, 'utf8');
     const at = text.lastIndexOf('"passes": false');
-    await writeFile(
-      prd,
-      `${text.slice(0, at)}"passes": true${text.slice(at + '"passes": false'.length)}`,
-    );
+    const ticked = `${text.slice(0, at)}"passes": true${text.slice(at + '"passes": false'.length)}`;
+    // In one step, as editors and agents do: half a file is another file.
+    await writeFile(`${prd}.new`, ticked);
+    await rename(`${prd}.new`, prd);
     await vscode.commands.executeCommand('ralphFresh.refreshStories');
     const figures: HostFigures = { activationMs, treeMs, redrawn: await changed };
     await writeFile(file, JSON.stringify(figures));
