@@ -6,13 +6,13 @@ import { type Delivered, deliverRequest } from '../orchestrator/run/requests.ts'
 import { newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import { shorten } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
-import { UsageError } from './usageError.ts';
 
 const GO_ON = 'Go on with "ralph-fresh run --resume".';
 /** So many characters of a question are shown. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { doctorData, doctorText } from '../presentation/doctorReport.ts';
 import { cwdOption } from './arguments.ts';
 import { CHECK_IDS, examine } from './doctorChecks.ts';
@@ -7,7 +8,6 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { print, printJson } from './print.ts';
 import { addSettingFlags, settingsOf } from './settingFlags.ts';
 import { fileOption } from './storyFiles.ts';
-import { UsageError } from './usageError.ts';
 
 /** `ralph-fresh doctor`: whether a run can work here, and what to mend. */
 export function addDoctorCommand(program: Command): void {

@@ -11,13 +11,13 @@ import {
   resolveSettings,
 } from '../orchestrator/settings/settings.ts';
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { eventPrinter, print, printJson, printJsonText } from './print.ts';
 import { OWN_STORY_FILE } from './runCommand.ts';
 import { addSettingFlags, settingsOf } from './settingFlags.ts';
-import { UsageError } from './usageError.ts';
 
 interface PlanFlags {
   readonly cwd: string;

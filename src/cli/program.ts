@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { HumanError } from '../orchestrator/humanError.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
-import { UsageError } from './usageError.ts';
 
 /** Adds a command, or a few that are near to each other. */
 type AddCommand = (program: Command) => void;

@@ -3,6 +3,7 @@ import { RunHistory } from '../orchestrator/run/history.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import {
   planWorkRevert,
   type Revertible,
@@ -14,7 +15,6 @@ import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { requireRunId, runOption } from './runs.ts';
 import { fileOption, storyFileOf } from './storyFiles.ts';
-import { UsageError } from './usageError.ts';
 
 interface RevertFlags {
   readonly cwd: string;

@@ -35,6 +35,7 @@ import {
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { findStoryFile, STORY_FILE_PLACES } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { ON_LAST_WINDOW, type OnLastWindow } from '../orchestrator/windows.ts';
 import { cwdOption } from './arguments.ts';
 import { askBranch, canAskBranch } from './branchQuestion.ts';
@@ -42,7 +43,6 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
 import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
-import { UsageError } from './usageError.ts';
 
 /** What a run is started with, besides its settings. */
 interface RunFlags {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { isRunId, type RunFiles, runIds } from '../orchestrator/run/runFiles.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop } from './loopEnd.ts';
-import { UsageError } from './usageError.ts';
 
 /** So many runs are named in a message. */
 const MAX_NAMED = 5;

@@ -5,8 +5,8 @@ import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
-import { UsageError } from './usageError.ts';
 
 /** So many ids are named in a message. */
 const MAX_NAMED = 8;

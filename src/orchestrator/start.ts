@@ -10,6 +10,7 @@ import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { doneIds, openDependencies } from './stories/select.ts';
 import type { Story, StoryList } from './stories/story.ts';
 import { shorten } from './text.ts';
+import { UsageError } from './usageError.ts';
 
 /** What a run starts from. */
 export interface Start {
@@ -89,12 +90,15 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   }
 }
 
-/** @throws {HumanError} when a chosen story is not in the file, or waits for one that is not chosen */
+/**
+ * @throws {UsageError} when a chosen story is not in the file
+ * @throws {HumanError} when one waits for another that is not chosen
+ */
 function requireChosen(chosen: readonly string[], stories: readonly Story[]): void {
   const ids = new Set(stories.map(({ id }) => id));
   const unknown = chosen.filter(id => !ids.has(id));
   if (unknown.length > 0) {
-    throw new HumanError(
+    throw new UsageError(
       `There is no story ${shorten(unknown.join(', '), 200)} in the story file. "ralph-fresh stories" lists them.`,
     );
   }

@@ -32,6 +32,7 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.match(refused.stderr, /US-001 waits for US-002\. .*--story US-002/);
     assert.deepEqual(await workspace.journal(), []);
     const unknown = await workspace.script([['work']], '--story', 'US-009').finished;
+    assert.equal(unknown.code, 64);
     assert.match(unknown.stderr, /There is no story US-009/);
     // Together they are no problem, in whatever order they are named.
     const both = workspace.script([['work']], '--story', 'US-001', '--story', 'US-002');
