@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
+import { ofIteration } from '../orchestrator/run/iterationEvents.ts';
 import { JournalReader } from '../orchestrator/run/journal.ts';
 import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
 import { openPlainFile } from '../orchestrator/run/plainFile.ts';
@@ -117,21 +118,6 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
   if (iteration !== undefined) {
     follower.require(iteration);
   }
-}
-
-/** Events between the start and the end of an iteration, and those that name it. Call it for all, in order. */
-function ofIteration(iteration: number): (event: RunEvent) => boolean {
-  let isInside = false;
-  return event => {
-    if (event.type === 'iteration.started') {
-      isInside = event.iteration === iteration;
-    }
-    const isShown = isInside || ('iteration' in event && event.iteration === iteration);
-    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
-      isInside = false;
-    }
-    return isShown;
-  };
 }
 
 async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags): Promise<void> {

@@ -1,27 +1,10 @@
 import { receiptOf } from '../orchestrator/receipts.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
+import { ofIteration } from '../orchestrator/run/iterationEvents.ts';
 import { withoutControls } from '../orchestrator/text.ts';
 import { receiptText } from './receiptTable.ts';
 import { duration, type Translate } from './sentences.ts';
 import { Transcript } from './transcript.ts';
-
-/** Between its start and its end an iteration's events stand together; later ones name it. */
-function eventsOf(events: readonly RunEvent[], iteration: number): ReadonlySet<RunEvent> {
-  const found = new Set<RunEvent>();
-  let inside = false;
-  for (const event of events) {
-    if (event.type === 'iteration.started') {
-      inside = event.iteration === iteration;
-    }
-    if (inside || ('iteration' in event && event.iteration === iteration)) {
-      found.add(event);
-    }
-    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
-      inside = false;
-    }
-  }
-  return found;
-}
 
 /** What an iteration did, as its terminal showed it. @param events of its whole run */
 export function transcriptText(
@@ -29,12 +12,12 @@ export function transcriptText(
   iteration: number,
   t: Translate,
 ): string {
-  const shown = eventsOf(events, iteration);
+  const isShown = ofIteration(iteration);
   // All events, since what one says may need what came before the iteration.
   const transcript = new Transcript(t, 'window');
   const lines = events.flatMap(event => {
     const described = transcript.describe(event);
-    return shown.has(event) ? described.map(({ text }) => text) : [];
+    return isShown(event) ? described.map(({ text }) => text) : [];
   });
   return `${lines.join('\n').trim()}\n`;
 }

@@ -1,0 +1,16 @@
+import type { RunEvent } from './events.ts';
+
+/** Events between the start and the end of an iteration, and those that name it. Call it for all, in order. */
+export function ofIteration(iteration: number): (event: RunEvent) => boolean {
+  let isInside = false;
+  return event => {
+    if (event.type === 'iteration.started') {
+      isInside = event.iteration === iteration;
+    }
+    const isShown = isInside || ('iteration' in event && event.iteration === iteration);
+    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
+      isInside = false;
+    }
+    return isShown;
+  };
+}
