@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { EXIT_CODES } from '../orchestrator/run/events.ts';
+import { EXIT_CODES } from '../orchestrator/run/eventCodes.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { RunWatcher } from '../orchestrator/run/runWatcher.ts';
 import { statusData, statusText } from '../presentation/status.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { StopMode } from '../orchestrator/run/events.ts';
+import type { StopMode } from '../orchestrator/run/eventCodes.ts';
 import { postRequest } from '../orchestrator/run/inbox.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { cwdOption } from './arguments.ts';

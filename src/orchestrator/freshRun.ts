@@ -8,7 +8,7 @@ import { storyChanges } from './judge.ts';
 import { activeOtherMode } from './modes.ts';
 import { appendError } from './planLog.ts';
 import { type Decision, decide, type Verdict } from './policy.ts';
-import { EXIT_CODES } from './run/events.ts';
+import { EXIT_CODES } from './run/eventCodes.ts';
 import type { RunRequest } from './run/inbox.ts';
 import { identify } from './run/processIdentity.ts';
 import { eventsOfRequest } from './run/requestEvents.ts';

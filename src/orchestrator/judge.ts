@@ -1,6 +1,6 @@
 import type { AgentCallResult } from './calls/agentCall.ts';
 import type { Verdict } from './policy.ts';
-import type { IterationOutcome } from './run/events.ts';
+import type { IterationOutcome } from './run/eventCodes.ts';
 import { readSignal, type Signal } from './signals.ts';
 import { storyKeys } from './stories/select.ts';
 import type { Story } from './stories/story.ts';

@@ -1,4 +1,4 @@
-import type { PauseReason, RunOutcome } from './run/events.ts';
+import type { PauseReason, RunOutcome } from './run/eventCodes.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunConfig } from './settings/config.ts';
 import { nextStory } from './stories/select.ts';

@@ -1,4 +1,5 @@
-import type { IterationOutcome, RunEvent } from './run/events.ts';
+import type { IterationOutcome } from './run/eventCodes.ts';
+import type { RunEvent } from './run/events.ts';
 import { foldRun } from './run/runState.ts';
 
 /** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */

@@ -4,7 +4,7 @@ import { callCutOff, costOfCutOff } from './calls/cutOffCall.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
-import { EXIT_CODES } from './run/events.ts';
+import { EXIT_CODES } from './run/eventCodes.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isItsLoopRunning } from './run/livingRun.ts';
 import { readPlainFile, writePlainFile } from './run/plainFile.ts';

@@ -1,5 +1,5 @@
 import { Emitter } from './emitter.ts';
-import type { StopMode, StopSource } from './run/events.ts';
+import type { StopMode, StopSource } from './run/eventCodes.ts';
 
 const STRENGTH: Readonly<Record<StopMode, number>> = { afterIteration: 1, end: 2, kill: 3 };
 

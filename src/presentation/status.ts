@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { EXIT_CODES } from '../orchestrator/run/events.ts';
+import { EXIT_CODES } from '../orchestrator/run/eventCodes.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { phaseOf } from '../orchestrator/run/runPhase.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';

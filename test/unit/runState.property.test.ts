@@ -5,12 +5,11 @@ import {
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
   PROCESS_END_REASONS,
-  parseRunEvent,
   RUN_OUTCOMES,
-  type RunEvent,
   STOP_MODES,
   STOP_SOURCES,
-} from '../../src/orchestrator/run/events.ts';
+} from '../../src/orchestrator/run/eventCodes.ts';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
 import { applyEvent, foldRun, INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { ITERATION_OUTCOMES, RUN_OUTCOMES } from '../../src/orchestrator/run/eventCodes.ts';
 import {
-  ITERATION_OUTCOMES,
-  RUN_OUTCOMES,
   type RunEvent,
   type RunEventBody,
   runEventSchema,

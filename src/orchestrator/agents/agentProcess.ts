@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { execa } from 'execa';
 import { LineSplitter } from '../lineSplitter.ts';
-import type { ProcessEndReason } from '../run/events.ts';
+import type { ProcessEndReason } from '../run/eventCodes.ts';
 import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { LineSplitter } from '../lineSplitter.ts';
 import { once } from '../once.ts';
-import { STOP_MODES, type StopMode } from './events.ts';
+import { STOP_MODES, type StopMode } from './eventCodes.ts';
 import { openPlainFile, PLAIN, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 

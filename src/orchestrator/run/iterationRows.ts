@@ -1,4 +1,5 @@
-import type { IterationOutcome, RunEvent } from './events.ts';
+import type { IterationOutcome } from './eventCodes.ts';
+import type { RunEvent } from './events.ts';
 
 /** One iteration as the journal tells it. */
 export interface IterationRow {

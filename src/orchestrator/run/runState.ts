@@ -1,13 +1,6 @@
 import { assertNever } from '../assertNever.ts';
-import type {
-  IterationOutcome,
-  PauseReason,
-  RunEvent,
-  RunMode,
-  RunOutcome,
-  StopMode,
-  StoryCount,
-} from './events.ts';
+import type { IterationOutcome, PauseReason, RunMode, RunOutcome, StopMode } from './eventCodes.ts';
+import type { RunEvent, StoryCount } from './events.ts';
 
 /** In free-form and plan mode the task itself is what iterations make progress on. */
 export const WHOLE_TASK = '';

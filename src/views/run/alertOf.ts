@@ -1,5 +1,5 @@
 import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RunOutcome } from '../../orchestrator/run/events.ts';
+import type { RunOutcome } from '../../orchestrator/run/eventCodes.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';

@@ -1,5 +1,6 @@
 import { EventEmitter, l10n, type Pseudoterminal, type TerminalDimensions } from 'vscode';
-import type { RunEvent, StopMode } from '../../orchestrator/run/events.ts';
+import type { StopMode } from '../../orchestrator/run/eventCodes.ts';
+import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { postRequest } from '../../orchestrator/run/inbox.ts';
 import { withoutControls } from '../../orchestrator/text.ts';
 import { Transcript } from '../../presentation/transcript.ts';

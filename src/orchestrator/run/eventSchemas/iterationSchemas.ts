@@ -1,0 +1,125 @@
+import * as z from 'zod';
+import { ITERATION_OUTCOMES } from '../eventCodes.ts';
+import { eventFields } from './fields.ts';
+
+/** Of an iteration: its two ends, and how its work was judged in between. */
+export function iterationSchemas() {
+  const { header, iteration, storyCount, usage } = eventFields();
+  return [
+    z.looseObject({
+      ...header,
+      type: z.literal('iteration.started'),
+      iteration,
+      maxIterations: z.number().int().positive(),
+      storyId: z.string().optional(),
+      storyTitle: z.string().optional(),
+      stories: storyCount,
+      startCommit: z.string().optional(),
+      promptBytes: z.number().int().nonnegative(),
+      /** What the prompt is made of; tokens are estimated. */
+      promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
+      handoffBytes: z.number().int().nonnegative(),
+      /** Iterations in a row that this story has already taken without progress. */
+      stuckFor: z.number().int().nonnegative(),
+    }),
+    /** An iteration changed what it may not. */
+    z.looseObject({
+      ...header,
+      type: z.literal('guard.found'),
+      iteration,
+      changes: z.array(
+        z.looseObject({
+          kind: z.string(),
+          storyId: z.string().optional(),
+          before: z.string().optional(),
+          after: z.string().optional(),
+          text: z.string().optional(),
+          problem: z.string().optional(),
+        }),
+      ),
+      restored: z.boolean(),
+      /** The agent's version of the file, relative to the workspace. */
+      keptAside: z.string().optional(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('gate.started'),
+      iteration,
+      commands: z.array(z.string()),
+      storyId: z.string().optional(),
+    }),
+    /** A command of the gate runs. */
+    z.looseObject({
+      ...header,
+      type: z.literal('check.started'),
+      iteration,
+      command: z.string(),
+      pid: z.number().int().positive(),
+      startId: z.string().optional(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('check.ended'),
+      iteration,
+      command: z.string(),
+      ok: z.boolean(),
+      exitCode: z.number().int().optional(),
+      timedOut: z.boolean(),
+      durationMs: z.number().nonnegative(),
+      /** The end of what it printed; the iteration's folder has the whole. */
+      outputTail: z.string(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('gate.ended'),
+      iteration,
+      green: z.boolean(),
+      storyId: z.string().optional(),
+    }),
+    /** A reviewer has looked at the claim. */
+    z.looseObject({
+      ...header,
+      type: z.literal('review.ended'),
+      iteration,
+      storyId: z.string(),
+      approved: z.boolean(),
+      objections: z.array(z.string()),
+      costUsd: z.number().nonnegative().optional(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('commit.recorded'),
+      iteration,
+      storyId: z.string().optional(),
+      hash: z.string(),
+      subject: z.string(),
+      author: z.string().optional(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('promise.seen'),
+      iteration,
+      signal: z.enum(['complete', 'needsHuman', 'blocked']),
+      message: z.string(),
+      /** A `complete` that the files contradict is not accepted. */
+      accepted: z.boolean(),
+    }),
+    z.looseObject({
+      ...header,
+      type: z.literal('iteration.ended'),
+      iteration,
+      storyId: z.string().optional(),
+      outcome: z.enum(ITERATION_OUTCOMES),
+      durationMs: z.number().nonnegative(),
+      costUsd: z.number().nonnegative().optional(),
+      /** Of at least one of its calls. */
+      costEstimated: z.boolean().optional(),
+      turns: z.number().int().nonnegative().optional(),
+      usage: usage.optional(),
+      commits: z.number().int().nonnegative(),
+      /** A commit, a story or a criterion changed; absent in journals of 0.1. */
+      progress: z.boolean().optional(),
+      stories: storyCount,
+    }),
+  ] as const;
+}
