@@ -1,11 +1,12 @@
 import { HumanError } from '../orchestrator/humanError.ts';
 import { closeRunFoundDead } from '../orchestrator/recovery.ts';
+import { foldRun } from '../orchestrator/run/foldRun.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
 import { livingRun } from '../orchestrator/run/livingRun.ts';
 import { isRunning } from '../orchestrator/run/processIdentity.ts';
 import { isRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { LockOwner } from '../orchestrator/run/runLock.ts';
-import { foldRun, type RunState } from '../orchestrator/run/runState.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
 import { english, outcomeSentence } from '../presentation/sentences.ts';
 import { print } from './print.ts';
 

@@ -5,8 +5,9 @@ import { Emitter } from './emitter.ts';
 import { GitRepository } from './git/git.ts';
 import { type Decision, decide } from './policy.ts';
 import type { RunEvent, RunEventBody } from './run/events.ts';
+import { applyEvent } from './run/foldRun.ts';
 import type { Journal } from './run/journal.ts';
-import { applyEvent, INITIAL_RUN_STATE, type RunState } from './run/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from './run/runState.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { readyToStart } from './start.ts';
 

@@ -1,6 +1,6 @@
 import type { IterationOutcome } from './run/eventCodes.ts';
 import type { RunEvent } from './run/events.ts';
-import { foldRun } from './run/runState.ts';
+import { foldRun } from './run/foldRun.ts';
 
 /** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */
 export interface Spent {

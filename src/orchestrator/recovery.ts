@@ -4,14 +4,15 @@ import { callCutOff, costOfCutOff } from './calls/cutOffCall.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import type { CurrentIteration } from './run/currentIteration.ts';
 import { EXIT_CODES } from './run/eventCodes.ts';
+import { foldRun } from './run/foldRun.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isItsLoopRunning } from './run/livingRun.ts';
 import { readPlainFile, writePlainFile } from './run/plainFile.ts';
 import { isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
-import { type CurrentIteration, foldRun } from './run/runState.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = z.looseObject({ active: z.unknown(), run_id: z.unknown() });

@@ -1,5 +1,6 @@
 import type { RunPhase } from './run/runPhase.ts';
-import type { RunState, StoryRecord } from './run/runState.ts';
+import type { RunState } from './run/runState.ts';
+import type { StoryRecord } from './run/storyRecord.ts';
 import type { Story } from './stories/story.ts';
 
 /** What runs know of a story beyond its file; one word each, since programs read them. */

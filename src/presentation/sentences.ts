@@ -1,7 +1,7 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunOutcome } from '../orchestrator/run/eventCodes.ts';
-import type { StoryCount } from '../orchestrator/run/events.ts';
 import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
+import type { StoryCount } from '../orchestrator/run/storyCount.ts';
 
 /** Translates an English message with `{0}`-style places; VS Code's `l10n.t` is one. */
 export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;

@@ -1,6 +1,8 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
-import type { RunEvent, StoryCount } from '../orchestrator/run/events.ts';
-import { applyEvent, INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { applyEvent } from '../orchestrator/run/foldRun.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
+import type { StoryCount } from '../orchestrator/run/storyCount.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { outcomeWord } from './iterationWords.ts';
 import {

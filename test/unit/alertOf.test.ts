@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/runState.ts';
+import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { alertOf } from '../../src/views/run/alertOf.ts';
 
 const stories = { done: 0, total: 2 };

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import {
   INITIAL_RUN_STATE,
   type RunState,
-  type StoryRecord,
   storyRecord,
 } from '../../src/orchestrator/run/runState.ts';
+import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { isAllDone } from '../../src/views/run/isAllDone.ts';
 import { storyAtWork } from '../../src/views/run/storyAtWork.ts';

@@ -6,11 +6,8 @@ import {
   isStillToDo,
   type Situation,
 } from '../../src/orchestrator/policy.ts';
-import {
-  INITIAL_RUN_STATE,
-  type RunState,
-  type StoryRecord,
-} from '../../src/orchestrator/run/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
 import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RUN_OUTCOMES } from '../../src/orchestrator/run/eventCodes.ts';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/runState.ts';
+import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 

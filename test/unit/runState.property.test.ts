@@ -10,7 +10,8 @@ import {
   STOP_SOURCES,
 } from '../../src/orchestrator/run/eventCodes.ts';
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
-import { applyEvent, foldRun, INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
+import { applyEvent, foldRun } from '../../src/orchestrator/run/foldRun.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');
 const iteration = fc.integer({ min: 1, max: 50 });

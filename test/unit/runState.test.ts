@@ -5,9 +5,8 @@ import {
   type RunEvent,
   type RunEventBody,
 } from '../../src/orchestrator/run/events.ts';
+import { applyEvent, foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import {
-  applyEvent,
-  foldRun,
   INITIAL_RUN_STATE,
   type RunState,
   storyRecord,

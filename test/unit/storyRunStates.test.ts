@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import type { RunPhase } from '../../src/orchestrator/run/runPhase.ts';
-import { foldRun, type RunState } from '../../src/orchestrator/run/runState.ts';
+import type { RunState } from '../../src/orchestrator/run/runState.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { storyRunState } from '../../src/orchestrator/storyRunStates.ts';
 

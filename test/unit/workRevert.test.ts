@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { AlreadyRunningError } from '../../src/orchestrator/alone.ts';
 import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { acquireRunLock } from '../../src/orchestrator/run/runLock.ts';
-import { foldRun } from '../../src/orchestrator/run/runState.ts';
 import {
   planWorkRevert,
   type Revertible,

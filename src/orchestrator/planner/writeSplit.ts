@@ -1,8 +1,8 @@
 import { HumanError } from '../humanError.ts';
+import { foldRun } from '../run/foldRun.ts';
 import { readJournal } from '../run/journal.ts';
 import { livingRun } from '../run/livingRun.ts';
 import type { RunFiles } from '../run/runFiles.ts';
-import { foldRun } from '../run/runState.ts';
 import { editFile } from '../stories/fileEdit.ts';
 
 /** @throws {HumanError} while a run works: the guard would put the story file back */

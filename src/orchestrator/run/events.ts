@@ -29,8 +29,6 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown
 /** An event before the journal has given it its number and time. */
 export type RunEventBody = DistributiveOmit<RunEvent, 'seq' | 'at'>;
 
-export type StoryCount = { readonly done: number; readonly total: number };
-
 /**
  * Reads one line of a journal.
  * @returns `undefined` for a line that is no event this version knows: torn, foreign, or newer

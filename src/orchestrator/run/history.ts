@@ -1,6 +1,7 @@
+import { foldRun } from './foldRun.ts';
 import { readJournal } from './journal.ts';
 import { type RunFiles, runIds } from './runFiles.ts';
-import { foldRun, type RunState } from './runState.ts';
+import type { RunState } from './runState.ts';
 
 /**
  * Folds the journals of all runs of a workspace, oldest first. Ended runs do not change, so each of them

@@ -1,8 +1,9 @@
+import { foldRun } from './foldRun.ts';
 import { readJournal } from './journal.ts';
 import { isRunning } from './processIdentity.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { type LockOwner, livingLockOwner } from './runLock.ts';
-import { foldRun, type RunState } from './runState.ts';
+import type { RunState } from './runState.ts';
 
 /**
  * The loop that works in this workspace: the owner of the lock, or, should somebody have removed that

@@ -1,5 +1,6 @@
 import { assertNever } from '../assertNever.ts';
 import type { RunEvent } from './events.ts';
+import { foldRun } from './foldRun.ts';
 import { postRequest, type RunRequest } from './inbox.ts';
 import { JournalReader, JournalWriter, readJournal } from './journal.ts';
 import { livingRun } from './livingRun.ts';
@@ -8,7 +9,6 @@ import { requirePlainState } from './plainFile.ts';
 import { eventsOfRequest } from './requestEvents.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 import { acquireRunLock } from './runLock.ts';
-import { foldRun } from './runState.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
 
 /** Between two looks at the journal, in ms. */

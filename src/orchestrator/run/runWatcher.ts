@@ -2,11 +2,12 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { type Disposable, Emitter } from '../emitter.ts';
 import type { RunEvent } from './events.ts';
+import { applyEvent } from './foldRun.ts';
 import { JournalReader } from './journal.ts';
 import { isItsLoopRunning } from './livingRun.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { livingLockOwner } from './runLock.ts';
-import { applyEvent, INITIAL_RUN_STATE, type RunState } from './runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
 /** File events can be lost, and a killed loop makes none; not faster than this while a run goes on. */
 const POLL_MS = 1_000;

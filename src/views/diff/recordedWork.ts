@@ -1,9 +1,10 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { foldRun } from '../../orchestrator/run/foldRun.ts';
 import { RunHistory } from '../../orchestrator/run/history.ts';
 import { readJournal } from '../../orchestrator/run/journal.ts';
 import { newestRunId } from '../../orchestrator/run/runFiles.ts';
-import { foldRun, type RecordedCommit, type RunState } from '../../orchestrator/run/runState.ts';
+import type { RecordedCommit, RunState } from '../../orchestrator/run/runState.ts';
 import type { Folder } from '../folders/folder.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { IterationRef, StoryRef } from '../refs.ts';

@@ -1,6 +1,7 @@
+import type { CurrentIteration } from '../../orchestrator/run/currentIteration.ts';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/run/iterationRows.ts';
-import type { CurrentIteration, RunState } from '../../orchestrator/run/runState.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import type { Translate } from '../../presentation/sentences.ts';

@@ -4,9 +4,9 @@ import {
   INITIAL_RUN_STATE,
   type RecordedCommit,
   type RunState,
-  type StoryRecord,
 } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { StoryRecord } from '../../orchestrator/run/storyRecord.ts';
 import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 

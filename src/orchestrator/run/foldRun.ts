@@ -1,0 +1,392 @@
+import { assertNever } from '../assertNever.ts';
+import { type CurrentIteration, withoutProcess } from './currentIteration.ts';
+import type { RunEvent } from './events.ts';
+import { optional } from './optional.ts';
+import { resumedRun, startedRun } from './runStart.ts';
+import { INITIAL_RUN_STATE, type RunState, storyRecord, WHOLE_TASK } from './runState.ts';
+import { storyCount } from './storyCount.ts';
+import { afterIteration, changed, newStart, notRefused, type StoryRecord } from './storyRecord.ts';
+import { addTokens, NO_TOKENS } from './tokenCounts.ts';
+
+/** Hints and answers beyond these are forgotten, the oldest first. */
+const MAX_NOTES = 50;
+
+/** Folds a whole journal. */
+export function foldRun(events: Iterable<RunEvent>): RunState {
+  let state = INITIAL_RUN_STATE;
+  for (const event of events) {
+    state = applyEvent(state, event);
+  }
+  return state;
+}
+
+/**
+ * Folds one event into the state. Pure and total: any sequence of events gives a state, since journals
+ * come from other versions, from crashes and from disks. An event that was already applied (by its `seq`)
+ * changes nothing.
+ */
+export function applyEvent(before: RunState, event: RunEvent): RunState {
+  if (event.seq <= before.lastSeq) {
+    return before;
+  }
+  const state: RunState = { ...before, lastSeq: event.seq };
+  switch (event.type) {
+    case 'run.started':
+      return startedRun(event);
+    case 'run.resumed':
+      return resumedRun(state, event);
+    case 'plan.written':
+      return {
+        ...withoutKey(state, 'prepare'),
+        stories: { done: 0, total: event.stories },
+      };
+    case 'plan.refused':
+      return state;
+    case 'iteration.started':
+      return {
+        ...withoutKey(state, 'cutOff'),
+        iteration: event.iteration,
+        stories: storyCount(event.stories),
+        current: {
+          number: event.iteration,
+          ...optional('storyId', event.storyId),
+          ...optional('storyTitle', event.storyTitle),
+          startedAt: event.at,
+          ...optional('startCommit', event.startCommit),
+          commits: 0,
+          step: 'agent',
+          costUsd: 0,
+          handled: new Map(),
+        },
+      };
+    case 'agent.started': {
+      const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
+      return state.current
+        ? withCurrent(state, current => ({ ...current, ...process }))
+        : { ...state, planner: process };
+    }
+    case 'agent.init':
+      return {
+        ...state,
+        ...optional('apiKeySource', event.apiKeySource),
+        ...optional('model', event.model),
+      };
+    case 'agent.text':
+      return withCurrent(state, current => ({ ...current, activity: lastLine(event.text) }));
+    case 'agent.tool':
+      return withCurrent(state, current => ({
+        ...current,
+        activity: event.gist === '' ? event.name : `${event.name} ${event.gist}`,
+      }));
+    case 'agent.toolFailed':
+    case 'agent.toolResult':
+    case 'agent.retry':
+    case 'agent.denied':
+    case 'agent.output':
+      return state;
+    case 'agent.ended':
+      return {
+        ...withCost(withCurrent(state, withoutProcess), event),
+        ...(event.error && {
+          lastError: {
+            iteration: event.iteration,
+            kind: event.error.kind,
+            message: event.error.message,
+            ...(state.lastError?.iteration === event.iteration &&
+              optional('recoveryAttempt', state.lastError.recoveryAttempt)),
+          },
+        }),
+      };
+    case 'commit.recorded':
+      return {
+        ...withCurrent(state, current => ({ ...current, commits: current.commits + 1 })),
+        commits: [
+          ...state.commits,
+          {
+            hash: event.hash,
+            subject: event.subject,
+            at: event.at,
+            iteration: event.iteration,
+            ...optional('storyId', event.storyId),
+          },
+        ],
+      };
+    case 'call.retried':
+      return {
+        ...state,
+        lastError: {
+          iteration: event.iteration,
+          kind: event.error.kind,
+          message: event.error.message,
+          recoveryAttempt: `retry ${event.attempt} of ${event.maxAttempts}`,
+        },
+      };
+    case 'agent.replaced':
+      return { ...state, agent: event.to };
+    case 'limit.waiting':
+      return {
+        ...state,
+        waiting: { kind: 'limit', until: event.until, known: event.known, message: event.message },
+      };
+    case 'limit.ended':
+      return withoutKey(state, 'waiting');
+    case 'pause.requested':
+      return { ...state, pauseRequested: true };
+    case 'pause.started':
+      return {
+        ...state,
+        pauseRequested: false,
+        waiting: {
+          kind: 'pause',
+          reason: event.reason,
+          ...optional('storyId', event.storyId),
+          ...optional('detail', event.detail),
+        },
+      };
+    case 'pause.ended':
+      return afterPause(state, event.by);
+    case 'hint.given':
+      return {
+        ...state,
+        hints: [
+          ...state.hints,
+          {
+            text: event.text,
+            ...optional('storyId', event.storyId),
+            ...optional('id', event.id),
+          },
+        ].slice(-MAX_NOTES),
+      };
+    case 'question.answered': {
+      const { question, answer } = event;
+      return {
+        ...withoutKey(state, 'question'),
+        answers: [
+          ...state.answers,
+          { question, answer, ...optional('storyId', event.storyId) },
+        ].slice(-MAX_NOTES),
+      };
+    }
+    case 'story.skipped':
+      return withStory(state, event.storyId, record => ({ ...record, skipped: event.by }));
+    case 'story.reset':
+      return withStory(state, event.storyId, newStart);
+    case 'story.stuck':
+      return state;
+    case 'guard.found':
+      return {
+        ...state,
+        guard: {
+          iteration: event.iteration,
+          changes: event.changes,
+          restored: event.restored,
+        },
+      };
+    case 'gate.started':
+      return withCurrent(state, current => ({ ...current, step: 'gate' }));
+    case 'check.started':
+      return withCurrent(state, current => ({
+        ...current,
+        activity: event.command,
+        agentPid: event.pid,
+        ...optional('agentStartId', event.startId),
+      }));
+    case 'check.ended': {
+      const after = withCurrent(state, withoutProcess);
+      return event.ok
+        ? after
+        : {
+            ...after,
+            failedCheck: {
+              iteration: event.iteration,
+              ...optional('storyId', state.current?.storyId),
+              command: event.command,
+              ...optional('exitCode', event.exitCode),
+              timedOut: event.timedOut,
+              output: event.outputTail,
+            },
+          };
+    }
+    case 'gate.ended': {
+      if (!event.green) {
+        return event.storyId === undefined
+          ? state
+          : withStory(state, event.storyId, record => ({ ...record, refused: true }));
+      }
+      const green = withoutKey(state, 'failedCheck');
+      return event.storyId === undefined
+        ? green
+        : withStory(green, event.storyId, record => ({
+            ...notRefused(record),
+            verified: true,
+          }));
+    }
+    case 'review.ended': {
+      const { iteration, storyId, objections } = event;
+      return event.approved
+        ? withStory(withoutKey(state, 'review'), storyId, record => ({
+            ...notRefused(record),
+            approved: true,
+          }))
+        : withStory({ ...state, review: { iteration, storyId, objections } }, storyId, record => ({
+            ...record,
+            refused: true,
+          }));
+    }
+    case 'story.changed':
+      return withStory(state, event.storyId, record => changed(record, event));
+    case 'story.ticked':
+      return withStory(withHandled(state, event.storyId, event.done), event.storyId, record => ({
+        ...newStart(record),
+        ...(event.done && { doneBy: 'hand' as const }),
+      }));
+    case 'promise.seen': {
+      const isWholeTask = state.current?.storyId === undefined;
+      if (event.signal === 'needsHuman' || (event.signal === 'blocked' && isWholeTask)) {
+        // Without stories there is no other one to go on with, so it is a question too.
+        return {
+          ...state,
+          question: {
+            iteration: event.iteration,
+            message: event.message,
+            ...optional('storyId', state.current?.storyId),
+          },
+        };
+      }
+      if (event.signal === 'blocked' && state.current?.storyId !== undefined) {
+        return withStory(state, state.current.storyId, record => ({
+          ...record,
+          blocked: event.message,
+        }));
+      }
+      if (event.signal === 'complete' && !event.accepted) {
+        return {
+          ...state,
+          refusedPromise: { iteration: event.iteration, message: event.message },
+        };
+      }
+      return state;
+    }
+    case 'iteration.ended': {
+      const { current: _current, ...rest } = state;
+      const ended: RunState = {
+        ...rest,
+        stories: storyCount(event.stories),
+        // Journals of 0.1 tell the cost here alone.
+        costUsd: state.costUsd - (state.current?.costUsd ?? 0) + costOf(event, state),
+        ...(event.costEstimated === true && { costEstimated: true }),
+        lastIteration: {
+          number: event.iteration,
+          outcome: event.outcome,
+          ...optional('storyId', event.storyId),
+        },
+        ...(event.outcome === 'storyDone' && optional('lastCompletedStory', event.storyId)),
+      };
+      return withStory(ended, event.storyId ?? WHOLE_TASK, record =>
+        afterIteration(
+          { ...record, costUsd: record.costUsd + costOf(event, state) },
+          event.outcome,
+          event.progress ?? (event.outcome === 'storyDone' || event.outcome === 'progress'),
+        ),
+      );
+    }
+    case 'warning':
+      return state;
+    case 'stop.requested':
+      return state.phase === 'running' || state.phase === 'stopping'
+        ? { ...state, phase: 'stopping', stopMode: event.mode }
+        : state;
+    case 'run.ended': {
+      const { current, waiting: _waiting, ...rest } = state;
+      return {
+        ...rest,
+        ...optional('cutOff', current ?? state.cutOff),
+        phase: 'ended',
+        endedAt: event.at,
+        outcome: event.outcome,
+        exitCode: event.exitCode,
+        ...optional('detail', event.detail),
+        stories: storyCount(event.stories),
+      };
+    }
+    default:
+      return assertNever(event);
+  }
+}
+
+/** Going on after a question or an alert means that the person has settled it. */
+function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
+  const { waiting, ...rest } = before;
+  const state: RunState = { ...rest, pauseRequested: false };
+  if (by === 'stop' || waiting?.kind !== 'pause') {
+    return state;
+  }
+  const settled = waiting.reason === 'question' ? withoutKey(state, 'question') : state;
+  return waiting.reason === 'stuck'
+    ? withStory(settled, waiting.storyId ?? WHOLE_TASK, record => ({ ...record, stuckFor: 0 }))
+    : settled;
+}
+
+function costOf(event: { readonly costUsd?: number | undefined }, { current }: RunState): number {
+  return event.costUsd ?? current?.costUsd ?? 0;
+}
+
+function withCost(
+  state: RunState,
+  { costEstimated, costUsd, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
+): RunState {
+  const estimated = costEstimated === true && ({ costEstimated } as const);
+  const counted = withCurrent(state, current => ({
+    ...current,
+    costUsd: current.costUsd + (costUsd ?? 0),
+    ...estimated,
+    ...(usage && { usage: addTokens(current.usage ?? NO_TOKENS, usage) }),
+  }));
+  return {
+    ...counted,
+    costUsd: state.costUsd + (costUsd ?? 0),
+    ...estimated,
+    usage: usage ? addTokens(state.usage, usage) : state.usage,
+  };
+}
+
+function withoutKey<
+  K extends 'waiting' | 'question' | 'failedCheck' | 'review' | 'cutOff' | 'planner' | 'prepare',
+>(state: RunState, key: K): RunState {
+  const { [key]: _gone, ...rest } = state;
+  return rest as RunState;
+}
+
+function withStory(
+  state: RunState,
+  storyId: string,
+  change: (record: StoryRecord) => StoryRecord,
+): RunState {
+  const storyRecords = new Map(state.storyRecords);
+  storyRecords.set(storyId, change(storyRecord(state, storyId)));
+  return { ...state, storyRecords };
+}
+
+/** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */
+function withHandled(state: RunState, storyId: string, done: boolean): RunState {
+  const handle = (iteration: CurrentIteration): CurrentIteration => ({
+    ...iteration,
+    handled: new Map([...iteration.handled, [storyId, done]]),
+  });
+  return {
+    ...state,
+    ...(state.current && { current: handle(state.current) }),
+    ...(state.cutOff && { cutOff: handle(state.cutOff) }),
+  };
+}
+
+function withCurrent(
+  state: RunState,
+  change: (current: CurrentIteration) => CurrentIteration,
+): RunState {
+  return state.current ? { ...state, current: change(state.current) } : state;
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1)?.trim() ?? '';
+}
