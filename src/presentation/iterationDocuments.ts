@@ -48,7 +48,7 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
   return checks
     .map(({ event, output }) => {
       const { command, durationMs, exitCode, ok, timedOut } = event;
-      const time = duration(durationMs);
+      const time = duration(durationMs, t);
       const result = ok
         ? t('passed in {0}', time)
         : timedOut

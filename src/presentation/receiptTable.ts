@@ -1,7 +1,7 @@
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/receipts.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { english, type Translate } from './sentences.ts';
+import { dollars, english, type Translate, tenths, wholeNumber } from './sentences.ts';
 import { table } from './table.ts';
 
 /** Longest story id in the table, in UTF-16 units. */
@@ -17,12 +17,12 @@ export function receiptText(receipt: RunReceipt, t: Translate = english): string
     payer === 'apiKey' ? t('billed to the API account') : '',
   ];
   const rows = [
-    ...(planning ? [[t('plan'), '', '', ...spentCells(planning)]] : []),
+    ...(planning ? [[t('plan'), '', '', ...spentCells(planning, t)]] : []),
     ...iterations.map(receipt => [
       String(receipt.iteration),
       shorten(receipt.story ?? '', MAX_ID),
       outcomeCell(receipt, t),
-      ...spentCells(receipt),
+      ...spentCells(receipt, t),
     ]),
   ];
   const sums = [
@@ -31,10 +31,10 @@ export function receiptText(receipt: RunReceipt, t: Translate = english): string
           times(receipt.iterations),
           shorten(receipt.story ?? '', MAX_ID),
           outcomeCell(receipt, t),
-          ...spentCells(receipt),
+          ...spentCells(receipt, t),
         ])
       : []),
-    [times(total.iterations), t('total'), '', ...spentCells(total)],
+    [times(total.iterations), t('total'), '', ...spentCells(total, t)],
   ];
   const headings = [t('story'), t('outcome'), ...spentHeadings(t)];
   return withoutControls(
@@ -59,13 +59,13 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
       ...(story === null ? [] : [shorten(`${story}: ${title ?? ''}`, MAX_SUBJECT)]),
-      t('{0} min · {1} turns · {2}', minutes(durationMs), iteration.turns, cost(iteration)),
+      t('{0} min · {1} turns · {2}', minutes(durationMs, t), iteration.turns, cost(iteration, t)),
       t(
         'Tokens: {0} in, {1} out, {2} read from the cache, {3} written to it',
-        count(inputTokens),
-        count(outputTokens),
-        count(iteration.cacheReadTokens),
-        count(iteration.cacheWriteTokens),
+        wholeNumber(inputTokens, t),
+        wholeNumber(outputTokens, t),
+        wholeNumber(iteration.cacheReadTokens, t),
+        wholeNumber(iteration.cacheWriteTokens, t),
       ),
       ...(commitList.length === 0 ? [t('No commit.')] : [t('Commits:')]),
       ...commitList.map(
@@ -86,30 +86,26 @@ function outcomeCell({ outcome }: Pick<IterationReceipt, 'outcome'>, t: Translat
   return outcome === null ? t('not ended') : outcomeWord(outcome, t);
 }
 
-function spentCells(spent: Spent): string[] {
+function spentCells(spent: Spent, t: Translate): string[] {
   return [
-    minutes(spent.durationMs),
+    minutes(spent.durationMs, t),
     String(spent.turns),
     // All that the model read, whether it came from the cache or not.
-    count(spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens),
-    count(spent.outputTokens),
-    cost(spent),
+    wholeNumber(spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens, t),
+    wholeNumber(spent.outputTokens, t),
+    cost(spent, t),
     String(spent.commits),
   ];
 }
 
-function cost({ costEstimated, costUsd }: Spent): string {
-  return `${costEstimated ? '≈ ' : ''}$${costUsd.toFixed(2)}`;
+function cost({ costEstimated, costUsd }: Spent, t: Translate): string {
+  return dollars(costUsd, t, costEstimated);
 }
 
 function times(iterations: number): string {
   return `${iterations}×`;
 }
 
-function minutes(ms: number): string {
-  return (ms / 60_000).toFixed(1);
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString('en-US');
+function minutes(ms: number, t: Translate): string {
+  return tenths(ms / 60_000, t);
 }

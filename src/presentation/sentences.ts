@@ -3,12 +3,19 @@ import type { RunOutcome } from '../orchestrator/run/eventCodes.ts';
 import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
 
-/** Translates an English message with `{0}`-style places; VS Code's `l10n.t` is one. */
-export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
+/** Translates an English message with `{0}`-style places, as VS Code's `l10n.t` does. */
+export interface Translate {
+  (message: string, ...args: (string | number | boolean)[]): string;
+  /** BCP 47, for numbers and times; `undefined` for those of the command line, which are the same everywhere. */
+  readonly language: string | undefined;
+}
 
 /** The command line speaks English. */
-export const english: Translate = (message, ...args) =>
-  message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place));
+export const english: Translate = Object.assign(
+  (message: string, ...args: (string | number | boolean)[]) =>
+    message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place)),
+  { language: undefined },
+);
 
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
 export type Door = 'terminal' | 'window';
@@ -106,7 +113,11 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
 function usedUp({ budgetUsd, costEstimated, costUsd }: RunEnd, t: Translate): string {
   return budgetUsd === undefined || costUsd === undefined
     ? t('The budget is used up.')
-    : t('The budget of {0} is used up ({1}).', dollars(budgetUsd), dollars(costUsd, costEstimated));
+    : t(
+        'The budget of {0} is used up ({1}).',
+        dollars(budgetUsd, t),
+        dollars(costUsd, t, costEstimated),
+      );
 }
 
 function raise(flag: string, setting: string, t: Translate, door: Door): string {
@@ -136,11 +147,15 @@ export function waitingSentence(
     const goesOn = Number.isNaN(until)
       ? t('Usage limit reached.')
       : waiting.known
-        ? t('Usage limit reached; goes on at {0} (in {1}).', clock(until, now), span(until - now))
+        ? t(
+            'Usage limit reached; goes on at {0} (in {1}).',
+            clock(until, now, t),
+            span(until - now, t),
+          )
         : t(
             'Usage limit reached; tries again at {0} (in {1}).',
-            clock(until, now),
-            span(until - now),
+            clock(until, now, t),
+            span(until - now, t),
           );
     return inTerminal ? `${goesOn} ${t('"ralph-fresh resume" tries now.')}` : goesOn;
   }
@@ -181,43 +196,98 @@ export function iterationCount(count: number, t: Translate): string {
  * US dollars. Nothing that costs is shown as free.
  * @param isEstimate nobody has told the whole of it
  */
-export function dollars(usd: number, isEstimate = false): string {
-  const amount = usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
-  return isEstimate ? `≈ ${amount}` : amount;
+export function dollars(usd: number, { language }: Translate, isEstimate = false): string {
+  const isTiny = usd > 0 && usd < 0.01;
+  const shown = isTiny ? 0.01 : usd;
+  const amount =
+    language === undefined ? `$${shown.toFixed(2)}` : numbersOf(language).money.format(shown);
+  return `${isEstimate ? '≈ ' : ''}${isTiny ? '<' : ''}${amount}`;
+}
+
+/** A number with one place behind the point. */
+export function tenths(value: number, { language }: Translate): string {
+  return language === undefined ? value.toFixed(1) : numbersOf(language).tenths.format(value);
+}
+
+/** A whole number, in groups of three digits or as the language has it. */
+export function wholeNumber(value: number, { language = 'en' }: Translate): string {
+  return numbersOf(language).whole.format(value);
 }
 
 /** The time of a moment by the clock here, with its date when that is another day. */
-export function clock(at: number, now: number): string {
+export function clock(at: number, now: number, { language }: Translate): string {
+  if (Number.isNaN(at)) {
+    return '–';
+  }
   const then = new Date(at);
+  const isToday = then.toDateString() === new Date(now).toDateString();
+  if (language !== undefined) {
+    const { date, time } = numbersOf(language);
+    return (isToday ? time : date).format(then);
+  }
   const two = (value: number) => String(value).padStart(2, '0');
   const time = `${two(then.getHours())}:${two(then.getMinutes())}`;
-  return then.toDateString() === new Date(now).toDateString()
+  return isToday
     ? time
     : `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`;
 }
 
 /** Minutes and seconds; tenths below ten seconds. */
-export function duration(ms: number): string {
+export function duration(ms: number, t: Translate): string {
   const seconds = Math.max(0, ms) / 1_000;
   if (seconds < 10) {
-    return `${seconds.toFixed(1)} s`;
+    return t('{0} s', tenths(seconds, t));
   }
   const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return whole < 60 ? t('{0} s', whole) : t('{0} min {1} s', Math.floor(whole / 60), whole % 60);
 }
 
 /** A time to come, in the two units that matter. */
-export function span(ms: number): string {
+export function span(ms: number, t: Translate): string {
   const minutes = Math.ceil(Math.max(0, ms) / 60_000);
-  if (minutes < 60) {
-    return `${minutes} min`;
-  }
   const hours = Math.floor(minutes / 60);
-  const parts =
-    hours < 48
-      ? [`${hours} h`, `${minutes % 60} min`]
-      : [`${Math.floor(hours / 24)} d`, `${hours % 24} h`];
-  return parts.filter(part => !part.startsWith('0 ')).join(' ');
+  if (hours === 0) {
+    return t('{0} min', minutes);
+  }
+  if (hours < 48) {
+    return minutes % 60 === 0 ? t('{0} h', hours) : t('{0} h {1} min', hours, minutes % 60);
+  }
+  const days = Math.floor(hours / 24);
+  return hours % 24 === 0 ? t('{0} d', days) : t('{0} d {1} h', days, hours % 24);
+}
+
+interface NumberFormats {
+  readonly money: Intl.NumberFormat;
+  readonly tenths: Intl.NumberFormat;
+  readonly whole: Intl.NumberFormat;
+  readonly time: Intl.DateTimeFormat;
+  readonly date: Intl.DateTimeFormat;
+}
+
+const formats = new Map<string, NumberFormats>();
+
+/** Made once for a language: a list has hundreds of numbers, and making a format is slow. */
+function numbersOf(language: string): NumberFormats {
+  const known = formats.get(language);
+  if (known) {
+    return known;
+  }
+  const made: NumberFormats = {
+    money: new Intl.NumberFormat(language, {
+      style: 'currency',
+      currency: 'USD',
+      currencyDisplay: 'narrowSymbol',
+    }),
+    tenths: new Intl.NumberFormat(language, {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    }),
+    whole: new Intl.NumberFormat(language, { maximumFractionDigits: 0 }),
+    time: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
+    date: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+  };
+  formats.set(language, made);
+  return made;
 }
 
 function sentence(text: string): string {

@@ -134,9 +134,9 @@ function statusLines({ runId, state, alive }: WatchedRun, now: number): string[]
 }
 
 function costFacts({ budgetUsd, costEstimated, costUsd }: RunState): string {
-  const cost = dollars(costUsd, costEstimated);
+  const cost = dollars(costUsd, english, costEstimated);
   if (budgetUsd !== undefined) {
-    return ` · ${cost} of ${dollars(budgetUsd)}`;
+    return ` · ${cost} of ${dollars(budgetUsd, english)}`;
   }
   return costUsd > 0 ? ` · ${cost}` : '';
 }

@@ -187,7 +187,7 @@ function lines(
           t(
             'The call failed ({0}); again in {1} ({2} of {3})',
             shorten(event.error.message, MAX_LINE) || event.error.kind,
-            duration(event.delayMs),
+            duration(event.delayMs, t),
             event.attempt,
             event.maxAttempts,
           ),
@@ -321,7 +321,7 @@ function settings(
       : payer === 'login'
         ? [own('plain', t('Billing: the account that is logged in'))]
         : []),
-    ...(budgetUsd === undefined ? [] : [own('plain', t('Budget: {0}', dollars(budgetUsd)))]),
+    ...(budgetUsd === undefined ? [] : [own('plain', t('Budget: {0}', dollars(budgetUsd, t)))]),
     own('plain', t('Max iterations: {0}', event.maxIterations)),
     own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
     ...(verify.length === 0
@@ -349,7 +349,7 @@ function limitWaiting(
     const minutes = Math.round(remainingMs / 60_000);
     const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
     return isRound && minutes > 0
-      ? [own('dim', t('Usage limit: goes on in {0}', span(remainingMs)))]
+      ? [own('dim', t('Usage limit: goes on in {0}', span(remainingMs, t)))]
       : [];
   }
   const now = Date.parse(event.at);
@@ -471,14 +471,14 @@ function checkEnded(
 ): readonly TranscriptLine[] {
   const { ok, timedOut, exitCode, durationMs, outputTail } = event;
   if (ok) {
-    return [line('success', `  └  ${t('passed')} · ${duration(durationMs)}`)];
+    return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
   }
   const why = timedOut
     ? t('not done within the time limit')
     : exitCode === undefined
       ? t('ended before it was done')
       : t('failed (exit code {0})', exitCode);
-  return [line('error', `  └  ${why} · ${duration(durationMs)}`), ...outputLines(outputTail, t)];
+  return [line('error', `  └  ${why} · ${duration(durationMs, t)}`), ...outputLines(outputTail, t)];
 }
 
 /** The end of an output is where its failure is told. */
@@ -661,12 +661,12 @@ function iterationFacts(
 ): string {
   return [
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
-    duration(event.durationMs),
+    duration(event.durationMs, t),
     event.commits === 1 ? t('1 commit') : t('{0} commits', event.commits),
     ...(event.turns === undefined
       ? []
       : [event.turns === 1 ? t('1 turn') : t('{0} turns', event.turns)]),
-    ...(event.costUsd === undefined ? [] : [dollars(event.costUsd, event.costEstimated)]),
+    ...(event.costUsd === undefined ? [] : [dollars(event.costUsd, t, event.costEstimated)]),
   ].join(' · ');
 }
 

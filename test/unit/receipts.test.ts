@@ -191,7 +191,9 @@ describe('the receipt as text', () => {
   });
 
   test('in another language its columns stand below each other, wide letters too', () => {
-    const t = (message: string) => (message === 'story done' ? '完了' : message);
+    const t = Object.assign((message: string) => (message === 'story done' ? '完了' : message), {
+      language: 'ja',
+    });
     const lines = receiptText(receiptOf(run), t).split('\n');
     const rows = lines.filter(line => /^\d +A /.test(line));
     assert.deepEqual(new Set(rows.map(widthOf)).size, 1);

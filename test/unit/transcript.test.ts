@@ -173,7 +173,7 @@ describe('waiting', () => {
     const until = '2026-03-01T14:05:00.000Z';
     assert.equal(
       text(started, limit(until, 7_500_000)).split('\n')[0],
-      `[Ralph Fresh] Usage limit reached; goes on at ${clock(Date.parse(until), now)} (in 2 h 5 min). "ralph-fresh resume" tries now.`,
+      `[Ralph Fresh] Usage limit reached; goes on at ${clock(Date.parse(until), now, english)} (in 2 h 5 min). "ralph-fresh resume" tries now.`,
     );
   });
 
@@ -186,21 +186,17 @@ describe('waiting', () => {
   });
 
   test('a moment on another day has its date', () => {
-    assert.match(clock(now + 48 * 3_600_000, now), /^2026-03-0\d \d\d:\d\d$/);
-    assert.match(clock(now + 1_000, now), /^\d\d:\d\d$/);
+    assert.match(clock(now + 48 * 3_600_000, now, english), /^2026-03-0\d \d\d:\d\d$/);
+    assert.match(clock(now + 1_000, now, english), /^\d\d:\d\d$/);
   });
 
   test('times to come have two units', () => {
     const minute = 60_000;
-    assert.deepEqual([0, 1, 59 * minute, 60 * minute, 125 * minute, 49 * 60 * minute].map(span), [
-      '0 min',
-      '1 min',
-      '59 min',
-      '1 h',
-      '2 h 5 min',
-      '2 d 1 h',
-    ]);
-    assert.equal(span(-5), '0 min');
+    assert.deepEqual(
+      [0, 1, 59 * minute, 60 * minute, 125 * minute, 49 * 60 * minute].map(ms => span(ms, english)),
+      ['0 min', '1 min', '59 min', '1 h', '2 h 5 min', '2 d 1 h'],
+    );
+    assert.equal(span(-5, english), '0 min');
   });
 
   test('a question stands with the way to answer it', () => {

@@ -1,4 +1,4 @@
-import { l10n, type QuickPickItem, window } from 'vscode';
+import { env, l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { foldRun } from '../../orchestrator/run/foldRun.ts';
 import { RunHistory } from '../../orchestrator/run/history.ts';
@@ -117,7 +117,7 @@ export function timeOf(iso: string | undefined): string {
   const date = new Date(iso ?? '');
   return Number.isNaN(date.getTime())
     ? ''
-    : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    : date.toLocaleString(env.language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
 async function choose<T>(

@@ -14,6 +14,7 @@ import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { appendWords } from '../tooltipText.ts';
+import { translate } from '../translate.ts';
 import type {
   DocumentNode,
   IterationCommitNode,
@@ -40,7 +41,7 @@ export function toTreeItem(node: IterationTreeNode): TreeItem {
 }
 
 function iterationItem({ ref, row }: IterationNode): TreeItem {
-  const words = outcomeWord(row.outcome, l10n.t);
+  const words = outcomeWord(row.outcome, translate);
   const story = row.storyId === undefined ? '' : ` ${shorten(row.storyId, 60)}`;
   const item = new TreeItem(`#${row.number}${story}`, TreeItemCollapsibleState.Collapsed);
   const facts = [words, ...timeAndCost(row)];
@@ -59,10 +60,10 @@ function timeAndCost({ costUsd, durationMs, outcome, startedAt }: IterationRow):
   const started = Date.parse(startedAt);
   return [
     ...(outcome === 'running' && !Number.isNaN(started)
-      ? [l10n.t('since {0}', clock(started, Date.now()))]
+      ? [l10n.t('since {0}', clock(started, Date.now(), translate))]
       : []),
-    ...(durationMs === undefined ? [] : [duration(durationMs)]),
-    ...(costUsd === undefined || costUsd === 0 ? [] : [dollars(costUsd)]),
+    ...(durationMs === undefined ? [] : [duration(durationMs, translate)]),
+    ...(costUsd === undefined || costUsd === 0 ? [] : [dollars(costUsd, translate)]),
   ];
 }
 
@@ -74,7 +75,7 @@ function tooltip(row: IterationRow, facts: readonly string[]): MarkdownString {
     appendWords(text.appendMarkdown('\n\n'), shorten(title, 300));
   }
   appendWords(text.appendMarkdown('\n\n'), facts.join(' · '));
-  const reason = row.reason && reasonWords(row.reason, l10n.t);
+  const reason = row.reason && reasonWords(row.reason, translate);
   if (reason !== undefined) {
     appendWords(text.appendMarkdown('\n\n'), reason);
   }
@@ -149,7 +150,7 @@ function documentLook(what: DocumentNode['what']): {
 
 function runItem({ folder, runId, state }: RunNode): TreeItem {
   const started = Date.parse(state.startedAt ?? '');
-  const label = Number.isNaN(started) ? runId : clock(started, Date.now());
+  const label = Number.isNaN(started) ? runId : clock(started, Date.now(), translate);
   const item = new TreeItem(
     l10n.t('Run of {0}', label),
     state.iteration > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
@@ -157,8 +158,8 @@ function runItem({ folder, runId, state }: RunNode): TreeItem {
   item.id = `run:${folder}:${runId}`;
   item.description = [
     l10n.t('{0} of {1} done', state.stories.done, state.stories.total),
-    iterationCount(state.iteration, l10n.t),
-    ...(state.costUsd > 0 ? [dollars(state.costUsd)] : []),
+    iterationCount(state.iteration, translate),
+    ...(state.costUsd > 0 ? [dollars(state.costUsd, translate)] : []),
   ].join(' · ');
   item.iconPath = new ThemeIcon('history');
   item.contextValue = 'run';

@@ -21,6 +21,7 @@ import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { type IterationRef, parseIterationRef, parseStoryRef } from '../refs.ts';
 import { Soon } from '../soon.ts';
+import { translate } from '../translate.ts';
 import { toTreeItem } from './iterationItems.ts';
 import {
   childrenOf,
@@ -196,10 +197,10 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     const picks = this.iterations.map(({ ref, row }) => ({
       ref,
       label: l10n.t('Iteration {0}', row.number),
-      description: [plainLabel(row.storyId ?? '', MAX_ID), outcomeWord(row.outcome, l10n.t)]
+      description: [plainLabel(row.storyId ?? '', MAX_ID), outcomeWord(row.outcome, translate)]
         .filter(Boolean)
         .join(' · '),
-      ...(row.durationMs !== undefined && { detail: duration(row.durationMs) }),
+      ...(row.durationMs !== undefined && { detail: duration(row.durationMs, translate) }),
     }));
     return (await window.showQuickPick(picks, { title, matchOnDescription: true }))?.ref;
   }

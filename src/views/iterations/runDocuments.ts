@@ -31,6 +31,7 @@ import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { IterationRef, StoryRef } from '../refs.ts';
+import { translate } from '../translate.ts';
 
 /** A prompt is at most some ten KB; a check's log can be 50 MB, of which an editor is shown the end. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
@@ -179,7 +180,7 @@ async function textOf({ files }: Folder, query: Query): Promise<string> {
     for (const runId of await runIds(files)) {
       runs.push(await readJournal(files.journalFile(runId)));
     }
-    return storyReceiptText(runs, query.storyId, l10n.t);
+    return storyReceiptText(runs, query.storyId, translate);
   }
   const { runId } = query;
   if (query.what === 'prompt') {
@@ -190,11 +191,11 @@ async function textOf({ files }: Folder, query: Query): Promise<string> {
   const events = await readJournal(files.journalFile(runId));
   switch (query.what) {
     case 'runReceipt':
-      return `${receiptText({ ...receiptOf(events), run: runId }, l10n.t)}\n`;
+      return `${receiptText({ ...receiptOf(events), run: runId }, translate)}\n`;
     case 'receipt':
-      return `${iterationText(receiptOf(events, query.iteration), l10n.t)}\n`;
+      return `${iterationText(receiptOf(events, query.iteration), translate)}\n`;
     case 'transcript':
-      return transcriptText(events, query.iteration, l10n.t);
+      return transcriptText(events, query.iteration, translate);
     case 'checks': {
       const checks = checksOf(events, query.iteration);
       const dir = files.iterationDir(runId, query.iteration);
@@ -204,7 +205,7 @@ async function textOf({ files }: Folder, query: Query): Promise<string> {
           output: await logText(path.join(dir, `check-${index + 1}.log`)),
         })),
       );
-      return checksText(outputs, l10n.t);
+      return checksText(outputs, translate);
     }
     default:
       throw new HumanError(l10n.t('There is no such document.'));

@@ -13,6 +13,7 @@ import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { alertOf, type RunAlert } from '../run/alertOf.ts';
 import { openSettings } from '../settings/openSettings.ts';
+import { translate } from '../translate.ts';
 
 /** What was told already, per workspace: run and cause. */
 const TOLD_KEY = 'alerts.told';
@@ -165,7 +166,7 @@ export class RunAlerts implements Disposable {
     state: RunState,
     button: (label: string, command: string) => Button,
   ): Message {
-    const text = outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text;
+    const text = outcomeSentence(runEnd(state, outcome), translate, 'window').text;
     const review =
       state.commits.length > 0 ? [button(l10n.t('Review Changes'), Command.openRunChanges)] : [];
     const stories = button(l10n.t('Show Stories'), `${View.stories}.focus`);
@@ -245,7 +246,7 @@ function isGoodNews(alert: RunAlert): boolean {
 
 function stuckWords({ iterations, storyId, waits }: Extract<RunAlert, { kind: 'stuck' }>): string {
   const what = storyId === undefined ? l10n.t('The task') : shorten(storyId, 60);
-  const howLong = iterationCount(iterations, l10n.t);
+  const howLong = iterationCount(iterations, translate);
   return waits
     ? l10n.t('{0} has brought no progress for {1}. The run waits for you.', what, howLong)
     : l10n.t('{0} has brought no progress for {1}. Its next agent is warned.', what, howLong);

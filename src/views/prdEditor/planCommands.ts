@@ -15,6 +15,7 @@ import { folderOf } from '../run/folderOf.ts';
 import { requireSaved } from '../run/requireSaved.ts';
 import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { translate } from '../translate.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import type { PlanPreview } from './planPreview.ts';
 
@@ -69,7 +70,7 @@ export class PlanCommands implements Disposable {
             )
           : l10n.t(
               'An agent reads the project and drafts stories, for at most {0}. You see them before anything is written.',
-              dollars(budget),
+              dollars(budget, translate),
             ),
       placeholder: l10n.t('What should be there when all stories are done?'),
       draftOf: `plan ${folder.path}`,
@@ -151,7 +152,8 @@ async function jsonFileOf(folder: Folder): Promise<string> {
 }
 
 function questionOf({ costUsd, stories }: LaunchedDraft, name: string, isThere: boolean): string {
-  const cost = costUsd === undefined ? '' : ` ${l10n.t('The plan cost {0}.', dollars(costUsd))}`;
+  const cost =
+    costUsd === undefined ? '' : ` ${l10n.t('The plan cost {0}.', dollars(costUsd, translate))}`;
   return isThere
     ? `${l10n.t('Write these {0} stories to {1}? What is there now goes to the archive.', stories, name)}${cost}`
     : `${l10n.t('Write these {0} stories to {1}?', stories, name)}${cost}`;

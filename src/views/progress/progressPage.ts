@@ -16,6 +16,7 @@ import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
+import { translate } from '../translate.ts';
 import { PageCommands } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';
@@ -149,7 +150,7 @@ export class ProgressPage implements Disposable {
       strings: progressStrings(),
       snapshot: {
         ...progressSnapshot(current, events, {
-          t: l10n.t,
+          t: translate,
           now: new Date(),
           language: env.language,
           page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,

@@ -13,6 +13,7 @@ import { plainLabel } from '../plainLabel.ts';
 import type { PlanPreview } from '../prdEditor/planPreview.ts';
 import { parseStoryRef, type StoryRef } from '../refs.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { translate } from '../translate.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
@@ -81,7 +82,9 @@ export class SplitCommand implements Disposable {
       return;
     }
     const cost =
-      draft.costUsd === undefined ? '' : l10n.t('The plan cost {0}.', dollars(draft.costUsd));
+      draft.costUsd === undefined
+        ? ''
+        : l10n.t('The plan cost {0}.', dollars(draft.costUsd, translate));
     const isWanted = await this.preview.show({
       before,
       after: draft.text,

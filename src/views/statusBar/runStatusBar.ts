@@ -19,6 +19,7 @@ import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
 import { openQuestion } from '../run/openQuestion.ts';
 import { appendWords } from '../tooltipText.ts';
+import { translate } from '../translate.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -64,7 +65,7 @@ export class RunStatusBar implements Disposable {
   }
 
   private words() {
-    return statusWords(this.withCurrentCount(this.model.current), l10n.t, Date.now());
+    return statusWords(this.withCurrentCount(this.model.current), translate, Date.now());
   }
 
   private update(): void {
@@ -138,8 +139,12 @@ function facts(run: WatchedRun): string[] {
   const { budgetUsd, costUsd, current, iteration, maxIterations } = state;
   const cost =
     budgetUsd === undefined
-      ? l10n.t('Cost so far: {0}', dollars(costUsd))
-      : l10n.t('Cost so far: {0} of {1}', dollars(costUsd), dollars(budgetUsd));
+      ? l10n.t('Cost so far: {0}', dollars(costUsd, translate))
+      : l10n.t(
+          'Cost so far: {0} of {1}',
+          dollars(costUsd, translate),
+          dollars(budgetUsd, translate),
+        );
   return [
     ...standing(run, state),
     ...(run.alive && iteration > 0
@@ -153,13 +158,13 @@ function facts(run: WatchedRun): string[] {
 function standing(run: WatchedRun, state: RunState): string[] {
   if (run.alive) {
     return state.waiting
-      ? [waitingSentence(state.waiting, l10n.t, { now: Date.now(), door: 'window' })]
+      ? [waitingSentence(state.waiting, translate, { now: Date.now(), door: 'window' })]
       : [];
   }
   const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;
   return outcome === undefined
     ? []
-    : [outcomeSentence(runEnd(state, outcome), l10n.t, 'window').text];
+    : [outcomeSentence(runEnd(state, outcome), translate, 'window').text];
 }
 
 /** Markdown of our own words alone. */

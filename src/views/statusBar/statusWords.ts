@@ -53,7 +53,7 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
           : state.pauseRequested
             ? [t('pauses soon')]
             : []),
-        ...costWords(state),
+        ...costWords(state, t),
       ].join(' · '),
       ...{ urgency, cause },
     };
@@ -91,8 +91,8 @@ function runningWords({ current }: RunState, count: string): string {
 }
 
 /** Only who has set a budget wants to watch it all the time. */
-function costWords({ budgetUsd, costUsd }: RunState): string[] {
-  return budgetUsd === undefined ? [] : [`${dollars(costUsd)}/${dollars(budgetUsd)}`];
+function costWords({ budgetUsd, costUsd }: RunState, t: Translate): string[] {
+  return budgetUsd === undefined ? [] : [`${dollars(costUsd, t)}/${dollars(budgetUsd, t)}`];
 }
 
 function waitingWords(waiting: Waiting, count: string, t: Translate, now: number): string {
@@ -100,7 +100,7 @@ function waitingWords(waiting: Waiting, count: string, t: Translate, now: number
     const left = Date.parse(waiting.until) - now;
     return Number.isNaN(left)
       ? t('Ralph waits for the usage limit · {0}', count)
-      : t('Ralph waits {0} · {1}', span(left), count);
+      : t('Ralph waits {0} · {1}', span(left, t), count);
   }
   switch (waiting.reason) {
     case 'person':

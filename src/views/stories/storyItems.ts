@@ -11,8 +11,10 @@ import {
 } from 'vscode';
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import { shorten } from '../../orchestrator/text.ts';
+import { clock } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { appendWords } from '../tooltipText.ts';
+import { translate } from '../translate.ts';
 import {
   type CommitNode,
   type CriterionNode,
@@ -213,7 +215,7 @@ export function toTooltip(node: StoryTreeNode): MarkdownString | string | undefi
         '{0} · iteration {1} · {2}',
         shorten(node.commit.subject, MAX_LABEL),
         node.commit.iteration,
-        new Date(node.commit.at).toLocaleString(),
+        clock(Date.parse(node.commit.at), Date.now(), translate),
       );
     default:
       return undefined;

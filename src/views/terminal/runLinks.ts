@@ -16,6 +16,7 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { transcriptOf } from '../../presentation/toolLines.ts';
 import { Command } from '../contributions.ts';
 import type { CommitRef, IterationRef } from '../refs.ts';
+import { translate } from '../translate.ts';
 import { type LinkCandidate, linkCandidates } from './linkCandidates.ts';
 import type { RunTerminal } from './runTerminal.ts';
 
@@ -33,7 +34,7 @@ export class RunLinks implements TerminalLinkProvider<RunLink>, Disposable {
   private readonly registration: Disposable;
   private readonly find: (terminal: Terminal) => RunTerminal | undefined;
   private readonly transcript = new RegExp(
-    transcriptOf('#', l10n.t)
+    transcriptOf('#', translate)
       .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
       .replace('#', '(\\d{1,6})'),
     'g',

@@ -7,6 +7,7 @@ import { Transcript } from '../../presentation/transcript.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
+import { translate } from '../translate.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
@@ -38,7 +39,7 @@ export class RunTerminal implements Pseudoterminal {
   readonly folder: Folder;
   private readonly options: RunTerminalOptions;
   private readonly screen = new TerminalScreen();
-  private readonly transcript = new Transcript(l10n.t, 'window');
+  private readonly transcript = new Transcript(translate, 'window');
   private redrawing: NodeJS.Timeout | undefined;
   /** It is made or open, and the run it shows has not ended. */
   following = true;

@@ -22,6 +22,7 @@ import type { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
 import { appendWords } from '../tooltipText.ts';
+import { translate } from '../translate.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
 
 /** What the tools work with. */
@@ -145,7 +146,7 @@ export class LanguageModelTools implements Disposable {
       ...(workspace.isTrusted ? [await this.whoPays()] : []),
       ...(budgetUsd === undefined
         ? [l10n.t('No budget is set in the settings of this window.')]
-        : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd))]),
+        : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd, translate))]),
       ...(maxIterations === undefined
         ? []
         : [l10n.t('It ends after {0} iterations at the latest.', maxIterations)]),

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  clock,
+  dollars,
+  duration,
+  english,
+  span,
+  tenths,
+  waitingSentence,
+  wholeNumber,
+} from '../../src/presentation/sentences.ts';
+import { translationInto } from '../support/translations.ts';
+
+const german = translationInto('de');
+const japanese = translationInto('ja');
+const now = new Date(2026, 2, 1, 14, 5).getTime();
+const nextDay = now + 24 * 3_600_000;
+/** Some ICU versions put narrow or no-break spaces, others plain ones. */
+const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
+
+describe('numbers and times', () => {
+  test('on the command line are the same everywhere', () => {
+    assert.equal(dollars(0.25, english), '$0.25');
+    assert.equal(dollars(0.001, english), '<$0.01');
+    assert.equal(dollars(1.5, english, true), '≈ $1.50');
+    assert.equal(duration(185_000, english), '3 min 5 s');
+    assert.equal(duration(2_540, english), '2.5 s');
+    assert.equal(clock(now, now, english), '14:05');
+    assert.equal(clock(nextDay, now, english), '2026-03-02 14:05');
+    assert.equal(clock(Number.NaN, now, english), '–');
+  });
+
+  test('are written as in the language of the window', () => {
+    assert.equal(plain(dollars(1_234.5, german)), '1.234,50 $');
+    assert.equal(plain(dollars(0.001, german, true)), '≈ <0,01 $');
+    assert.equal(duration(2_540, german), '2,5 s');
+    assert.equal(duration(185_000, german), '3 min 5 s');
+    assert.equal(tenths(0.5, german), '0,5');
+    assert.equal(wholeNumber(12_345, german), '12.345');
+    assert.equal(clock(now, now, german), '14:05');
+    assert.equal(clock(nextDay, now, german), '02.03.2026, 14:05');
+    assert.equal(dollars(0.25, japanese), '$0.25');
+    assert.equal(duration(185_000, japanese), '3 分 5 秒');
+  });
+
+  test('to come have the units of the language', () => {
+    const minute = 60_000;
+    assert.deepEqual(
+      [125, 120, 49 * 60, 48 * 60].map(minutes => span(minutes * minute, german)),
+      ['2 h 5 min', '2 h', '2 Tage 1 h', '2 Tage'],
+    );
+  });
+
+  test('a sentence has them too', () => {
+    const until = new Date(now + 125 * 60_000).toISOString();
+    assert.match(
+      waitingSentence({ kind: 'limit', until, known: true, message: '' }, german, {
+        now,
+        door: 'window',
+      }),
+      /16:10.*2 h 5 min/,
+    );
+  });
+});
