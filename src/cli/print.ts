@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { english } from '../presentation/sentences.ts';
-import { type Style, Transcript } from '../presentation/transcript.ts';
+import { Transcript } from '../presentation/transcript.ts';
+import type { Style } from '../presentation/transcriptLine.ts';
 
 const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>> = {
   plain: undefined,

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import type { Door, Translate } from './sentences.ts';
-import type { Style, TranscriptLine } from './transcriptLine.ts';
+import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
 
 /** The call that a tool's result belongs to. */
 export interface ToolCall {
@@ -79,12 +79,4 @@ function moreLines(more: number, door: Door, iteration: number | undefined, t: T
 /** How a window's transcript names the whole one of an iteration; its terminal makes a link of it. */
 export function transcriptOf(iteration: number | string, t: Translate): string {
   return t('transcript of iteration {0}', iteration);
-}
-
-function line(style: Style, text: string): TranscriptLine {
-  return { style, text };
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n', 1)[0] ?? '';
 }

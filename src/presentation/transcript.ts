@@ -4,7 +4,10 @@ import { applyEvent } from '../orchestrator/run/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
+import { checkEnded, gateEnded, guardFound } from './proofLines.ts';
+import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
   dollars,
@@ -12,23 +15,12 @@ import {
   iterationCount,
   outcomeSentence,
   runEnd,
-  span,
   type Translate,
   waitingSentence,
 } from './sentences.ts';
+import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
-import type { Style, TranscriptLine } from './transcriptLine.ts';
-
-export type { Style, TranscriptLine } from './transcriptLine.ts';
-
-const PREFIX = '[Ralph Fresh]';
-
-/** Lines of a check's output that are shown, its last ones. */
-const MAX_CHECK_LINES = 20;
-/** Longest of them, in UTF-16 units; also of a problem, an objection, a hint. */
-const MAX_LINE = 500;
-/** Problems of a plan, objections of a reviewer, changes that the guard found. */
-const MAX_ITEMS = 10;
+import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 
 /** What is known besides the event. */
 export interface Telling {
@@ -139,26 +131,10 @@ function lines(
         : event.purpose === 'review'
           ? [own('plain', t('A fresh agent reviews the work…'))]
           : [];
-    case 'agent.init': {
-      const facts = [
-        event.model,
-        /^\d/.test(event.version ?? '') ? `Claude Code ${event.version}` : undefined,
-        event.apiKeySource === 'ANTHROPIC_API_KEY' ? t('paid by ANTHROPIC_API_KEY') : undefined,
-      ].filter(fact => fact !== undefined && fact !== '');
-      return facts.length === 0 ? [] : [line('dim', `  ${facts.join(' · ')}`)];
-    }
+    case 'agent.init':
+      return agentInit(event, t);
     case 'agent.text':
-      return [
-        ...event.text
-          .trim()
-          .split('\n')
-          .map((text, at) =>
-            line('plain', at === 0 ? `● ${text}` : text === '' ? '' : `  ${text}`),
-          ),
-        ...(event.cut === undefined
-          ? []
-          : [line('dim', `  ${t('… {0} more characters', event.cut)}`)]),
-      ];
+      return agentText(event, t);
     case 'agent.tool':
       return [line('tool', `● ${event.name}${event.gist === '' ? '' : `(${event.gist})`}`)];
     case 'agent.toolFailed':
@@ -181,30 +157,9 @@ function lines(
     case 'agent.ended':
       return agentEnded(event, t);
     case 'call.retried':
-      return [
-        own(
-          'warning',
-          t(
-            'The call failed ({0}); again in {1} ({2} of {3})',
-            shorten(event.error.message, MAX_LINE) || event.error.kind,
-            duration(event.delayMs, t),
-            event.attempt,
-            event.maxAttempts,
-          ),
-        ),
-      ];
+      return [callRetried(event, t)];
     case 'agent.replaced':
-      return [
-        own(
-          'warning',
-          t(
-            'The agent {0} could not be started ({1}); {2} takes its place',
-            event.from,
-            shorten(event.reason, MAX_LINE),
-            event.to,
-          ),
-        ),
-      ];
+      return [agentReplaced(event, t)];
     case 'limit.waiting':
       return limitWaiting(event, t, state, door);
     case 'limit.ended':
@@ -308,351 +263,9 @@ function lines(
   }
 }
 
-/** What steers the run and who pays. */
-function settings(
-  event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
-  const { verify = [], budgetUsd, payer, branch } = event;
-  return [
-    own('plain', t('Agent: {0}', [event.agent, event.model].filter(Boolean).join(', '))),
-    ...(payer === 'apiKey'
-      ? [own('warning', t('Billing: the API key in the environment'))]
-      : payer === 'login'
-        ? [own('plain', t('Billing: the account that is logged in'))]
-        : []),
-    ...(budgetUsd === undefined ? [] : [own('plain', t('Budget: {0}', dollars(budgetUsd, t)))]),
-    own('plain', t('Max iterations: {0}', event.maxIterations)),
-    own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
-    ...(verify.length === 0
-      ? []
-      : [own('plain', t('Checks: {0}', shorten(verify.join(' · '), MAX_LINE)))]),
-    ...(branch === undefined ? [] : [own('plain', t('Branch: {0}', branch))]),
-  ];
-}
-
 /** The iteration that was cut off is judged first, so the next one has a new number all the same. */
 function resumesAt(state: RunState): number {
   return state.iteration + 1;
-}
-
-/** The first minute of a wait is told, then ever rounder ones: a line a minute for five hours is noise. */
-function limitWaiting(
-  event: Extract<RunEvent, { type: 'limit.waiting' }>,
-  t: Translate,
-  state: RunState,
-  door: Door,
-): readonly TranscriptLine[] {
-  const { until, known, message, remainingMs } = event;
-  const { waiting } = state;
-  if (waiting?.kind === 'limit' && waiting.until === until) {
-    const minutes = Math.round(remainingMs / 60_000);
-    const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
-    return isRound && minutes > 0
-      ? [own('dim', t('Usage limit: goes on in {0}', span(remainingMs, t)))]
-      : [];
-  }
-  const now = Date.parse(event.at);
-  return [
-    own('warning', waitingSentence({ kind: 'limit', until, known, message }, t, { now, door })),
-    ...(message === '' ? [] : [line('dim', `  ${shorten(message, MAX_LINE)}`)]),
-  ];
-}
-
-function willStop(
-  by: Extract<RunEvent, { type: 'stop.requested' }>['by'],
-  t: Translate,
-  door: Door,
-): string {
-  if (by === 'window') {
-    return t('The last window was closed. Will stop after this iteration');
-  }
-  return door === 'window'
-    ? t('Stops after this iteration. Ctrl-C again stops now.')
-    : t('Will stop after this iteration');
-}
-
-function storySkipped(
-  { storyId, by }: Extract<RunEvent, { type: 'story.skipped' }>,
-  t: Translate,
-  door: Door,
-): TranscriptLine {
-  if (by === 'stuck') {
-    return own('warning', t('{0} is skipped in this run', storyId));
-  }
-  return own(
-    'plain',
-    door === 'terminal'
-      ? t('{0} is skipped; "ralph-fresh reset" takes that back', storyId)
-      : t('{0} is skipped', storyId),
-  );
-}
-
-function storyStuck(
-  { storyId, iterations, action }: Extract<RunEvent, { type: 'story.stuck' }>,
-  t: Translate,
-): TranscriptLine {
-  const what = storyId === '' ? t('The task') : storyId;
-  const stuck = t('{0} has brought no progress for {1}', what, iterationCount(iterations, t));
-  switch (action) {
-    case 'warn':
-      return own('warning', `${stuck}; ${t('its next agent is warned')}`);
-    case 'skip':
-      // What follows from it is an event of its own.
-      return own('warning', stuck);
-    case 'ask':
-      return own('warning', `${stuck}; ${t('the run waits for you')}`);
-    case 'stop':
-      return own('warning', `${stuck}; ${t('the run ends')}`);
-    default:
-      return assertNever(action);
-  }
-}
-
-function guardFound(
-  { changes, restored, keptAside }: Extract<RunEvent, { type: 'guard.found' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
-  return [
-    own(
-      'warning',
-      restored
-        ? t('The agent changed what it was not given; that was put back:')
-        : t('The agent changed what it was not given:'),
-    ),
-    ...items(
-      'warning',
-      changes.map(({ kind, storyId }) =>
-        storyId === undefined ? changeWords(kind, t) : `${storyId}: ${changeWords(kind, t)}`,
-      ),
-      t,
-    ),
-    ...(keptAside === undefined
-      ? []
-      : [own('dim', t('Its version of the file is kept in {0}', keptAside))]),
-  ];
-}
-
-/** A newer loop may find more than is known here. */
-function changeWords(kind: string, t: Translate): string {
-  switch (kind) {
-    case 'storyRemoved':
-      return t('removed');
-    case 'storyAdded':
-      return t('added');
-    case 'titleChanged':
-      return t('title changed');
-    case 'descriptionChanged':
-      return t('description changed');
-    case 'criterionRemoved':
-      return t('criterion removed');
-    case 'criterionAdded':
-      return t('criterion added');
-    case 'criterionReworded':
-      return t('criterion reworded');
-    case 'tickedOther':
-      return t('marked done');
-    case 'untickedOther':
-      return t('marked not done');
-    case 'orderOrPriority':
-      return t('moved in the order of work');
-    case 'fileBroken':
-      return t('the story file could not be read any more');
-    case 'fileGone':
-      return t('the story file was removed');
-    default:
-      return kind;
-  }
-}
-
-function checkEnded(
-  event: Extract<RunEvent, { type: 'check.ended' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
-  const { ok, timedOut, exitCode, durationMs, outputTail } = event;
-  if (ok) {
-    return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
-  }
-  const why = timedOut
-    ? t('not done within the time limit')
-    : exitCode === undefined
-      ? t('ended before it was done')
-      : t('failed (exit code {0})', exitCode);
-  return [line('error', `  └  ${why} · ${duration(durationMs, t)}`), ...outputLines(outputTail, t)];
-}
-
-/** The end of an output is where its failure is told. */
-function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
-  const all = withoutControls(output).trimEnd().split('\n');
-  const shown = all.slice(-MAX_CHECK_LINES);
-  const more = all.length - shown.length;
-  return [
-    ...(more > 0 ? [line('dim', `     ${t('… {0} lines before', more)}`)] : []),
-    ...shown.flatMap(text =>
-      text === '' ? [] : [line('dim', `     ${cut(text.replaceAll('\t', '  '))}`)],
-    ),
-  ];
-}
-
-/** Indentation says something in an output, so that `shorten` is not for it. */
-function cut(text: string): string {
-  return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE - 1)}…` : text;
-}
-
-function gateEnded(
-  { green, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
-  t: Translate,
-): TranscriptLine {
-  if (green) {
-    return own(
-      'success',
-      storyId === undefined ? t('All checks passed') : t('{0} is verified', storyId),
-    );
-  }
-  return own(
-    'error',
-    storyId === undefined ? t('Not all checks passed') : t('{0} is not verified', storyId),
-  );
-}
-
-function items(style: Style, texts: readonly string[], t: Translate): readonly TranscriptLine[] {
-  const more = texts.length - MAX_ITEMS;
-  return [
-    ...texts.slice(0, MAX_ITEMS).map(text => line(style, `  - ${shorten(text, MAX_LINE)}`)),
-    ...(more > 0 ? [line('dim', `  ${t('… {0} more', more)}`)] : []),
-  ];
-}
-
-function warningWords(
-  { code, detail }: Extract<RunEvent, { type: 'warning' }>,
-  t: Translate,
-): string {
-  const words = shorten(detail, MAX_LINE);
-  switch (code) {
-    case 'storyFileUnreadable':
-      return t('The story file cannot be read; its last readable stories count: {0}', words);
-    case 'progressUnreadable':
-      return t('progress.txt cannot be read: {0}', words);
-    case 'gitUnreadable':
-      return t('git gave no answer: {0}', words);
-    case 'inboxUnreadable':
-      return t('Requests to this run cannot be read: {0}', words);
-    case 'hintsNotTold':
-      return t('Hints that wait were not told: {0}', words);
-    case 'handoffNotWritten':
-      return t('The last handoff was not written: {0}', words);
-    case 'noChecks':
-      return t(
-        'There are no checks, so the promise of the agent alone ends this run. Add --verify.',
-      );
-    case 'costUnknown':
-      return t('The budget cannot be watched, since the agent does not tell what it costs.');
-    case 'guardCouldNotRestore':
-      return t('What the agent changed could not be put back: {0}', words);
-    case 'storyNotPutBack':
-      return t('A refused story could not be put back to not done: {0}', words);
-    case 'reviewFailed':
-      return t('The reviewer gave no answer; the checks alone count: {0}', words);
-    case 'approvalNotWritten':
-      return t('The approval could not be written into the story file: {0}', words);
-    case 'restorePointNotKept':
-      return t('No restore point was kept for this iteration: {0}', words);
-    default:
-      return `${code}: ${words}`;
-  }
-}
-
-function agentEnded(
-  event: Extract<RunEvent, { type: 'agent.ended' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
-  const found: TranscriptLine[] = [];
-  switch (event.reason) {
-    case 'hardLimit':
-      found.push(own('warning', t('The agent reached the time limit and was ended')));
-      break;
-    case 'idleLimit':
-      found.push(own('warning', t('The agent was silent for too long and was ended')));
-      break;
-    case 'lingered':
-      found.push(own('dim', t('The agent had finished but did not exit, and was ended')));
-      break;
-    case 'notStarted':
-      found.push(own('error', t('The agent could not be started')));
-      break;
-    case 'exited':
-    case 'cancelled':
-      break;
-    default:
-      assertNever(event.reason);
-  }
-  if (event.error && event.error.message !== '') {
-    found.push(own('error', t('The agent failed: {0}', event.error.message)));
-  } else if (event.error && event.reason === 'exited') {
-    found.push(
-      own('error', t('The agent failed (exit code {0})', event.exitCode ?? event.signal ?? '?')),
-    );
-  }
-  if (event.leftovers > 0) {
-    found.push(
-      own('dim', t('Ended {0} processes that the agent had left running', event.leftovers)),
-    );
-  }
-  return found;
-}
-
-function storyChanged(
-  { storyId, done, by }: Extract<RunEvent, { type: 'story.changed' }>,
-  t: Translate,
-  isChecked: boolean,
-): TranscriptLine {
-  switch (by) {
-    case 'agent':
-      if (done && isChecked) {
-        return own('plain', t('{0} is marked done by its agent', storyId));
-      }
-      return done
-        ? own('success', t('{0} is done', storyId))
-        : own('warning', t('{0} was put back to not done', storyId));
-    case 'outside':
-      return own(
-        'plain',
-        done
-          ? t('{0} was marked done by somebody else', storyId)
-          : t('{0} was marked not done by somebody else', storyId),
-      );
-    case 'gate':
-      return own('warning', t('{0} was put back to not done: its checks failed', storyId));
-    case 'reviewer':
-      return own('warning', t('{0} was put back to not done: the reviewer objects', storyId));
-    case 'guard':
-      return own(
-        'warning',
-        done
-          ? t('{0} was put back to done: this iteration was not given it', storyId)
-          : t('{0} was put back to not done: this iteration was not given it', storyId),
-      );
-    default:
-      return assertNever(by);
-  }
-}
-
-function promiseSeen(
-  { signal, message, accepted }: Extract<RunEvent, { type: 'promise.seen' }>,
-  t: Translate,
-): TranscriptLine {
-  switch (signal) {
-    case 'complete':
-      return accepted
-        ? own('success', t('Completion promise detected!'))
-        : own('warning', t('Completion promise not accepted: there are open stories'));
-    case 'needsHuman':
-      return own('warning', t('The agent needs you: {0}', message));
-    case 'blocked':
-      return own('warning', t('The story is blocked: {0}', message));
-    default:
-      return assertNever(signal);
-  }
 }
 
 function iterationFacts(
@@ -672,16 +285,4 @@ function iterationFacts(
 
 function statusLine({ done, total }: StoryCount, t: Translate): readonly TranscriptLine[] {
   return total === 0 ? [] : [own('plain', t('PRD Status: {0}/{1} stories complete', done, total))];
-}
-
-function own(style: Style, text: string): TranscriptLine {
-  return line(style, `${PREFIX} ${text}`);
-}
-
-function line(style: Style, text: string): TranscriptLine {
-  return { style, text };
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n', 1)[0] ?? '';
 }

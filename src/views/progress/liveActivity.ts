@@ -4,7 +4,8 @@ import type { RunState } from '../../orchestrator/run/runState.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { ToolCalls } from '../../presentation/toolLines.ts';
-import { describeEvent, type Style } from '../../presentation/transcript.ts';
+import { describeEvent } from '../../presentation/transcript.ts';
+import type { Style } from '../../presentation/transcriptLine.ts';
 import type { ShownActivity } from './protocol.ts';
 
 const MAX_LINES = 15;

@@ -1,0 +1,105 @@
+import { assertNever } from '../orchestrator/assertNever.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { shorten } from '../orchestrator/text.ts';
+import { duration, type Translate } from './sentences.ts';
+import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+
+/** Which agent it is, and who pays. */
+export function agentInit(
+  event: Extract<RunEvent, { type: 'agent.init' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const facts = [
+    event.model,
+    /^\d/.test(event.version ?? '') ? `Claude Code ${event.version}` : undefined,
+    event.apiKeySource === 'ANTHROPIC_API_KEY' ? t('paid by ANTHROPIC_API_KEY') : undefined,
+  ].filter(fact => fact !== undefined && fact !== '');
+  return facts.length === 0 ? [] : [line('dim', `  ${facts.join(' · ')}`)];
+}
+
+/** What it says. */
+export function agentText(
+  event: Extract<RunEvent, { type: 'agent.text' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  return [
+    ...event.text
+      .trim()
+      .split('\n')
+      .map((text, at) => line('plain', at === 0 ? `● ${text}` : text === '' ? '' : `  ${text}`)),
+    ...(event.cut === undefined ? [] : [line('dim', `  ${t('… {0} more characters', event.cut)}`)]),
+  ];
+}
+
+/** How its process ended, where that is worth a line. */
+export function agentEnded(
+  event: Extract<RunEvent, { type: 'agent.ended' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const found: TranscriptLine[] = [];
+  switch (event.reason) {
+    case 'hardLimit':
+      found.push(own('warning', t('The agent reached the time limit and was ended')));
+      break;
+    case 'idleLimit':
+      found.push(own('warning', t('The agent was silent for too long and was ended')));
+      break;
+    case 'lingered':
+      found.push(own('dim', t('The agent had finished but did not exit, and was ended')));
+      break;
+    case 'notStarted':
+      found.push(own('error', t('The agent could not be started')));
+      break;
+    case 'exited':
+    case 'cancelled':
+      break;
+    default:
+      assertNever(event.reason);
+  }
+  if (event.error && event.error.message !== '') {
+    found.push(own('error', t('The agent failed: {0}', event.error.message)));
+  } else if (event.error && event.reason === 'exited') {
+    found.push(
+      own('error', t('The agent failed (exit code {0})', event.exitCode ?? event.signal ?? '?')),
+    );
+  }
+  if (event.leftovers > 0) {
+    found.push(
+      own('dim', t('Ended {0} processes that the agent had left running', event.leftovers)),
+    );
+  }
+  return found;
+}
+
+/** Its call failed for a moment. */
+export function callRetried(
+  event: Extract<RunEvent, { type: 'call.retried' }>,
+  t: Translate,
+): TranscriptLine {
+  return own(
+    'warning',
+    t(
+      'The call failed ({0}); again in {1} ({2} of {3})',
+      shorten(event.error.message, MAX_LINE) || event.error.kind,
+      duration(event.delayMs, t),
+      event.attempt,
+      event.maxAttempts,
+    ),
+  );
+}
+
+/** Another agent goes on in its place. */
+export function agentReplaced(
+  event: Extract<RunEvent, { type: 'agent.replaced' }>,
+  t: Translate,
+): TranscriptLine {
+  return own(
+    'warning',
+    t(
+      'The agent {0} could not be started ({1}); {2} takes its place',
+      event.from,
+      shorten(event.reason, MAX_LINE),
+      event.to,
+    ),
+  );
+}

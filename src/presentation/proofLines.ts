@@ -1,0 +1,116 @@
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { withoutControls } from '../orchestrator/text.ts';
+import { duration, type Translate } from './sentences.ts';
+import { items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+
+/** Lines of a check's output that are shown, its last ones. */
+const MAX_CHECK_LINES = 20;
+
+/** What an agent changed without being allowed to. */
+export function guardFound(
+  { changes, restored, keptAside }: Extract<RunEvent, { type: 'guard.found' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  return [
+    own(
+      'warning',
+      restored
+        ? t('The agent changed what it was not given; that was put back:')
+        : t('The agent changed what it was not given:'),
+    ),
+    ...items(
+      'warning',
+      changes.map(({ kind, storyId }) =>
+        storyId === undefined ? changeWords(kind, t) : `${storyId}: ${changeWords(kind, t)}`,
+      ),
+      t,
+    ),
+    ...(keptAside === undefined
+      ? []
+      : [own('dim', t('Its version of the file is kept in {0}', keptAside))]),
+  ];
+}
+
+/** A newer loop may find more than is known here. */
+function changeWords(kind: string, t: Translate): string {
+  switch (kind) {
+    case 'storyRemoved':
+      return t('removed');
+    case 'storyAdded':
+      return t('added');
+    case 'titleChanged':
+      return t('title changed');
+    case 'descriptionChanged':
+      return t('description changed');
+    case 'criterionRemoved':
+      return t('criterion removed');
+    case 'criterionAdded':
+      return t('criterion added');
+    case 'criterionReworded':
+      return t('criterion reworded');
+    case 'tickedOther':
+      return t('marked done');
+    case 'untickedOther':
+      return t('marked not done');
+    case 'orderOrPriority':
+      return t('moved in the order of work');
+    case 'fileBroken':
+      return t('the story file could not be read any more');
+    case 'fileGone':
+      return t('the story file was removed');
+    default:
+      return kind;
+  }
+}
+
+/** How a check ended, and of a failed one the end of its output. */
+export function checkEnded(
+  event: Extract<RunEvent, { type: 'check.ended' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const { ok, timedOut, exitCode, durationMs, outputTail } = event;
+  if (ok) {
+    return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
+  }
+  const why = timedOut
+    ? t('not done within the time limit')
+    : exitCode === undefined
+      ? t('ended before it was done')
+      : t('failed (exit code {0})', exitCode);
+  return [line('error', `  └  ${why} · ${duration(durationMs, t)}`), ...outputLines(outputTail, t)];
+}
+
+/** The end of an output is where its failure is told. */
+function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
+  const all = withoutControls(output).trimEnd().split('\n');
+  const shown = all.slice(-MAX_CHECK_LINES);
+  const more = all.length - shown.length;
+  return [
+    ...(more > 0 ? [line('dim', `     ${t('… {0} lines before', more)}`)] : []),
+    ...shown.flatMap(text =>
+      text === '' ? [] : [line('dim', `     ${cut(text.replaceAll('\t', '  '))}`)],
+    ),
+  ];
+}
+
+/** Indentation says something in an output, so that `shorten` is not for it. */
+function cut(text: string): string {
+  return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE - 1)}…` : text;
+}
+
+/** What all checks together say. */
+export function gateEnded(
+  { green, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
+  t: Translate,
+): TranscriptLine {
+  if (green) {
+    return own(
+      'success',
+      storyId === undefined ? t('All checks passed') : t('{0} is verified', storyId),
+    );
+  }
+  return own(
+    'error',
+    storyId === undefined ? t('Not all checks passed') : t('{0} is not verified', storyId),
+  );
+}

@@ -1,0 +1,105 @@
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
+import { shorten } from '../orchestrator/text.ts';
+import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
+import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+
+/** What steers the run and who pays. */
+export function settings(
+  event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const { verify = [], budgetUsd, payer, branch } = event;
+  return [
+    own('plain', t('Agent: {0}', [event.agent, event.model].filter(Boolean).join(', '))),
+    ...(payer === 'apiKey'
+      ? [own('warning', t('Billing: the API key in the environment'))]
+      : payer === 'login'
+        ? [own('plain', t('Billing: the account that is logged in'))]
+        : []),
+    ...(budgetUsd === undefined ? [] : [own('plain', t('Budget: {0}', dollars(budgetUsd, t)))]),
+    own('plain', t('Max iterations: {0}', event.maxIterations)),
+    own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
+    ...(verify.length === 0
+      ? []
+      : [own('plain', t('Checks: {0}', shorten(verify.join(' · '), MAX_LINE)))]),
+    ...(branch === undefined ? [] : [own('plain', t('Branch: {0}', branch))]),
+  ];
+}
+
+/** The first minute of a wait is told, then ever rounder ones: a line a minute for five hours is noise. */
+export function limitWaiting(
+  event: Extract<RunEvent, { type: 'limit.waiting' }>,
+  t: Translate,
+  state: RunState,
+  door: Door,
+): readonly TranscriptLine[] {
+  const { until, known, message, remainingMs } = event;
+  const { waiting } = state;
+  if (waiting?.kind === 'limit' && waiting.until === until) {
+    const minutes = Math.round(remainingMs / 60_000);
+    const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
+    return isRound && minutes > 0
+      ? [own('dim', t('Usage limit: goes on in {0}', span(remainingMs, t)))]
+      : [];
+  }
+  const now = Date.parse(event.at);
+  return [
+    own('warning', waitingSentence({ kind: 'limit', until, known, message }, t, { now, door })),
+    ...(message === '' ? [] : [line('dim', `  ${shorten(message, MAX_LINE)}`)]),
+  ];
+}
+
+/** A stop that lets the agent finish first. */
+export function willStop(
+  by: Extract<RunEvent, { type: 'stop.requested' }>['by'],
+  t: Translate,
+  door: Door,
+): string {
+  if (by === 'window') {
+    return t('The last window was closed. Will stop after this iteration');
+  }
+  return door === 'window'
+    ? t('Stops after this iteration. Ctrl-C again stops now.')
+    : t('Will stop after this iteration');
+}
+
+/** Something went wrong that the run survives. */
+export function warningWords(
+  { code, detail }: Extract<RunEvent, { type: 'warning' }>,
+  t: Translate,
+): string {
+  const words = shorten(detail, MAX_LINE);
+  switch (code) {
+    case 'storyFileUnreadable':
+      return t('The story file cannot be read; its last readable stories count: {0}', words);
+    case 'progressUnreadable':
+      return t('progress.txt cannot be read: {0}', words);
+    case 'gitUnreadable':
+      return t('git gave no answer: {0}', words);
+    case 'inboxUnreadable':
+      return t('Requests to this run cannot be read: {0}', words);
+    case 'hintsNotTold':
+      return t('Hints that wait were not told: {0}', words);
+    case 'handoffNotWritten':
+      return t('The last handoff was not written: {0}', words);
+    case 'noChecks':
+      return t(
+        'There are no checks, so the promise of the agent alone ends this run. Add --verify.',
+      );
+    case 'costUnknown':
+      return t('The budget cannot be watched, since the agent does not tell what it costs.');
+    case 'guardCouldNotRestore':
+      return t('What the agent changed could not be put back: {0}', words);
+    case 'storyNotPutBack':
+      return t('A refused story could not be put back to not done: {0}', words);
+    case 'reviewFailed':
+      return t('The reviewer gave no answer; the checks alone count: {0}', words);
+    case 'approvalNotWritten':
+      return t('The approval could not be written into the story file: {0}', words);
+    case 'restorePointNotKept':
+      return t('No restore point was kept for this iteration: {0}', words);
+    default:
+      return `${code}: ${words}`;
+  }
+}

@@ -1,0 +1,99 @@
+import { assertNever } from '../orchestrator/assertNever.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
+import { type Door, iterationCount, type Translate } from './sentences.ts';
+import { own, type TranscriptLine } from './transcriptLine.ts';
+
+/** A story is left alone in this run. */
+export function storySkipped(
+  { storyId, by }: Extract<RunEvent, { type: 'story.skipped' }>,
+  t: Translate,
+  door: Door,
+): TranscriptLine {
+  if (by === 'stuck') {
+    return own('warning', t('{0} is skipped in this run', storyId));
+  }
+  return own(
+    'plain',
+    door === 'terminal'
+      ? t('{0} is skipped; "ralph-fresh reset" takes that back', storyId)
+      : t('{0} is skipped', storyId),
+  );
+}
+
+/** A story gets no further, and what the run does about it. */
+export function storyStuck(
+  { storyId, iterations, action }: Extract<RunEvent, { type: 'story.stuck' }>,
+  t: Translate,
+): TranscriptLine {
+  const what = storyId === '' ? t('The task') : storyId;
+  const stuck = t('{0} has brought no progress for {1}', what, iterationCount(iterations, t));
+  switch (action) {
+    case 'warn':
+      return own('warning', `${stuck}; ${t('its next agent is warned')}`);
+    case 'skip':
+      // What follows from it is an event of its own.
+      return own('warning', stuck);
+    case 'ask':
+      return own('warning', `${stuck}; ${t('the run waits for you')}`);
+    case 'stop':
+      return own('warning', `${stuck}; ${t('the run ends')}`);
+    default:
+      return assertNever(action);
+  }
+}
+
+/** A story is done now, or is not any more, and by whom. */
+export function storyChanged(
+  { storyId, done, by }: Extract<RunEvent, { type: 'story.changed' }>,
+  t: Translate,
+  isChecked: boolean,
+): TranscriptLine {
+  switch (by) {
+    case 'agent':
+      if (done && isChecked) {
+        return own('plain', t('{0} is marked done by its agent', storyId));
+      }
+      return done
+        ? own('success', t('{0} is done', storyId))
+        : own('warning', t('{0} was put back to not done', storyId));
+    case 'outside':
+      return own(
+        'plain',
+        done
+          ? t('{0} was marked done by somebody else', storyId)
+          : t('{0} was marked not done by somebody else', storyId),
+      );
+    case 'gate':
+      return own('warning', t('{0} was put back to not done: its checks failed', storyId));
+    case 'reviewer':
+      return own('warning', t('{0} was put back to not done: the reviewer objects', storyId));
+    case 'guard':
+      return own(
+        'warning',
+        done
+          ? t('{0} was put back to done: this iteration was not given it', storyId)
+          : t('{0} was put back to not done: this iteration was not given it', storyId),
+      );
+    default:
+      return assertNever(by);
+  }
+}
+
+/** What an agent's last words say of its story. */
+export function promiseSeen(
+  { signal, message, accepted }: Extract<RunEvent, { type: 'promise.seen' }>,
+  t: Translate,
+): TranscriptLine {
+  switch (signal) {
+    case 'complete':
+      return accepted
+        ? own('success', t('Completion promise detected!'))
+        : own('warning', t('Completion promise not accepted: there are open stories'));
+    case 'needsHuman':
+      return own('warning', t('The agent needs you: {0}', message));
+    case 'blocked':
+      return own('warning', t('The story is blocked: {0}', message));
+    default:
+      return assertNever(signal);
+  }
+}
