@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { claudeCodeVersion, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import {
   type ClaudeOptions,
   claudeAgent,
   claudeVersion,
 } from '../../src/orchestrator/agents/claude.ts';
-import { DEFAULT_LIMITS, type ProcessLimits } from '../../src/orchestrator/agents/processLimits.ts';
-import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import type { ProcessLimits } from '../../src/orchestrator/agents/processLimits.ts';
+import type { TempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 import {
   commitSubject,
   type ModelScript,
@@ -24,6 +24,7 @@ import {
   ScriptedModel,
   storyScript,
 } from '../support/scriptedModel.ts';
+import { recordedCall, todoProject } from '../support/todoProject.ts';
 
 const stories = [
   { id: 'US-001', title: 'Add a todo' },
@@ -59,14 +60,7 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
     claudePath = await ensureClaudeCode(line => console.error(line));
   });
   beforeEach(async () => {
-    temp = await tempDir('claude-cli-');
-    home = path.join(temp.path, 'home');
-    cwd = path.join(temp.path, 'todo');
-    await mkdir(home);
-    await mkdir(path.join(cwd, '.omc'), { recursive: true });
-    const userStories = stories.map(story => ({ ...story, passes: false }));
-    await writeFile(prdFile(), `${JSON.stringify({ name: 'todo', userStories }, null, 4)}\n`);
-    await gitRepo(cwd);
+    ({ temp, home, folder: cwd } = await todoProject('claude-cli-', stories));
   });
   afterEach(() => temp.remove());
 
@@ -116,24 +110,10 @@ describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
       ...{ cwd, prompt: 'Work.', maxTurns: 20 },
       env: { ...model.env(home), ...env },
     });
-    const events: AgentEvent[] = [];
-    const end = await runAgentProcess(agent, command, {
-      cwd,
-      runId: `test-${process.pid}`,
-      limits: { ...DEFAULT_LIMITS, ...limits },
-      signal: new AbortController().signal,
-      killSignal: new AbortController().signal,
-      rawFile: path.join(temp.path, 'stream.jsonl'),
-      onStarted: () => undefined,
-      onEvent: event => events.push(event),
-    });
-    return { ...end, events };
+    return recordedCall({ folder: cwd, temp }, agent, command, limits);
   }
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)('git', [...args], { cwd });
-    return stdout.trim();
-  }
+  const { git } = gitFolder(() => ({ folder: cwd, home }));
 
   it('finishes three stories in three fresh processes, by its own tools', async () => {
     await using model = await ScriptedModel.start(storyScript(stories));

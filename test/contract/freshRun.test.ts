@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { readJournal } from '../../src/orchestrator/run/journal.ts';
-import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import type { TempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 import {
   commitSubject,
   type ModelScript,
   ScriptedModel,
   storyScript,
 } from '../support/scriptedModel.ts';
+import { todoProject } from '../support/todoProject.ts';
 
 const cli = path.resolve(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 const stories = [
@@ -40,14 +41,7 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
     claudePath = await ensureClaudeCode(line => console.error(line));
   });
   beforeEach(async () => {
-    temp = await tempDir('fresh-run-');
-    home = path.join(temp.path, 'home');
-    workspace = path.join(temp.path, 'todo');
-    await mkdir(home);
-    await mkdir(path.join(workspace, '.omc'), { recursive: true });
-    const userStories = stories.map(story => ({ ...story, passes: false }));
-    await writeFile(prdFile(), `${JSON.stringify({ project: 'todo', userStories }, null, 2)}\n`);
-    await gitRepo(workspace);
+    ({ temp, home, folder: workspace } = await todoProject('fresh-run-', stories));
   });
   afterEach(() => temp.remove());
 
@@ -76,10 +70,7 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
     };
   }
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)('git', [...args], { cwd: workspace });
-    return stdout.trim();
-  }
+  const { git } = gitFolder(() => ({ folder: workspace, home }));
 
   it('completes three stories with a commit each and says so', async () => {
     const { code, stdout, events } = await run(storyScript(stories));

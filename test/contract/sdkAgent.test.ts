@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { ensureAgentSdk, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
-import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
+import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import { type SdkOptions, sdkAgent } from '../../src/orchestrator/agents/sdk.ts';
-import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import type { TempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 import {
   commitSubject,
   type Scripted,
   ScriptedModel,
   storyScript,
 } from '../support/scriptedModel.ts';
+import { recordedCall, todoProject } from '../support/todoProject.ts';
 
 const stories = [
   { id: 'US-001', title: 'Add a todo' },
@@ -44,40 +43,20 @@ describe('the Claude Agent SDK, as pinned', { timeout: 600_000 }, () => {
     sdkPath = await ensureAgentSdk(line => console.error(line));
   });
   beforeEach(async () => {
-    temp = await tempDir('sdk-agent-');
-    home = path.join(temp.path, 'home');
-    cwd = path.join(temp.path, 'todo');
-    await mkdir(home);
-    await mkdir(path.join(cwd, '.omc'), { recursive: true });
-    const userStories = stories.map(story => ({ ...story, passes: false }));
-    await writeFile(prdFile(), `${JSON.stringify({ name: 'todo', userStories }, null, 2)}\n`);
-    await gitRepo(cwd);
+    ({ temp, home, folder: cwd } = await todoProject('sdk-agent-', stories));
   });
   afterEach(() => temp.remove());
 
   const prdFile = () => path.join(cwd, '.omc', 'prd.json');
+
+  const { git } = gitFolder(() => ({ folder: cwd, home }));
 
   async function call(model: ScriptedModel, options: CallOptions = {}): Promise<Call> {
     const { request, onEvent, ...sdk } = options;
     const agent = sdkAgent({ claudePath, sdkPath, ...sdk });
     const env = model.env(home, { CLAUDE_CODE_MAX_RETRIES: '1' });
     const command = await agent.command({ cwd, prompt: 'Work.', maxTurns: 20, env, ...request });
-    const stop = new AbortController();
-    const events: AgentEvent[] = [];
-    const end = await runAgentProcess(agent, command, {
-      cwd,
-      runId: `test-${process.pid}`,
-      limits: DEFAULT_LIMITS,
-      signal: stop.signal,
-      killSignal: new AbortController().signal,
-      rawFile: path.join(temp.path, 'stream.jsonl'),
-      onStarted: () => undefined,
-      onEvent: event => {
-        events.push(event);
-        onEvent?.(event, () => stop.abort());
-      },
-    });
-    return { ...end, events };
+    return recordedCall({ folder: cwd, temp }, agent, command, {}, onEvent);
   }
 
   /** One call whose every turn is the same. */
@@ -90,7 +69,7 @@ describe('the Claude Agent SDK, as pinned', { timeout: 600_000 }, () => {
   it('finishes a story in each fresh process, by its own tools', async () => {
     await using model = await ScriptedModel.start(storyScript(stories));
     await writeFile(path.join(cwd, 'CLAUDE.md'), 'Always be terse, says the project.\n');
-    await promisify(execFile)('git', ['-C', cwd, 'add', '.']);
+    await git('add', '.');
     for (const story of stories) {
       const { reason, exitCode, leftovers, result, events, stderr } = await call(model, {
         request: { prompt: `Work on ${story.id} of .omc/prd.json. “Quotes” and $HOME stay.` },
@@ -110,11 +89,8 @@ describe('the Claude Agent SDK, as pinned', { timeout: 600_000 }, () => {
       );
       assert.ok(!events.some(event => event.type === 'unknown'));
     }
-    const { stdout } = await promisify(execFile)('git', ['-C', cwd, 'log', '--format=%s']);
-    assert.deepEqual(stdout.trim().split('\n'), [
-      ...stories.map(commitSubject).reverse(),
-      'First commit',
-    ]);
+    const log = await git('log', '--format=%s');
+    assert.deepEqual(log.split('\n'), [...stories.map(commitSubject).reverse(), 'First commit']);
     assert.ok(!(await readFile(prdFile(), 'utf8')).includes('false'));
   });
 

@@ -1,17 +1,15 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect, type Locator, test } from '@playwright/test';
 import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
 import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 import { newestJournal } from '../support/journals.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
-const exec = promisify(execFile);
 const LINES = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
 const HOSTILE =
   '<img src=x onerror="document.title=1"> $(alert) [x](command:workbench.action.quit)';
@@ -42,14 +40,7 @@ function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({ workspace, extensionPath: repoRoot, env: env(), ...options });
 }
 
-async function git(...args: readonly string[]): Promise<string> {
-  return (await exec('git', [...args], { cwd: workspace, env: env() })).stdout.trim();
-}
-
-async function write(file: string, content: string | Buffer): Promise<void> {
-  await mkdir(path.dirname(path.join(workspace, file)), { recursive: true });
-  await writeFile(path.join(workspace, file), content);
-}
+const { git, write } = gitFolder(() => ({ folder: workspace, home: path.join(temp.path, 'home') }));
 
 async function commit(subject: string): Promise<string> {
   await git('add', '--all');

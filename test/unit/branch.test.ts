@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { checkOutBranch } from '../../src/orchestrator/git/branch.ts';
 import { isGitLocked } from '../../src/orchestrator/git/git.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-
-const execFileText = promisify(execFile);
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
 describe('checkOutBranch', () => {
   let temp: TempDir;
@@ -26,20 +23,8 @@ describe('checkOutBranch', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const { stdout } = await execFileText('git', [...args], {
-      cwd: folder,
-      env: cleanEnv({ home: temp.path }),
-    });
-    return stdout.trim();
-  }
+  const { git, write, read } = gitFolder(() => ({ folder, home: temp.path }));
 
-  async function write(file: string, content: string): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
-
-  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
   const branch = () => git('branch', '--show-current');
 
   /** A branch that has a file, and the work tree back on main. */

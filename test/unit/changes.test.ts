@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { changesOf, fileVersion } from '../../src/orchestrator/git/changes.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
-const exec = promisify(execFile);
 const LINES = Array.from({ length: 40 }, (_, i) => `line ${i}`);
 
 describe('what commits changed together', () => {
@@ -26,21 +24,7 @@ describe('what commits changed together', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const env = cleanEnv({ home: temp.path });
-    return (await exec('git', [...args], { cwd: folder, env })).stdout.trim();
-  }
-
-  async function write(file: string, content: string | Buffer): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
-
-  async function commit(): Promise<string> {
-    await git('add', '--all');
-    await git('commit', '--quiet', '--allow-empty', '--message', 'work');
-    return git('rev-parse', 'HEAD');
-  }
+  const { git, write, commit } = gitFolder(() => ({ folder, home: temp.path }));
 
   /** `before > after` of each file, by path. */
   async function files(...hashes: readonly string[]): Promise<string[]> {

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-
-const execFileText = promisify(execFile);
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
 describe('GitRepository', () => {
   let temp: TempDir;
@@ -26,24 +23,7 @@ describe('GitRepository', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const { stdout } = await execFileText('git', [...args], {
-      cwd: folder,
-      env: cleanEnv({ home: temp.path }),
-    });
-    return stdout.trim();
-  }
-
-  async function write(file: string, content: string | Buffer): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
-
-  async function commit(message: string): Promise<string> {
-    await git('add', '--all');
-    await git('commit', '--quiet', '--allow-empty', '--message', message);
-    return git('rev-parse', 'HEAD');
-  }
+  const { git, write, commit } = gitFolder(() => ({ folder, home: temp.path }));
 
   const subjects = async (options?: Parameters<GitRepository['commits']>[0]) =>
     (await repo.commits(options)).map(({ subject }) => subject);
@@ -171,9 +151,7 @@ describe('GitRepository', () => {
   test('before the first commit', async () => {
     const empty = path.join(temp.path, 'empty');
     await mkdir(empty);
-    await execFileText('git', ['init', '--quiet', '--initial-branch=begin', empty], {
-      env: cleanEnv({ home: temp.path }),
-    });
+    await git('init', '--quiet', '--initial-branch=begin', empty);
     repo = new GitRepository(empty);
     assert.notEqual(await repo.root(), undefined);
     assert.equal(await repo.head(), undefined);

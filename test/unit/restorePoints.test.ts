@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { isGitLocked } from '../../src/orchestrator/git/git.ts';
 import {
   removeRestorePoints,
@@ -13,9 +11,8 @@ import {
   setRestorePoint,
 } from '../../src/orchestrator/git/restorePoints.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-
-const execFileText = promisify(execFile);
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
 describe('restore points', () => {
   let temp: TempDir;
@@ -32,29 +29,10 @@ describe('restore points', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const { stdout } = await execFileText('git', [...args], {
-      cwd: folder,
-      env: cleanEnv({ home: temp.path }),
-    });
-    return stdout.trim();
-  }
+  const { git, write, read, commit, head } = gitFolder(() => ({ folder, home: temp.path }));
 
-  async function write(file: string, content: string): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
-
-  async function commit(message: string): Promise<string> {
-    await git('add', '--all');
-    await git('commit', '--quiet', '--allow-empty', '--message', message);
-    return git('rev-parse', 'HEAD');
-  }
-
-  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
   const exists = (file: string) => existsSync(path.join(folder, file));
   const status = () => git('status', '--porcelain');
-  const head = () => git('rev-parse', 'HEAD');
 
   describe('set, list, remove', () => {
     test('by iteration, each run for itself', async () => {

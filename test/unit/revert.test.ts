@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { applyRevert, planRevert } from '../../src/orchestrator/git/revert.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
-const exec = promisify(execFile);
 const LINES = Array.from({ length: 30 }, (_, i) => `line ${i}`);
 
 describe('reverting commits by one new commit', () => {
@@ -30,24 +29,9 @@ describe('reverting commits by one new commit', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const env = cleanEnv({ home: temp.path });
-    return (await exec('git', [...args], { cwd: folder, env })).stdout.trim();
-  }
-
-  async function write(file: string, content: string | Buffer): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
-
-  async function commit(message = 'work'): Promise<string> {
-    await git('add', '--all');
-    await git('commit', '--quiet', '--allow-empty', '--message', message);
-    return git('rev-parse', 'HEAD');
-  }
+  const { git, write, read, commit } = gitFolder(() => ({ folder, home: temp.path }));
 
   const at = (file: string) => path.join(folder, file);
-  const read = (file: string) => readFile(at(file), 'utf8');
   const tree = () => git('rev-parse', 'HEAD^{tree}');
 
   /** Everything that a revert that was refused must leave as it is. */

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import type { CallAgent, CallRequest, CallResult } from '../../src/orchestrator/calls/callAgent.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { type ReviewOptions, reviewClaim } from '../../src/orchestrator/reviewer/reviewer.ts';
 import { fitDiff } from '../../src/orchestrator/reviewer/reviewerPrompt.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-
-const execFileText = promisify(execFile);
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
 const story: Story = {
   id: 'US/002',
@@ -43,14 +40,7 @@ describe('reviewClaim', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<void> {
-    await execFileText('git', [...args], { cwd: folder, env: cleanEnv({ home: temp.path }) });
-  }
-
-  async function write(file: string, content: string | Buffer): Promise<void> {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
-  }
+  const { git, write } = gitFolder(() => ({ folder, home: temp.path }));
 
   async function commit(): Promise<void> {
     await git('add', '--all');

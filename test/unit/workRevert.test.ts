@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { AlreadyRunningError } from '../../src/orchestrator/alone.ts';
 import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
@@ -16,9 +14,9 @@ import {
   revertMessage,
   revertWork,
 } from '../../src/orchestrator/workRevert.ts';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { gitFolder } from '../support/gitFolder.ts';
 
-const exec = promisify(execFile);
 const RUN = '2026-11-22T05-00-00-000-abcdef';
 const STORY_TWO: Revertible = { kind: 'story', storyId: 'US-002' };
 
@@ -42,13 +40,9 @@ describe('taking back a story or an iteration', () => {
   });
   afterEach(() => temp.remove());
 
-  async function git(...args: readonly string[]): Promise<string> {
-    const env = cleanEnv({ home: temp.path });
-    return (await exec('git', [...args], { cwd: folder, env })).stdout.trim();
-  }
+  const { git, read } = gitFolder(() => ({ folder, home: temp.path }));
 
   const write = (file: string, text: string) => writeFile(path.join(folder, file), text);
-  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
 
   function prd(): string {
     const userStories = ['US-001', 'US-002', 'US-003'].map(id => ({
