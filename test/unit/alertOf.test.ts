@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { alertOf } from '../../src/views/run/alertOf.ts';
+import { journalOf, runStarted } from '../support/runEvents.ts';
 
 const stories = { done: 0, total: 2 };
-const started: RunEventBody = {
-  ...{ type: 'run.started', runId: 'r', version: '1', pid: 1, agent: 'claude', mode: 'stories' },
-  ...{ task: '', maxIterations: 20, stuckThreshold: 3, stories },
-};
+const started = runStarted({ runId: 'r', stories });
 const iteration = (number: number, storyId: string, more: readonly RunEventBody[] = []) => [
   {
     ...{ type: 'iteration.started', iteration: number, maxIterations: 20, storyId, stories },
@@ -28,9 +26,7 @@ const end = (outcome: 'stopped' | 'completed' | 'needsHuman'): RunEventBody => (
 });
 
 function watched(alive: boolean, ...bodies: readonly RunEventBody[]) {
-  const events = bodies.map((body, index) => {
-    return { ...body, seq: index + 1, at: `2026-03-01T12:00:0${index}.000Z` } as RunEvent;
-  });
+  const events = journalOf(bodies, index => `2026-03-01T12:00:0${index}.000Z`);
   return { runId: 'r', alive, state: foldRun(events) };
 }
 

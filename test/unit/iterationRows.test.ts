@@ -2,26 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
+import { AT, journalOf, runStarted } from '../support/runEvents.ts';
 
-const AT = '2026-03-01T12:00:00.000Z';
 const stories = { done: 0, total: 3 };
 
 function journal(...bodies: readonly RunEventBody[]): RunEvent[] {
-  return bodies.map((body, index) => ({ ...body, seq: index + 1, at: AT }) as RunEvent);
+  return journalOf(bodies);
 }
 
-const runStarted: RunEventBody = {
-  type: 'run.started',
-  runId: 'r1',
-  version: '0.1.0',
-  pid: 1,
-  agent: 'demo',
-  mode: 'stories',
-  task: 'todos',
-  maxIterations: 20,
-  stuckThreshold: 3,
-  stories,
-};
+const firstEvent = runStarted({ agent: 'demo', stories });
 
 function started(iteration: number, storyId?: string): RunEventBody {
   return {
@@ -83,7 +72,7 @@ describe('iterationRows', () => {
   it('tells of each iteration what came of it', () => {
     const rows = iterationRows(
       journal(
-        runStarted,
+        firstEvent,
         started(1, 'US-001'),
         agentEnded(1),
         commit(1, 'a1'),
@@ -119,7 +108,7 @@ describe('iterationRows', () => {
   });
 
   it('leaves out what is not known: story in a free task, cost', () => {
-    const [row] = iterationRows(journal(runStarted, started(1), ended(1, 'progress')), {
+    const [row] = iterationRows(journal(firstEvent, started(1), ended(1, 'progress')), {
       alive: true,
     });
     assert.ok(row);
@@ -133,14 +122,14 @@ describe('iterationRows', () => {
   });
 
   it('calls the iteration of a dead loop interrupted', () => {
-    const events = journal(runStarted, started(1, 'US-001'));
+    const events = journal(firstEvent, started(1, 'US-001'));
     assert.equal(iterationRows(events, { alive: false })[0]?.outcome, 'interrupted');
   });
 
   it('calls an iteration without an end interrupted when the run has ended or gone on', () => {
-    const beforeEnd = journal(runStarted, started(1), runEnded);
+    const beforeEnd = journal(firstEvent, started(1), runEnded);
     assert.equal(iterationRows(beforeEnd, { alive: true })[0]?.outcome, 'interrupted');
-    const beforeNext = iterationRows(journal(runStarted, started(1), started(2)), { alive: true });
+    const beforeNext = iterationRows(journal(firstEvent, started(1), started(2)), { alive: true });
     assert.deepEqual(
       beforeNext.map(row => row.outcome),
       ['interrupted', 'running'],
@@ -151,7 +140,7 @@ describe('iterationRows', () => {
     const error = { kind: 'other', message: 'Overloaded' };
     const reasons = iterationRows(
       journal(
-        runStarted,
+        firstEvent,
         started(1),
         agentEnded(1, { reason: 'hardLimit', error: { kind: 'hardLimit', message: '' } }),
         started(2),
@@ -193,7 +182,7 @@ describe('iterationRows', () => {
     const error = { kind: 'overloaded', message: 'Overloaded' };
     const [first, second] = iterationRows(
       journal(
-        runStarted,
+        firstEvent,
         started(1),
         agentEnded(1, { exitCode: 1, error }),
         agentEnded(1),
@@ -219,7 +208,7 @@ describe('iterationRows', () => {
       stories,
     };
     const rows = iterationRows(
-      journal(runStarted, started(1), runEnded, resumed, ended(1, 'progress'), started(2)),
+      journal(firstEvent, started(1), runEnded, resumed, ended(1, 'progress'), started(2)),
       { alive: true },
     );
     assert.deepEqual(
@@ -229,7 +218,7 @@ describe('iterationRows', () => {
   });
 
   it('changes nothing for events that are repeated or belong to no iteration', () => {
-    const events = journal(runStarted, started(1, 'US-001'), commit(1, 'a1'), ended(1, 'progress'));
+    const events = journal(firstEvent, started(1, 'US-001'), commit(1, 'a1'), ended(1, 'progress'));
     const strays = [commit(8, 'b1'), ended(9, 'failed')].map(
       (body, index) => ({ ...body, seq: 10 + index, at: AT }) as RunEvent,
     );
@@ -241,6 +230,6 @@ describe('iterationRows', () => {
 
   it('has no rows without iterations', () => {
     assert.deepEqual(iterationRows([], { alive: false }), []);
-    assert.deepEqual(iterationRows(journal(runStarted), { alive: true }), []);
+    assert.deepEqual(iterationRows(journal(firstEvent), { alive: true }), []);
   });
 });

@@ -3,21 +3,7 @@ import { describe, test } from 'node:test';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import type { AgentCallResult } from '../../src/orchestrator/calls/agentCall.ts';
 import { type Evidence, judge, storyChanges } from '../../src/orchestrator/judge.ts';
-import type { Story } from '../../src/orchestrator/stories/story.ts';
-
-function list(...stories: readonly Partial<Story>[]): Story[] {
-  return stories.map((story, position) => ({
-    id: `S${position + 1}`,
-    title: '',
-    description: '',
-    criteria: [],
-    done: false,
-    dependsOn: [],
-    position,
-    line: 1,
-    ...story,
-  }));
-}
+import { storyList } from '../support/storyList.ts';
 
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };
 
@@ -31,13 +17,13 @@ const failed = (kind: 'api' | 'billing' | 'authentication' | 'notStarted' | 'har
   error: { kind, message: `because of ${kind}` },
 });
 
-const [open] = list({});
+const [open] = storyList({});
 
 /** S1 was given, nothing came of it. */
 const usual: Evidence = {
   ...(open && { story: open }),
-  storiesBefore: list({}, {}),
-  storiesAfter: list({}, {}),
+  storiesBefore: storyList({}, {}),
+  storiesAfter: storyList({}, {}),
   commits: 0,
   result: said('I looked around.'),
   completionPromise: 'TASK_COMPLETE',
@@ -46,8 +32,8 @@ const usual: Evidence = {
   skipped: false,
   refused: false,
 };
-const doneAfter = list({ done: true }, {});
-const allDone = list({ done: true }, { done: true });
+const doneAfter = storyList({ done: true }, {});
+const allDone = storyList({ done: true }, { done: true });
 const promise = (words: string) => said(`<promise>${words}</promise>`);
 
 describe('the outcome of an iteration', () => {
@@ -66,10 +52,10 @@ describe('the outcome of an iteration', () => {
       { storiesAfter: doneAfter, result: promise('NEEDS_HUMAN: x') },
       'storyDone',
     ],
-    ['another story is done', { storiesAfter: list({}, { done: true }) }, 'progress'],
+    ['another story is done', { storiesAfter: storyList({}, { done: true }) }, 'progress'],
     [
       'a criterion is met',
-      { storiesAfter: list({ criteria: [{ text: 'c', done: true }] }, {}) },
+      { storiesAfter: storyList({ criteria: [{ text: 'c', done: true }] }, {}) },
       'progress',
     ],
     ['the checks or the reviewer said no', { refused: true, commits: 1 }, 'rejected'],
@@ -171,8 +157,8 @@ describe('storyChanges', () => {
   const none: ReadonlyMap<string, boolean> = new Map();
 
   test('both directions, in the order of the file', () => {
-    const storiesBefore = list({ done: true }, {}, {});
-    const storiesAfter = list({}, { done: true }, {});
+    const storiesBefore = storyList({ done: true }, {}, {});
+    const storiesAfter = storyList({}, { done: true }, {});
     assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), [
       { storyId: 'S1', done: false },
       { storyId: 'S2', done: true },
@@ -180,21 +166,21 @@ describe('storyChanges', () => {
   });
 
   test('stories that came or went are no changes, nor is a new order', () => {
-    const storiesBefore = list({ id: 'A', done: true }, { id: 'B' }, { id: 'gone' });
-    const storiesAfter = list({ id: 'new', done: true }, { id: 'B' }, { id: 'A', done: true });
+    const storiesBefore = storyList({ id: 'A', done: true }, { id: 'B' }, { id: 'gone' });
+    const storiesAfter = storyList({ id: 'new', done: true }, { id: 'B' }, { id: 'A', done: true });
     assert.deepEqual(storyChanges({ storiesBefore, storiesAfter, handled: none }), []);
   });
 
   test("a person's ticks are not the agent's", () => {
     const changes = storyChanges({
-      storiesBefore: list({}, {}),
+      storiesBefore: storyList({}, {}),
       storiesAfter: allDone,
       handled: new Map([['S1', true]]),
     });
     assert.deepEqual(changes, [{ storyId: 'S2', done: true }]);
     const judgement = judge({
       ...usual,
-      storiesAfter: list({}, { done: true }),
+      storiesAfter: storyList({}, { done: true }),
       handled: new Map([['S2', true]]),
     });
     assert.equal(judgement.progress, false);

@@ -10,20 +10,7 @@ import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/run
 import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
 import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-
-function list(...stories: readonly Partial<Story>[]): Story[] {
-  return stories.map((story, position) => ({
-    id: `S${position + 1}`,
-    title: '',
-    description: '',
-    criteria: [],
-    done: false,
-    dependsOn: [],
-    position,
-    line: 1,
-    ...story,
-  }));
-}
+import { storyList } from '../support/storyList.ts';
 
 function state(
   iteration: number,
@@ -53,7 +40,7 @@ const config: Situation['config'] = {
 /** Two open stories after two of ten iterations; nothing has been said. */
 const usual: Situation = {
   state: state(2),
-  stories: list({}, {}),
+  stories: storyList({}, {}),
   config,
   stopRequested: false,
 };
@@ -87,16 +74,24 @@ function inShort(decision: Decision): string {
 
 const complete = { kind: 'complete' } as const;
 const fatal = { kind: 'fatal', message: 'no credit' } as const;
-const done = list({ done: true }, { done: true });
+const done = storyList({ done: true }, { done: true });
 
 const rules: readonly (readonly [string, Situation, string])[] = [
   ['the first ready story', usual, '3 S1'],
   ['the first iteration', { ...usual, state: state(0) }, '1 S1'],
-  ['a story that is done is passed over', { ...usual, stories: list({ done: true }, {}) }, '3 S2'],
-  ['lower numbers first', { ...usual, stories: list({ priority: 2 }, { priority: 1 }) }, '3 S2'],
+  [
+    'a story that is done is passed over',
+    { ...usual, stories: storyList({ done: true }, {}) },
+    '3 S2',
+  ],
+  [
+    'lower numbers first',
+    { ...usual, stories: storyList({ priority: 2 }, { priority: 1 }) },
+    '3 S2',
+  ],
   [
     'what it depends on comes first',
-    { ...usual, stories: list({ dependsOn: ['S2'] }, {}) },
+    { ...usual, stories: storyList({ dependsOn: ['S2'] }, {}) },
     '3 S2',
   ],
 
@@ -198,7 +193,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'chosen stories that are done end the run, though others are open',
     {
       ...usual,
-      stories: list({}, { done: true }),
+      stories: storyList({}, { done: true }),
       state: { ...state(1), onlyStories: ['S2'] },
     },
     'completed',
@@ -266,14 +261,14 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'what waits for a blocked story does not run',
     {
       ...usual,
-      stories: list({}, { dependsOn: ['S1'] }),
+      stories: storyList({}, { dependsOn: ['S1'] }),
       state: state(2, { S1: { blocked: 'x' } }),
     },
     'noReadyStory: S1, S2',
   ],
   [
     'a circle',
-    { ...usual, stories: list({ dependsOn: ['S2'] }, { dependsOn: ['S1'] }, { done: true }) },
+    { ...usual, stories: storyList({ dependsOn: ['S2'] }, { dependsOn: ['S1'] }, { done: true }) },
     'noReadyStory: S1, S2',
   ],
   ['no story left in the file', { ...usual, stories: [] }, 'noReadyStory: '],
@@ -305,7 +300,11 @@ describe('decide', () => {
 describe('a story is still to be done', () => {
   const toDo = (story: Partial<Story>, record: Partial<StoryRecord> = {}) =>
     isStillToDo('S1', {
-      ...{ config: { failThreshold: 3 }, state: state(1, { S1: record }), stories: list(story) },
+      ...{
+        config: { failThreshold: 3 },
+        state: state(1, { S1: record }),
+        stories: storyList(story),
+      },
     });
 
   test('while it is there, open, and not left alone', () => {

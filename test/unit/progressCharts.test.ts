@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
+import { journalOf, runStarted } from '../support/runEvents.ts';
 
 const numbers = new Numbers('en');
 
 function charts(bodies: readonly RunEventBody[], language = numbers) {
-  const events = bodies.map(
-    (body, index) => ({ ...body, seq: index + 1, at: '2026-03-01T12:00:00.000Z' }) as RunEvent,
-  );
+  const events = journalOf(bodies);
   const rows = iterationRows(events, { alive: true });
   return shownCharts(foldRun(events), events, rows, english, language);
 }
@@ -20,19 +19,11 @@ function charts(bodies: readonly RunEventBody[], language = numbers) {
 function run(iterations: number, total: number, budgetUsd?: number): RunEventBody[] {
   const stories = (done: number) => ({ done: Math.min(done, total), total });
   return [
-    {
-      type: 'run.started',
-      runId: 'r1',
-      version: '0.1.0',
-      pid: 1,
-      agent: 'claude',
-      mode: 'stories',
-      task: '',
+    runStarted({
       maxIterations: 2_000,
-      stuckThreshold: 3,
       stories: stories(0),
       ...(budgetUsd !== undefined && { budgetUsd }),
-    },
+    }),
     ...Array.from({ length: iterations }, (_, at): RunEventBody[] => [
       {
         type: 'iteration.started',

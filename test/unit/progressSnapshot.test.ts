@@ -5,14 +5,13 @@ import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.t
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
+import { AT, journalOf, runStarted } from '../support/runEvents.ts';
 
-const NOW = new Date('2026-03-01T12:00:00.000Z');
+const NOW = new Date(AT);
 const stories = { done: 1, total: 3 };
 
 function snapshot(bodies: readonly RunEventBody[], alive: boolean, page = 0) {
-  const events = bodies.map(
-    (body, index) => ({ ...body, seq: index + 1, at: NOW.toISOString() }) as RunEvent,
-  );
+  const events = journalOf(bodies);
   return progressSnapshot({ runId: 'r1', state: foldRun(events), alive }, events, {
     t: english,
     now: NOW,
@@ -20,18 +19,7 @@ function snapshot(bodies: readonly RunEventBody[], alive: boolean, page = 0) {
   });
 }
 
-const runStarted: RunEventBody = {
-  type: 'run.started',
-  runId: 'r1',
-  version: '0.1.0',
-  pid: 1,
-  agent: 'claude',
-  mode: 'stories',
-  task: 'todos',
-  maxIterations: 20,
-  stuckThreshold: 3,
-  stories,
-};
+const started = runStarted({ stories });
 
 function iteration(number: number): RunEventBody[] {
   return [
@@ -73,7 +61,7 @@ describe('progressSnapshot', () => {
   it('tells what runs now, and reads out each change of it', () => {
     const [first] = iteration(2);
     assert.ok(first);
-    const { run, announcement } = snapshot([runStarted, ...iteration(1), first], true);
+    const { run, announcement } = snapshot([started, ...iteration(1), first], true);
     assert.equal(run?.active, true);
     assert.equal(run.stories?.words, '1 of 3 stories done');
     assert.deepEqual(run.now?.story, { id: 'US-001', title: 'Create a todo' });
@@ -90,7 +78,7 @@ describe('progressSnapshot', () => {
   });
 
   it('tells a killed loop from a running one', () => {
-    const { run } = snapshot([runStarted, ...iteration(1)], false);
+    const { run } = snapshot([started, ...iteration(1)], false);
     assert.equal(run?.status, 'Interrupted');
     assert.equal(run.active, false);
     assert.equal(run.now, undefined);
@@ -100,7 +88,7 @@ describe('progressSnapshot', () => {
     for (const outcome of RUN_OUTCOMES) {
       const { run } = snapshot(
         [
-          runStarted,
+          started,
           { type: 'run.ended', outcome, exitCode: 1, detail: 'US-002', stories, iterations: 0 },
         ],
         false,
@@ -113,7 +101,7 @@ describe('progressSnapshot', () => {
   it('says what a living run waits for, and what the agent asks', () => {
     const paused = (reason: 'person' | 'question' | 'stuck', detail?: string) =>
       snapshot(
-        [runStarted, { type: 'pause.started', reason, ...(detail !== undefined && { detail }) }],
+        [started, { type: 'pause.started', reason, ...(detail !== undefined && { detail }) }],
         true,
       ).run;
     assert.equal(paused('person')?.status, 'Paused');
@@ -122,7 +110,7 @@ describe('progressSnapshot', () => {
     assert.match(paused('stuck', '3')?.sentence ?? '', /no progress for 3 iterations/);
     const { run } = snapshot(
       [
-        runStarted,
+        started,
         {
           type: 'limit.waiting',
           iteration: 1,
@@ -142,13 +130,13 @@ describe('progressSnapshot', () => {
 
   it('shows the cost beside the budget, and the checks', () => {
     const { run } = snapshot(
-      [{ ...runStarted, budgetUsd: 5, verify: ['npm test', 'npm run lint'] }, ...iteration(1)],
+      [{ ...started, budgetUsd: 5, verify: ['npm test', 'npm run lint'] }, ...iteration(1)],
       true,
     );
     assert.deepEqual(run?.cost, { value: 0.001, max: 5, words: '<$0.01 of $5.00 spent' });
     const checks = run?.facts.find(({ label }) => label === 'Checks')?.value;
     assert.deepEqual(checks, { text: 'npm test · npm run lint' });
-    assert.deepEqual(snapshot([runStarted], true).run?.cost, undefined);
+    assert.deepEqual(snapshot([started], true).run?.cost, undefined);
   });
 
   it('marks what is estimated', () => {
@@ -156,7 +144,7 @@ describe('progressSnapshot', () => {
     assert.ok(begin && end);
     const { run } = snapshot(
       [
-        runStarted,
+        started,
         begin,
         { ...end, costUsd: 0.5, costEstimated: true } as RunEventBody,
         ...iteration(2),
@@ -174,10 +162,8 @@ describe('progressSnapshot', () => {
     const [begin, end] = iteration(1);
     assert.ok(begin && end);
     const reason = (...between: RunEventBody[]) =>
-      snapshot(
-        [runStarted, begin, ...between, { ...end, outcome: 'rejected' } as RunEventBody],
-        true,
-      ).run?.timeline.iterations[0];
+      snapshot([started, begin, ...between, { ...end, outcome: 'rejected' } as RunEventBody], true)
+        .run?.timeline.iterations[0];
     const check: RunEventBody = {
       type: 'check.ended',
       iteration: 1,
@@ -206,7 +192,7 @@ describe('progressSnapshot', () => {
     const facts = (agent: string, apiKeySource: string) =>
       snapshot(
         [
-          { ...runStarted, agent },
+          { ...started, agent },
           { type: 'agent.init', apiKeySource },
         ],
         true,
@@ -220,12 +206,12 @@ describe('progressSnapshot', () => {
     has(facts('claude', 'ANTHROPIC_API_KEY'), 'API key (ANTHROPIC_API_KEY)');
     has(facts('claude', 'none'), 'No API key in use');
     has(facts('demo', 'none'), 'Nothing to pay');
-    const before = snapshot([{ ...runStarted, payer: 'apiKey' }], true).run?.facts;
+    const before = snapshot([{ ...started, payer: 'apiKey' }], true).run?.facts;
     has(before, 'API key in the environment');
   });
 
   it('never shows a cost as nothing', () => {
-    const { run } = snapshot([runStarted, ...iteration(1)], true);
+    const { run } = snapshot([started, ...iteration(1)], true);
     assert.equal(run?.timeline.iterations[0]?.cost, '<$0.01');
   });
 
@@ -233,7 +219,7 @@ describe('progressSnapshot', () => {
     const [begin] = iteration(1);
     assert.ok(begin);
     const buttons = (alive: boolean, ...bodies: RunEventBody[]) =>
-      snapshot([runStarted, ...bodies], alive).run?.actions.map(({ action }) => action);
+      snapshot([started, ...bodies], alive).run?.actions.map(({ action }) => action);
     const works = ['pauseRun', 'stopAfterIteration', 'stopRun', 'skipStory', 'showTerminal'];
     assert.deepEqual(buttons(true, begin), works);
     assert.deepEqual(buttons(true, begin, { type: 'pause.requested' })?.[0], 'resumeRun');
@@ -243,7 +229,7 @@ describe('progressSnapshot', () => {
     );
     assert.deepEqual(
       snapshot(
-        [runStarted, begin, { type: 'stop.requested', by: 'inbox', mode: 'end' }],
+        [started, begin, { type: 'stop.requested', by: 'inbox', mode: 'end' }],
         true,
       ).run?.actions.map(({ action, pending }) => [action, pending]),
       [
@@ -290,7 +276,7 @@ describe('progressSnapshot', () => {
       answer: 'Blue.',
     };
     const run = (alive: boolean, ...bodies: RunEventBody[]) =>
-      snapshot([runStarted, ...asked, ...bodies], alive).run;
+      snapshot([started, ...asked, ...bodies], alive).run;
     assert.equal(run(true)?.question, undefined);
     assert.deepEqual(run(true, pause)?.question, { id: 'r1/1' });
     assert.deepEqual(run(false, ended)?.question, { id: 'r1/1' });
@@ -302,7 +288,7 @@ describe('progressSnapshot', () => {
   it('tells what the agent and the loop did last, as text', () => {
     const said: RunEventBody = { type: 'agent.text', text: '<b>\u001b[31mred</b>\nand more' };
     const tool: RunEventBody = { type: 'agent.tool', id: 't', name: 'Bash', gist: 'npm test' };
-    const { run } = snapshot([runStarted, ...iteration(1), said, tool], true);
+    const { run } = snapshot([started, ...iteration(1), said, tool], true);
     const last = run?.activity.slice(-3) ?? [];
     assert.deepEqual(
       last.map(({ kind }) => kind),
@@ -312,7 +298,7 @@ describe('progressSnapshot', () => {
     assert.equal(last[1]?.text, 'and more');
     assert.match(last[2]?.text ?? '', /Bash.*npm test/);
     const many = Array.from({ length: 100 }, () => said);
-    assert.equal(snapshot([runStarted, ...many], true).run?.activity.length, 15);
+    assert.equal(snapshot([started, ...many], true).run?.activity.length, 15);
   });
 
   it('tells what the checks and the reviewer said, and what can be opened', () => {
@@ -332,7 +318,7 @@ describe('progressSnapshot', () => {
     ];
     const { run } = snapshot(
       [
-        runStarted,
+        started,
         begin,
         { type: 'agent.started', iteration: 1, pid: 5 },
         { type: 'gate.started', iteration: 1, commands: ['npm test', 'npm run lint'] },
@@ -386,14 +372,14 @@ describe('progressSnapshot', () => {
       } satisfies RunEventBody,
       ...iteration(index + 1).slice(1),
     ]).flat();
-    const newest = snapshot([runStarted, ...events], true);
+    const newest = snapshot([started, ...events], true);
     const { timeline } = newest.run ?? {};
     assert.equal(timeline?.iterations.length, 100);
     assert.equal(timeline.iterations[0]?.number, 1_000);
     assert.equal(timeline.words, 'Iterations 901 to 1000 of 1,000');
     assert.deepEqual([timeline.newer, timeline.older], [undefined, 1]);
     assert.ok(JSON.stringify(newest).length < 200_000);
-    const oldest = snapshot([runStarted, ...events], true, 99).run?.timeline;
+    const oldest = snapshot([started, ...events], true, 99).run?.timeline;
     assert.equal(oldest?.iterations.at(-1)?.number, 1);
     assert.deepEqual([oldest?.newer, oldest?.older], [8, undefined]);
   });

@@ -19,6 +19,7 @@ import {
 } from '../../src/orchestrator/prompt/promptTemplate.ts';
 import { estimateTokens } from '../../src/orchestrator/prompt/tokens.ts';
 import { tempDir } from '../support/cleanEnv.ts';
+import { aStory } from '../support/storyList.ts';
 
 /** The template of the Ralph-Fresh whitepaper, 7.2, down to its state. */
 const WHITEPAPER = `# Ralph Fresh Context - Iteration {{N}}/{{MAX}}
@@ -66,16 +67,12 @@ const input: PromptInput = {
       hasUncommittedChanges: false,
     },
   },
-  story: {
+  story: aStory({
     id: 'US-003',
     title: 'List todos',
     description: 'Write {{task}} and {{unknown}}, $& and $1.',
-    criteria: [],
-    done: false,
-    dependsOn: [],
     position: 2,
-    line: 1,
-  },
+  }),
   storyFile: '.omc/prd.json',
   progressFile: '.omc/progress.txt',
   stuckThreshold: 3,

@@ -4,14 +4,12 @@ import { receiptOf } from '../../src/orchestrator/receipts.ts';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
 import { widthOf } from '../../src/presentation/wrapLine.ts';
+import { journalOf } from '../support/runEvents.ts';
 
 const stories = { done: 0, total: 2 };
 
 function journal(...bodies: RunEventBody[]): RunEvent[] {
-  return bodies.map(
-    (body, i) =>
-      ({ seq: i + 1, at: new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString(), ...body }) as RunEvent,
-  );
+  return journalOf(bodies, i => new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString());
 }
 
 const runStarted: RunEventBody = {

@@ -11,6 +11,7 @@ import {
   type RunState,
   storyRecord,
 } from '../../src/orchestrator/run/runState.ts';
+import { journalOf } from '../support/runEvents.ts';
 
 const started: RunEventBody = {
   type: 'run.started',
@@ -59,7 +60,7 @@ const iterationEnded = (
 
 /** Numbers the events as a journal does. */
 function events(...bodies: readonly RunEventBody[]): RunEvent[] {
-  return bodies.map((body, i) => ({ seq: i + 1, at: `2026-01-01T00:00:0${i % 10}Z`, ...body }));
+  return journalOf(bodies, i => `2026-01-01T00:00:0${i % 10}Z`);
 }
 
 const fold = (...bodies: readonly RunEventBody[]): RunState => foldRun(events(...bodies));

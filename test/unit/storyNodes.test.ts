@@ -15,6 +15,7 @@ import {
   StoryNodes,
   type StoryTreeNode,
 } from '../../src/views/stories/storyNodes.ts';
+import { journalOf, runStarted } from '../support/runEvents.ts';
 
 const FOLDER = path.resolve('/work', 'shop');
 const count = { done: 0, total: 1 };
@@ -48,19 +49,7 @@ function run(
   outcome: 'failed' | 'noProgress' | 'needsHuman' | 'storyDone',
 ): RunState {
   const bodies: RunEventBody[] = [
-    {
-      type: 'run.started',
-      runId: 'r',
-      version: '0',
-      pid: 1,
-      agent: 'claude',
-      mode: 'stories',
-      task: '',
-      maxIterations: 20,
-      stuckThreshold: 1,
-      storyFile,
-      stories: count,
-    },
+    runStarted({ runId: 'r', stuckThreshold: 1, storyFile, stories: count }),
     {
       type: 'iteration.started',
       iteration: 1,
@@ -81,7 +70,7 @@ function run(
       stories: count,
     },
   ];
-  return foldRun(bodies.map((body, i) => ({ seq: i + 1, at: 'now', ...body }) as never));
+  return foldRun(journalOf(bodies));
 }
 
 function outline(nodes: readonly StoryTreeNode[]): unknown[] {

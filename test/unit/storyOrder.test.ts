@@ -13,6 +13,7 @@ import {
   movedOrder,
   prioritiesFor,
 } from '../../src/orchestrator/stories/workOrder.ts';
+import { aStory } from '../support/storyList.ts';
 
 type Side = 'before' | 'after';
 
@@ -197,14 +198,14 @@ describe('any order', () => {
         fc.nat(),
         fc.constantFrom<Side>('before', 'after'),
         (ranks, a, b, side) => {
-          const stories = ranks.map((priority, position) => aStory(position, priority));
+          const stories = ranks.map((priority, position) => storyOf(position, priority));
           const order = inWorkOrder(stories);
           const story = order[a % order.length] as Story;
           const target = order[b % order.length] as Story;
           fc.pre(story !== target);
           const wanted = movedOrder(order, story, target, side);
           const changes = prioritiesFor(wanted, story);
-          const after = stories.map(one => aStory(one.position, changes.get(one) ?? one.priority));
+          const after = stories.map(one => storyOf(one.position, changes.get(one) ?? one.priority));
           assert.deepEqual(
             inWorkOrder(after).map(({ id }) => id),
             wanted.map(({ id }) => id),
@@ -276,16 +277,7 @@ describe('the file', () => {
   });
 });
 
-function aStory(position: number, priority: number | undefined): Story {
-  return {
-    id: `S${position}`,
-    title: `S${position}`,
-    description: '',
-    criteria: [],
-    done: false,
-    dependsOn: [],
-    position,
-    line: 1,
-    ...(priority === undefined ? {} : { priority }),
-  };
+function storyOf(position: number, priority: number | undefined): Story {
+  const id = `S${position}`;
+  return aStory({ id, title: id, position, ...(priority === undefined ? {} : { priority }) });
 }

@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import type { RunPhase } from '../../src/orchestrator/run/runPhase.ts';
 import type { RunState } from '../../src/orchestrator/run/runState.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { storyRunState } from '../../src/orchestrator/storyRunStates.ts';
+import { journalOf } from '../support/runEvents.ts';
+import { aStory } from '../support/storyList.ts';
 
 const stories = { done: 0, total: 1 };
 
 function run(...bodies: RunEventBody[]): RunState {
-  return foldRun(
-    bodies.map((body, i) => ({ seq: i + 1, at: '2026-01-01T00:00:00.000Z', ...body }) as RunEvent),
-  );
+  return foldRun(journalOf(bodies));
 }
 
-function story(done = false): Story {
-  return {
-    ...{ id: 'A', title: 'A', description: '', criteria: [], done, dependsOn: [] },
-    ...{ position: 0, line: 1 },
-  };
-}
+const story = (done = false): Story => aStory({ id: 'A', title: 'A', done });
 
 const started: RunEventBody = {
   ...{ type: 'iteration.started', iteration: 1, maxIterations: 9, stories, storyId: 'A' },

@@ -9,33 +9,14 @@ import {
   type StoryState,
   storyStates,
 } from '../../src/views/stories/storyState.ts';
+import { journalOf, runStarted } from '../support/runEvents.ts';
+import { aStory } from '../support/storyList.ts';
 
 const count = { done: 0, total: 4 };
-const started: RunEventBody = {
-  type: 'run.started',
-  runId: 'r',
-  version: '0',
-  pid: 1,
-  agent: 'claude',
-  mode: 'stories',
-  task: '',
-  maxIterations: 20,
-  stuckThreshold: 2,
-  stories: count,
-};
+const started = runStarted({ stuckThreshold: 2, stories: count });
 
 function story(id: string, more: Partial<Story> = {}): Story {
-  return {
-    id,
-    title: id,
-    description: '',
-    criteria: [],
-    done: false,
-    dependsOn: [],
-    position: Number(id.slice(1)),
-    line: 1,
-    ...more,
-  };
+  return aStory({ id, title: id, position: Number(id.slice(1)), ...more });
 }
 
 function iteration(
@@ -71,7 +52,7 @@ function iteration(
 }
 
 function fold(...bodies: RunEventBody[]): RunState {
-  return foldRun(bodies.map((body, index) => ({ seq: index + 1, at: 'now', ...body }) as never));
+  return foldRun(journalOf(bodies));
 }
 
 function kinds(

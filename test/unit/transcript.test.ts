@@ -3,11 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { ITERATION_OUTCOMES, RUN_OUTCOMES } from '../../src/orchestrator/run/eventCodes.ts';
-import {
-  type RunEvent,
-  type RunEventBody,
-  runEventSchema,
-} from '../../src/orchestrator/run/events.ts';
+import { type RunEventBody, runEventSchema } from '../../src/orchestrator/run/events.ts';
 import {
   clock,
   type Door,
@@ -17,29 +13,16 @@ import {
   waitingSentence,
 } from '../../src/presentation/sentences.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
+import { AT, journalOf, runStarted } from '../support/runEvents.ts';
 
-const AT = '2026-03-01T12:00:00.000Z';
 const stories = { done: 1, total: 3 };
 
-const started: RunEventBody = {
-  type: 'run.started',
-  runId: 'r1',
-  version: '0.2.0',
-  pid: 1,
-  agent: 'claude',
-  mode: 'stories',
-  task: 'todos',
-  maxIterations: 20,
-  stuckThreshold: 3,
-  stories,
-};
+const started = runStarted({ version: '0.2.0', stories });
 
 /** What is printed for the last of these events. */
 function last(bodies: readonly RunEventBody[], door: Door = 'terminal') {
   const transcript = new Transcript(english, door);
-  const told = bodies.map((body, index) =>
-    transcript.describe({ ...body, seq: index + 1, at: AT } as RunEvent),
-  );
+  const told = journalOf(bodies).map(event => transcript.describe(event));
   return told.at(-1) ?? [];
 }
 

@@ -1,0 +1,30 @@
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+
+type RunStarted = Extract<RunEventBody, { type: 'run.started' }>;
+
+/** When everything happens, in tests that do not care. */
+export const AT = '2026-03-01T12:00:00.000Z';
+
+/** Numbers the events as a journal does. */
+export function journalOf(
+  bodies: readonly RunEventBody[],
+  at: (index: number) => string = () => AT,
+): RunEvent[] {
+  return bodies.map((body, index) => ({ seq: index + 1, at: at(index), ...body }));
+}
+
+/** The first event of a run on a story file. */
+export function runStarted(more: Partial<RunStarted> & Pick<RunStarted, 'stories'>): RunStarted {
+  return {
+    type: 'run.started',
+    runId: 'r1',
+    version: '0.1.0',
+    pid: 1,
+    agent: 'claude',
+    mode: 'stories',
+    task: 'todos',
+    maxIterations: 20,
+    stuckThreshold: 3,
+    ...more,
+  };
+}
