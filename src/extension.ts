@@ -58,12 +58,12 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   const claude = own(new ClaudeCheck(folders, settings, { program, log }));
   own(new Setup(folders, settings, claude, log));
   const onLastWindowClosed = own(new ConfigValue('onLastWindowClosed', 'continue'));
-  const requireAgent = () => claude.requireAgent();
+  const requireAgent = (folder: Folder) => claude.requireAgent(folder);
   const starter = new RunStarter(settings, onLastWindowClosed, program, requireAgent, log);
   const runCommands = own(new RunCommands(folders, starter, log));
   const start = (folder: Folder) => starter.start(folder);
   own(new LanguageModelTools({ folders, settings, claude, start, log }));
-  const storiesView = own(new StoriesView(folders, log));
+  const storiesView = own(new StoriesView(folders, context.workspaceState, log));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && claude.lookSoon()));
   own(workspace.onDidGrantWorkspaceTrust(() => storiesView.isVisible && claude.lookSoon()));
   own(new IterationsView(runs, folders, own(new RunDocuments(folders)), log));

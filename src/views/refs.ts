@@ -16,6 +16,12 @@ export interface IterationRef {
   readonly iteration: number;
 }
 
+/** Names a run to a command. */
+export interface RunRef {
+  readonly folder: string;
+  readonly runId: string;
+}
+
 /** Names a commit to a command. */
 export interface CommitRef {
   readonly folder: string;
@@ -33,6 +39,7 @@ const iterationSchema = z.looseObject({
   runId: z.string(),
   iteration: z.number().int().positive(),
 });
+const runSchema = z.looseObject({ folder: z.string(), runId: z.string() });
 const commitSchema = z.looseObject({ folder: z.string(), hash: z.string() });
 
 /**
@@ -51,5 +58,6 @@ export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
   parse(storySchema, argument);
 export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
   parse(iterationSchema, argument);
+export const parseRunRef = (argument: unknown): RunRef | undefined => parse(runSchema, argument);
 export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
   parse(commitSchema, argument);

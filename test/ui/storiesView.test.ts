@@ -71,8 +71,27 @@ async function write(file: string, entries: readonly Entry[], dir = workspace): 
   return text;
 }
 
-/** A run that has ended, in which two iterations came to nothing. */
-async function stuckRun(dir: string, storyId: string, storyFile: string): Promise<void> {
+/** Makes the side bar so wide. */
+async function narrow({ page }: Workbench, width: number): Promise<void> {
+  const bar = page.locator('.part.sidebar');
+  const box = await bar.boundingBox();
+  if (box === null) {
+    throw new Error('There is no side bar.');
+  }
+  await page.mouse.move(box.x + box.width, 400);
+  await page.mouse.down();
+  await page.mouse.move(box.x + width, 400, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(async () => Math.round((await bar.boundingBox())?.width ?? 0)).toBe(width);
+}
+
+/** A run that has ended, in which two iterations brought nothing but perhaps some commits. */
+async function stuckRun(
+  dir: string,
+  storyId: string,
+  storyFile: string,
+  hashes: readonly string[] = [],
+): Promise<void> {
   const count = { done: 0, total: 2 };
   const iterations = [1, 2].flatMap(iteration => [
     {
@@ -111,6 +130,13 @@ async function stuckRun(dir: string, storyId: string, storyFile: string): Promis
       stories: count,
     },
     ...iterations,
+    ...hashes.map(hash => ({
+      type: 'commit.recorded',
+      iteration: 2,
+      storyId,
+      hash,
+      subject: 'feat: it',
+    })),
     { type: 'run.ended', outcome: 'stuck', exitCode: 3, iterations: 2, stories: count },
   ];
   const dirOfRun = path.join(dir, '.omc', 'state', 'runs', runId);
@@ -227,6 +253,100 @@ test('a filter shows only some stories, says so, and is cleared with one click',
   await workbench.page.keyboard.press('Enter');
   await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
   await expect(workbench.treeItem(/^US-005/)).toBeVisible();
+});
+
+test('a filter is still there after a reload, and where it leaves nothing, one button clears it', async () => {
+  await write('prd.json', SHOP);
+  await using workbench = await open();
+  const view = await showStories(workbench);
+  const filterBy = async (words: string) => {
+    await workbench.runCommand('Ralph: Filter Stories…');
+    const input = workbench.page.locator('.quick-input-widget input[type="text"]');
+    await input.fill(words);
+    await workbench.page.keyboard.press('Enter');
+  };
+  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+  await filterBy('search colour');
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+  await workbench.reload();
+  await showStories(workbench);
+  await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+  await view.getByText('Filter: “search colour”').hover();
+  await expect(view.getByRole('button', { name: 'Clear the Filter' })).toBeVisible();
+
+  await filterBy('nothing has this');
+  await expect(view.getByText('No story matches the filter.')).toBeVisible();
+  await workbench.screenshot('storiesView-filter-empty');
+  await view.getByRole('button', { name: 'Clear the Filter' }).last().click();
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+  await workbench.reload();
+  await showStories(workbench);
+  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+});
+
+for (const width of [200, 250, 300]) {
+  test(`in a side bar of ${width} pixels the icon tells the state, and the hover the rest`, async () => {
+    const title = 'Customers pay by invoice or by card and get a receipt for it';
+    await write('prd.json', [
+      { id: 'US-001', title, priority: 1, passes: true },
+      { id: 'US-002', title, priority: 2 },
+      { id: 'US-003', title, priority: 3 },
+      { id: 'US-004', title, priority: 4, dependsOn: ['US-002', 'US-003'] },
+      { id: 'US-005', title, priority: 5 },
+    ]);
+    await stuckRun(workspace, 'US-005', 'prd.json');
+    await using workbench = await open({ theme: width === 250 ? 'light' : 'dark' });
+    const view = await showStories(workbench);
+    await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+    await narrow(workbench, width);
+    const icons = new Map<string, string>();
+    for (const id of ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']) {
+      const icon = workbench
+        .treeItem(new RegExp(`^${id}`))
+        .locator('.custom-view-tree-node-item-icon');
+      const [box, frame] = [await icon.boundingBox(), await view.boundingBox()];
+      expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThan(
+        (frame?.x ?? 0) + (frame?.width ?? 0),
+      );
+      const look =
+        /codicon-(?!modifier)[\w-]+/.exec((await icon.getAttribute('class')) ?? '')?.[0] ?? '';
+      icons.set(look, id);
+    }
+    expect(icons.size).toBe(5);
+    await workbench.screenshot(`storiesView-narrow-${width}`);
+    const hover = workbench.page.locator('.monaco-hover:visible');
+    await workbench.treeItem(/^US-004/).hover();
+    await expect(hover).toContainText('waiting — these must be done first: US-002, US-003');
+    await workbench.treeItem(/^US-005/).hover();
+    await expect(hover).toContainText(
+      'stuck · no progress for 2 iterations — its agents made no commit',
+    );
+    await workbench.page.screenshot({
+      path: `test-results/screenshots/storiesView-narrow-hover-${width}.png`,
+    });
+  });
+}
+
+test('changes and revert are offered only where a story has commits', async () => {
+  await write('prd.json', [{ id: 'US-001' }, { id: 'US-002' }]);
+  await stuckRun(workspace, 'US-002', 'prd.json', ['a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2']);
+  await using workbench = await open();
+  await showStories(workbench);
+  const menu = workbench.page.locator('.context-view .monaco-menu');
+  const entries = async (id: string) => {
+    await workbench.treeItem(new RegExp(`^${id}`)).click({ button: 'right' });
+    await expect(menu).toBeVisible();
+    const found = await menu.locator('.action-label').allInnerTexts();
+    await workbench.page.keyboard.press('Escape');
+    await expect(menu).toBeHidden();
+    return found;
+  };
+  const work = ['Open Story Changes', 'Revert Story…'];
+  expect(await entries('US-002')).toEqual(expect.arrayContaining(work));
+  const without = await entries('US-001');
+  expect(without).toContain('Run This Story');
+  expect(without.filter(entry => work.includes(entry))).toEqual([]);
 });
 
 test('of several story files a person chooses one, and the window remembers it', async () => {

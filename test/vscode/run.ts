@@ -147,6 +147,8 @@ async function bundle(suites: string): Promise<string> {
     platform: 'node',
     format: 'cjs',
     target: 'node22',
+    // Else what is bundled of some libraries asks for files beside it.
+    mainFields: ['module', 'main'],
     external: ['vscode'],
     plugins: [mochaFromHere],
     logLevel: 'warning',

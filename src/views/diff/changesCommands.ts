@@ -9,13 +9,12 @@ import { type CommitsOf, recordedCommits } from '../../orchestrator/run/recorded
 import { shorten } from '../../orchestrator/text.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
-import { parseCommitRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { parseCommitRef, parseIterationRef, parseRunRef, parseStoryRef } from '../refs.ts';
+import { registerTrustedCommand } from '../registerCommand.ts';
 import { folderOf } from '../run/folderOf.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { gitUri } from './gitFileSystem.ts';
 import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
 
@@ -25,8 +24,6 @@ const MAX_NAMED = 5;
 
 /** A hash of the active folder. */
 const hashSchema = z.string().transform(hash => ({ folder: undefined, hash }));
-/** What the whole run is named by, beside nothing at all. */
-const runSchema = z.looseObject({ folder: z.string(), runId: z.string() });
 
 /** Opens what was changed, over all files, in the multi-file diff editor: by a commit, an iteration, a story, a run. */
 export class ChangesCommands implements Disposable {
@@ -38,14 +35,7 @@ export class ChangesCommands implements Disposable {
     this.folders = folders;
     this.work = work;
     const register = (id: string, action: (argument: unknown) => Promise<void>) =>
-      this.store.add(
-        commands.registerCommand(id, (argument: unknown) =>
-          reportingErrors(log, async () => {
-            requireTrust();
-            await action(argument);
-          }),
-        ),
-      );
+      this.store.add(registerTrustedCommand(id, log, action));
     register(Command.openCommit, argument => this.openCommit(argument));
     register(Command.openIterationChanges, argument => this.openIteration(argument));
     register(Command.openStoryChanges, argument => this.openStory(argument));
@@ -98,7 +88,7 @@ export class ChangesCommands implements Disposable {
   }
 
   private async openRun(argument: unknown): Promise<void> {
-    const given = runSchema.safeParse(argument).data;
+    const given = parseRunRef(argument);
     const folder = folderOf(this.folders, given?.folder);
     const states = await this.work.states(folder);
     const state = given ? states.find(({ runId }) => runId === given.runId) : states.at(-1);

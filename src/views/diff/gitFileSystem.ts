@@ -94,7 +94,7 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
   async readFile(uri: Uri): Promise<Uint8Array> {
     const document = gitDocument(uri);
     // Only what the window has open: a uri may name any folder of this machine.
-    const folder = this.folders.all.find(({ path }) => path === document?.folder);
+    const folder = document && this.folders.at(document.folder);
     if (document === undefined || folder === undefined) {
       throw FileSystemError.FileNotFound(uri);
     }

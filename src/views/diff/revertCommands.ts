@@ -13,13 +13,13 @@ import {
 } from '../../orchestrator/workRevert.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { MendableError, reportingErrors } from '../errors.ts';
+import { MendableError } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { registerTrustedCommand } from '../registerCommand.ts';
 import { folderOf } from '../run/folderOf.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
 
 /** So many commits are listed before the person decides. */
@@ -38,14 +38,7 @@ export class RevertCommands implements Disposable {
     this.work = work;
     this.log = log;
     const register = (id: string, action: (argument: unknown) => Promise<void>) =>
-      this.store.add(
-        commands.registerCommand(id, (argument: unknown) =>
-          reportingErrors(log, async () => {
-            requireTrust();
-            await action(argument);
-          }),
-        ),
-      );
+      this.store.add(registerTrustedCommand(id, log, action));
     register(Command.revertStory, argument => this.revertStory(argument));
     register(Command.revertIteration, argument => this.revertIteration(argument));
   }

@@ -6,7 +6,6 @@ import {
   type CommentReply,
   type CommentThread,
   CommentThreadCollapsibleState,
-  commands,
   comments,
   type LogOutputChannel,
   l10n,
@@ -38,6 +37,7 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { gitDocument, gitUri } from './gitFileSystem.ts';
 import type { RecordedWork } from './recordedWork.ts';
@@ -142,11 +142,7 @@ export class ReviewComments implements Disposable {
       provideCommentingRanges: document => this.rangesOf(document),
     };
     const register = (id: string, action: (argument: unknown) => Promise<void>) =>
-      this.store.add(
-        commands.registerCommand(id, (argument?: unknown) =>
-          reportingErrors(log, () => action(argument)),
-        ),
-      );
+      this.store.add(registerCommand(id, log, action));
     register(Command.addReviewNote, reply => this.add(requireReply(reply)));
     register(Command.deleteReviewNote, comment => this.delete(requireNote(comment)));
     register(Command.editReviewNote, async comment => this.edit(requireNote(comment)));
@@ -176,7 +172,7 @@ export class ReviewComments implements Disposable {
   /** Every line of what a run has left of a file. */
   private async rangesOf(document: TextDocument): Promise<Range[]> {
     const shown = gitDocument(document.uri);
-    const folder = this.folderOf(shown?.folder);
+    const folder = shown && this.folders.at(shown.folder);
     if (shown?.side !== 'after' || folder === undefined || !workspace.isTrusted) {
       return [];
     }
@@ -187,7 +183,7 @@ export class ReviewComments implements Disposable {
   private async add({ text, thread }: CommentReply): Promise<void> {
     requireTrust();
     const shown = gitDocument(thread.uri);
-    const folder = this.folderOf(shown?.folder);
+    const folder = shown && this.folders.at(shown.folder);
     const words = text.trim();
     if (shown === undefined || folder === undefined || words === '') {
       return;
@@ -220,7 +216,7 @@ export class ReviewComments implements Disposable {
 
   private async delete(comment: NoteComment): Promise<void> {
     const { folder: path, id } = comment.note;
-    const folder = this.folderOf(path);
+    const folder = this.folders.at(path);
     await this.requirePending(comment);
     if (folder !== undefined) {
       await removePendingHints(folder.files, new Set([id]));
@@ -252,7 +248,7 @@ export class ReviewComments implements Disposable {
     requireShort(words);
     await this.requirePending(comment);
     const note = { ...comment.note, text: words };
-    const folder = this.folderOf(note.folder);
+    const folder = this.folders.at(note.folder);
     if (
       folder === undefined ||
       !(await rewordPendingHint(folder.files, note.id, await hintText(note)))
@@ -267,7 +263,7 @@ export class ReviewComments implements Disposable {
 
   /** The agent may have been told since the menu was drawn. */
   private async requirePending(comment: NoteComment): Promise<void> {
-    const folder = this.folderOf(comment.note.folder);
+    const folder = this.folders.at(comment.note.folder);
     await folder?.runs.refresh();
     if (folder !== undefined) {
       await this.markTold(folder, toldHints(folder.runs.events));
@@ -311,7 +307,7 @@ export class ReviewComments implements Disposable {
 
   private showAll(): void {
     for (const note of this.notes.all) {
-      if (!this.shown.has(note.id) && this.folderOf(note.folder) !== undefined) {
+      if (!this.shown.has(note.id) && this.folders.at(note.folder) !== undefined) {
         this.show(note);
       }
     }
@@ -377,10 +373,6 @@ export class ReviewComments implements Disposable {
     } catch (error) {
       this.log.error(error instanceof Error ? error : String(error));
     }
-  }
-
-  private folderOf(path: string | undefined): Folder | undefined {
-    return this.folders.all.find(folder => folder.path === path);
   }
 }
 

@@ -19,7 +19,7 @@ import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
-import { type IterationRef, parseIterationRef, parseStoryRef } from '../refs.ts';
+import { type IterationRef, parseIterationRef, parseRunRef, parseStoryRef } from '../refs.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { toTreeItem } from './iterationItems.ts';
@@ -214,9 +214,10 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     } else if (story !== undefined) {
       await documents.openStoryReceipt(story);
     } else {
-      const run = argument as Partial<RunNode> | undefined;
-      const folder = run?.kind === 'run' ? run.folder : this.runs.folder?.path;
-      const runId = run?.kind === 'run' ? run.runId : this.runs.current.runId;
+      const { folder, runId } = parseRunRef(argument) ?? {
+        folder: this.runs.folder?.path,
+        runId: this.runs.current.runId,
+      };
       if (folder === undefined || runId === undefined) {
         throw new HumanError(
           l10n.t(

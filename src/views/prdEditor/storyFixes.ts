@@ -12,7 +12,10 @@ import {
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
-import type { StoryMend } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
+import type {
+  StoryDiagnosis,
+  StoryMend,
+} from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { rangeOf, toDiagnostic } from './storyProblems.ts';
@@ -20,6 +23,16 @@ import { STORY_DOCUMENTS } from './storySelector.ts';
 
 const FIX_ALL = CodeActionKind.SourceFixAll.append('ralphFresh');
 const MAX_LABEL = 60;
+
+/** Everything that has one clear mend. What it changes is worked out when a person wants it, from the text of then. */
+class FixAll extends CodeAction {
+  readonly document: TextDocument;
+
+  constructor(document: TextDocument, kind: CodeActionKind) {
+    super(l10n.t('Fix everything in this file that has one clear fix'), kind);
+    this.document = document;
+  }
+}
 
 /** Mends what is wrong with a story file, in the document; the file is written when the person saves it. */
 export class StoryFixes implements CodeActionProvider, Disposable {
@@ -48,7 +61,7 @@ export class StoryFixes implements CodeActionProvider, Disposable {
     }
     const { diagnoses, text } = stories;
     if (only !== undefined && CodeActionKind.SourceFixAll.intersects(only)) {
-      return fixAll(document, text, FIX_ALL);
+      return hasClearMend(diagnoses) ? [new FixAll(document, FIX_ALL)] : [];
     }
     const here = diagnoses.filter(
       ({ start, end }) => rangeOf(document, text, start, end).intersection(range) !== undefined,
@@ -66,17 +79,32 @@ export class StoryFixes implements CodeActionProvider, Disposable {
         return action;
       }),
     );
-    return actions.length > 0 && diagnoses.length > 1
-      ? [...actions, ...fixAll(document, text, CodeActionKind.QuickFix)]
+    return actions.length > 0 && diagnoses.length > 1 && hasClearMend(diagnoses)
+      ? [...actions, new FixAll(document, CodeActionKind.QuickFix)]
       : actions;
+  }
+
+  async resolveCodeAction(action: CodeAction): Promise<CodeAction> {
+    if (action instanceof FixAll) {
+      const stories = await this.documents.read(action.document);
+      action.edit =
+        stories === undefined ? new WorkspaceEdit() : allMended(action.document, stories.text);
+    }
+    return action;
   }
 }
 
-/** All that has one clear mend; only the part of the text that is another one is replaced. */
-function fixAll(document: TextDocument, text: string, kind: CodeActionKind): CodeAction[] {
+/** Asks no further than the first: a file may have a thousand problems. */
+function hasClearMend(diagnoses: readonly StoryDiagnosis[]): boolean {
+  return diagnoses.some(({ mends }) => mends().some(({ isClear }) => isClear));
+}
+
+/** Only the part of the text that is another one is replaced. */
+function allMended(document: TextDocument, text: string): WorkspaceEdit {
+  const edit = new WorkspaceEdit();
   const mended = mendAll(document.uri.fsPath, text);
   if (mended === text) {
-    return [];
+    return edit;
   }
   let start = 0;
   while (text[start] === mended[start]) {
@@ -87,14 +115,12 @@ function fixAll(document: TextDocument, text: string, kind: CodeActionKind): Cod
   while (kept < most && text.at(-1 - kept) === mended.at(-1 - kept)) {
     kept += 1;
   }
-  const action = new CodeAction(l10n.t('Fix everything in this file that has one clear fix'), kind);
-  action.edit = new WorkspaceEdit();
-  action.edit.replace(
+  edit.replace(
     document.uri,
     rangeOf(document, text, start, text.length - kept),
     mended.slice(start, mended.length - kept),
   );
-  return [action];
+  return edit;
 }
 
 function mendTitle({ kind, values }: StoryMend): string {

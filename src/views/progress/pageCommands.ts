@@ -95,7 +95,7 @@ export class PageCommands {
         await this.openSection(wish.iteration, wish.section);
         break;
       case 'chooseFolder': {
-        const folder = this.folders.all.find(({ path: place }) => place === wish.folder);
+        const folder = this.folders.at(wish.folder);
         if (folder) {
           this.folders.activate(folder);
         }

@@ -7,9 +7,7 @@ import { requireFolder } from '../workspaceFolder.ts';
  * @throws {MendableError} where there is none
  */
 export function folderOf(folders: Folders, path: string | undefined): Folder {
-  const folder = requireFolder(
-    path === undefined ? folders.active : folders.all.find(known => known.path === path),
-  );
+  const folder = requireFolder(folders.at(path));
   folders.activate(folder);
   return folder;
 }

@@ -8,11 +8,11 @@ import { deliverRequest } from '../../orchestrator/run/requests.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { parseStoryRef, type StoryRef } from '../refs.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
@@ -40,12 +40,10 @@ export class RunCommands implements Disposable {
       act: (folder: Folder, story: StoryRef | undefined) => Promise<unknown>,
     ) =>
       this.store.add(
-        commands.registerCommand(id, (argument?: unknown) =>
-          reportingErrors(log, async () => {
-            const story = parseStoryRef(argument);
-            await act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
-          }),
-        ),
+        registerCommand(id, log, argument => {
+          const story = parseStoryRef(argument);
+          return act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
+        }),
       );
     register(Command.startRun, (folder, story) => this.start(folder, story));
     register(Command.runStory, (folder, story) => this.runStory(folder, story));

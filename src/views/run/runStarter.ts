@@ -26,7 +26,7 @@ export class RunStarter {
   /** `dist/cli.js` of this extension. */
   private readonly program: string;
   /** Throws with a button where the agent is not there. */
-  private readonly requireAgent: () => Promise<void>;
+  private readonly requireAgent: (folder: Folder) => Promise<void>;
   private readonly log: LogOutputChannel;
   /** Starts that are under way, so that two clicks are one start. */
   private readonly starting = new Map<Folder, Promise<boolean>>();
@@ -35,7 +35,7 @@ export class RunStarter {
     settings: RunSettings,
     onLastWindowClosed: ConfigValue<'onLastWindowClosed'>,
     program: string,
-    requireAgent: () => Promise<void>,
+    requireAgent: (folder: Folder) => Promise<void>,
     log: LogOutputChannel,
   ) {
     this.settings = settings;
@@ -86,7 +86,7 @@ export class RunStarter {
     if (onlyStories === undefined && (await this.isNothingLeft(storyFile.path, folder))) {
       return false;
     }
-    await this.requireAgent();
+    await this.requireAgent(folder);
     const args = runArguments(this.settings.runArguments(folder.path), {
       onLastWindow: this.onLastWindowClosed.value,
       ...(storyFile.isChosen && { file: path.relative(folder.path, storyFile.path) }),

@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
-import { EventEmitter, type LogOutputChannel, l10n, workspace } from 'vscode';
+import { type LogOutputChannel, l10n, workspace } from 'vscode';
 import { askDoctor, type DoctorFinding } from '../../orchestrator/doctor.ts';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { Command, ContextKey } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { MendableError } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { requireTrust } from '../workspaceFolder.ts';
@@ -29,21 +30,25 @@ export type ClaudeState =
   /** `problem` is an English sentence; `file` is what was tried. */
   | { readonly kind: 'missing'; readonly problem: string; readonly file?: string | undefined };
 
+/** Of one folder: settings may differ from one to the next. */
+interface Look {
+  state?: ClaudeState;
+  looking?: Promise<ClaudeState>;
+}
+
 /**
- * Whether Claude Code is there, as `ralph-fresh doctor` sees it. Looked at when somebody needs to know, in trusted
- * workspaces alone, and remembered until settings change.
+ * Whether Claude Code is there, as `ralph-fresh doctor` sees it with the settings of each folder. Looked at when
+ * somebody needs to know, in trusted workspaces alone, and remembered until settings change.
  */
 export class ClaudeCheck implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<ClaudeState>());
-  readonly onDidChange = this.changeEmitter.event;
   private readonly key = new ContextKeyValue<ClaudeState['kind']>(ContextKey.claude);
   private readonly folders: Folders;
   private readonly settings: RunSettings;
   private readonly program: string;
   private readonly log: LogOutputChannel;
-  private state: ClaudeState | undefined;
-  private looking: Promise<ClaudeState> | undefined;
+  /** By folder; `undefined` is the window without one. */
+  private readonly looks = new Map<Folder | undefined, Look>();
 
   constructor(
     folders: Folders,
@@ -54,19 +59,30 @@ export class ClaudeCheck implements Disposable {
     this.settings = settings;
     this.program = program;
     this.log = log;
-    const lookAgain = () => {
-      if (this.state !== undefined) {
-        this.state = undefined;
-        this.lookSoon();
-      }
-    };
-    this.store.add(settings.onDidChange(lookAgain));
-    this.store.add(folders.onDidChangeActive(lookAgain));
-  }
-
-  /** As last seen; `undefined` before somebody needed to know. */
-  get current(): ClaudeState | undefined {
-    return this.state;
+    this.store.add(
+      settings.onDidChange(() => {
+        if (this.looks.size > 0) {
+          this.looks.clear();
+          this.lookSoon();
+        }
+      }),
+    );
+    this.store.add(
+      folders.onDidChangeActive(() => {
+        if (this.looks.size > 0) {
+          this.lookSoon();
+        }
+      }),
+    );
+    this.store.add(
+      folders.onDidChange(() => {
+        for (const folder of this.looks.keys()) {
+          if (folder !== undefined && !folders.all.includes(folder)) {
+            this.looks.delete(folder);
+          }
+        }
+      }),
+    );
   }
 
   /**
@@ -74,32 +90,50 @@ export class ClaudeCheck implements Disposable {
    * @param fresh looks in any case
    * @throws {HumanError} in a workspace that is not trusted, or when the look itself fails
    */
-  async look({ fresh = false } = {}): Promise<ClaudeState> {
+  async look(
+    folder: Folder | undefined,
+    { fresh = false }: { readonly fresh?: boolean } = {},
+  ): Promise<ClaudeState> {
     requireTrust();
-    if (fresh || this.looking === undefined) {
-      if (!fresh && this.state !== undefined) {
-        return this.state;
-      }
-      const looking = this.ask().finally(() => {
-        if (this.looking === looking) {
-          this.looking = undefined;
+    const before = this.looks.get(folder);
+    if (!fresh && before?.state !== undefined) {
+      this.tell(folder, before.state);
+      return before.state;
+    }
+    if (!fresh && before?.looking !== undefined) {
+      return before.looking;
+    }
+    const look: Look = {};
+    this.looks.set(folder, look);
+    look.looking = this.ask(folder)
+      .then(state => {
+        look.state = state;
+        // Settings may have changed meanwhile, and somebody else looks with them now.
+        if (this.looks.get(folder) === look) {
+          this.tell(folder, state);
+        }
+        return state;
+      })
+      .finally(() => {
+        if (look.state === undefined && this.looks.get(folder) === look) {
+          this.looks.delete(folder);
         }
       });
-      this.looking = looking;
-    }
-    return this.looking;
+    return look.looking;
   }
 
   /** For those who only want to show it: says nothing when it fails, and does not look where nothing may run. */
   lookSoon(): void {
-    if (workspace.isTrusted && this.folders.active !== undefined) {
-      this.look().catch((error: unknown) => this.log.warn(String(error)));
+    const { active } = this.folders;
+    if (workspace.isTrusted && active !== undefined) {
+      this.look(active).catch((error: unknown) => this.log.warn(String(error)));
     }
   }
 
   /** @throws {MendableError} where the agent of a run is not there. It may have been installed since the last look. */
-  async requireAgent(): Promise<void> {
-    const state = await this.look({ fresh: this.state?.kind === 'missing' });
+  async requireAgent(folder: Folder): Promise<void> {
+    const before = this.looks.get(folder)?.state;
+    const state = await this.look(folder, { fresh: before?.kind === 'missing' });
     if (state.kind === 'missing') {
       throw new MendableError(
         missingSentence(state),
@@ -113,21 +147,24 @@ export class ClaudeCheck implements Disposable {
     this.store.dispose();
   }
 
-  private async ask(): Promise<ClaudeState> {
-    const folder = this.folders.active?.path;
+  private async ask(folder: Folder | undefined): Promise<ClaudeState> {
     const findings = await askDoctor({
       program: this.program,
-      workspace: folder ?? homedir(),
-      args: this.settings.runArguments(folder),
+      workspace: folder?.path ?? homedir(),
+      args: this.settings.runArguments(folder?.path),
       only: ['claude', 'sdk', 'payer'],
       env: process.env,
     });
     const state = claudeState(findings);
-    this.log.info(`Claude Code: ${JSON.stringify(state)}`);
-    this.state = state;
-    this.key.set(state.kind);
-    this.changeEmitter.fire(state);
+    this.log.info(`Claude Code for ${folder?.path ?? 'no folder'}: ${JSON.stringify(state)}`);
     return state;
+  }
+
+  /** What stands in the way is said above the stories, for the folder that a person works in. */
+  private tell(folder: Folder | undefined, { kind }: ClaudeState): void {
+    if (folder === this.folders.active) {
+      this.key.set(kind);
+    }
   }
 }
 

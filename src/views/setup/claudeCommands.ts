@@ -12,6 +12,8 @@ import {
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, SETTINGS_SECTION } from '../contributions.ts';
 import { reportingErrors } from '../errors.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
@@ -21,11 +23,13 @@ const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 
 /** "Find Claude Code": tells which one would be started and who pays, or helps to get there. */
 export class ClaudeCommands implements Disposable {
+  private readonly folders: Folders;
   private readonly check: ClaudeCheck;
   private readonly log: LogOutputChannel;
   private readonly command: Disposable;
 
-  constructor(check: ClaudeCheck, log: LogOutputChannel) {
+  constructor(folders: Folders, check: ClaudeCheck, log: LogOutputChannel) {
+    this.folders = folders;
     this.check = check;
     this.log = log;
     this.command = commands.registerCommand(Command.checkClaude, () =>
@@ -39,20 +43,23 @@ export class ClaudeCommands implements Disposable {
 
   private async find(): Promise<void> {
     requireTrust();
+    const { active: folder } = this.folders;
     const state = await window.withProgress(
       { location: ProgressLocation.Notification, title: l10n.t('Looking for Claude Code…') },
-      () => this.check.look({ fresh: true }),
+      () => this.check.look(folder, { fresh: true }),
     );
     // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
-    void reportingErrors(this.log, () => this.tell(state));
+    void reportingErrors(this.log, () => this.tell(folder, state));
   }
 
-  private async tell(state: ClaudeState): Promise<void> {
+  private async tell(folder: Folder | undefined, state: ClaudeState): Promise<void> {
+    const named = (words: string) =>
+      plainSentence(this.folders.all.length > 1 && folder ? `${folder.name}: ${words}` : words);
     const choose = l10n.t('Choose the Program…');
     if (state.kind === 'missing') {
       const install = l10n.t('How to Install');
       const choice = await window.showWarningMessage(
-        plainSentence(missingSentence(state)),
+        named(missingSentence(state)),
         choose,
         install,
       );
@@ -68,7 +75,7 @@ export class ClaudeCommands implements Disposable {
         ? l10n.t('Claude Code {0} was found: {1}.', state.version, state.file)
         : l10n.t('The agent "{0}" does the work.', state.agent);
     const choice = await window.showInformationMessage(
-      plainSentence(`${found} ${payerSentence(state.payer)}`),
+      named(`${found} ${payerSentence(state.payer)}`),
       ...(state.kind === 'found' ? [l10n.t('Choose Another…')] : []),
     );
     if (choice !== undefined) {

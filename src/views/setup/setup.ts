@@ -17,7 +17,7 @@ export class Setup implements Disposable {
 
   constructor(folders: Folders, settings: RunSettings, claude: ClaudeCheck, log: LogOutputChannel) {
     this.store.add(new SetupView());
-    this.store.add(new ClaudeCommands(claude, log));
+    this.store.add(new ClaudeCommands(folders, claude, log));
     this.store.add(new StoryFileCommands(folders, log));
     this.store.add(new ChecksChooser(folders, settings, log));
     this.store.add(

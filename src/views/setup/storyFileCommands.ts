@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { commands, type LogOutputChannel, l10n, Range, Uri, window, workspace } from 'vscode';
+import { type LogOutputChannel, l10n, Range, Uri, window, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
-import { prdFileText } from '../../orchestrator/stories/prdWriter.ts';
+import { createStoryFile } from '../../orchestrator/stories/createStoryFile.ts';
+import { type NewStoryFile, prdFileText } from '../../orchestrator/stories/prdWriter.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
@@ -13,12 +13,12 @@ import {
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { plainSentence } from '../plainSentence.ts';
-import { requireFolder, requireTrust } from '../workspaceFolder.ts';
+import { registerTrustedCommand } from '../registerCommand.ts';
+import { requireFolder } from '../workspaceFolder.ts';
 
 /** Of a path, in UTF-16 units. */
 const MAX_LABEL = 200;
@@ -26,19 +26,10 @@ const MAX_LABEL = 200;
 /** Ways to get a `prd.json`: an example to be written over, or stories from a file of another kind. */
 export class StoryFileCommands implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly folders: Folders;
 
   constructor(folders: Folders, log: LogOutputChannel) {
-    this.folders = folders;
     const register = (id: string, action: (folder: Folder) => Promise<void>) =>
-      this.store.add(
-        commands.registerCommand(id, () =>
-          reportingErrors(log, () => {
-            requireTrust();
-            return action(requireFolder(this.folders.active));
-          }),
-        ),
-      );
+      this.store.add(registerTrustedCommand(id, log, () => action(requireFolder(folders.active))));
     register(Command.createStoryFile, create);
     register(Command.convertStories, convert);
   }
@@ -52,16 +43,14 @@ async function create(folder: Folder): Promise<void> {
   const existing = await findStoryFile(folder.path);
   const file = existing ?? newStoryFile(folder);
   if (existing === undefined) {
-    await mkdir(path.dirname(file), { recursive: true });
-    // Never over a file that appeared in between.
-    await writeFile(file, firstStories(folder), { flag: 'wx' });
+    await createStoryFile(file, firstStories(folder));
   }
   await window.showTextDocument(Uri.file(file));
 }
 
 /** A story file to be overwritten by the person: it says by example what goes where. */
-function firstStories(folder: Folder): string {
-  return prdFileText({
+function firstStories(folder: Folder): NewStoryFile {
+  return {
     project: path.basename(folder.path),
     branchName: '',
     description: l10n.t(
@@ -81,7 +70,7 @@ function firstStories(folder: Folder): string {
         done: false,
       },
     ],
-  });
+  };
 }
 
 /** Shows the stories of another file as a `prd.json` that is written when the person saves it. */

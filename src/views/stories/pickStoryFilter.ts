@@ -2,27 +2,8 @@ import { l10n, type QuickPickItem, window } from 'vscode';
 import { DisposableStore } from '../disposableStore.ts';
 import type { StoryFilter } from './storyFilter.ts';
 import type { StoryNode } from './storyNodes.ts';
-import type { StoryState } from './storyState.ts';
+import { STATE_KINDS, type StoryState } from './storyState.ts';
 import { kindName } from './storyWords.ts';
-
-/** What wants a person's eye first. */
-const KINDS: readonly StoryState['kind'][] = [
-  'needsYou',
-  'blocked',
-  'stuck',
-  'failed',
-  'running',
-  'next',
-  'ready',
-  'waiting',
-  'skipped',
-  'parked',
-  'claimed',
-  'verified',
-  'approved',
-  'doneByHand',
-  'done',
-];
 
 interface KindItem extends QuickPickItem {
   readonly state: StoryState['kind'];
@@ -40,7 +21,7 @@ export function pickStoryFilter(
   for (const { state } of stories) {
     counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
   }
-  const items = KINDS.filter(kind => counts.has(kind) || filter.states.has(kind)).map(
+  const items = STATE_KINDS.filter(kind => counts.has(kind) || filter.states.has(kind)).map(
     (kind): KindItem => ({
       state: kind,
       label: kindName(kind),

@@ -4,12 +4,15 @@ import {
   EventEmitter,
   type LogOutputChannel,
   l10n,
+  type Memento,
   type TreeDataProvider,
   type TreeItem,
   type TreeView,
   window,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { iterationRows } from '../../orchestrator/run/iterationRows.ts';
+import { reasonWords } from '../../presentation/iterationWords.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -18,9 +21,10 @@ import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { StoryRef } from '../refs.ts';
 import { Soon } from '../soon.ts';
+import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
 import { StoryCommands } from './storyCommands.ts';
-import { isFiltering, NO_FILTER, type StoryFilter } from './storyFilter.ts';
+import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTooltip, toTreeItem } from './storyItems.ts';
 import {
   childrenOf,
@@ -30,10 +34,17 @@ import {
   type StoryTreeNode,
 } from './storyNodes.ts';
 import { StoryOrder } from './storyOrder.ts';
+import type { StoryState } from './storyState.ts';
 import { kindName } from './storyWords.ts';
 
 /** Each event of a run may change any of 5,000 lines; they follow once, in ms. */
 const FOLLOW_MS = 100;
+
+/** Where the window remembers which stories are shown. */
+const FILTER_KEY = 'storyFilter';
+
+/** Here the hover tells the reason; blocked stories and questions have it in their state. */
+const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
 /** The Stories view: what the story files of the window's folders list, with states and ticks. */
 export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
@@ -52,10 +63,17 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   private readonly nodes = new Map<Folder, StoryNodes>();
   /** Folders whose stories somebody wants to know; the others are not read. */
   private readonly known = new Set<Folder>();
-  private currentFilter = NO_FILTER;
+  private readonly state: Memento;
+  private currentFilter: StoryFilter;
 
-  constructor(folders: Folders, log: LogOutputChannel) {
+  /** @param state of the workspace; remembers the filter */
+  constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
     this.folders = folders;
+    this.state = state;
+    this.currentFilter = parseFilter(state.get<unknown>(FILTER_KEY));
+    if (isFiltering(this.currentFilter)) {
+      this.filteredKey.set(true);
+    }
     const order = this.store.add(new StoryOrder(this, folders, log));
     this.view = this.store.add(
       window.createTreeView(View.stories, {
@@ -98,11 +116,27 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   }
 
   resolveTreeItem(item: TreeItem, node: StoryTreeNode, _token: CancellationToken): TreeItem {
-    const tooltip = toTooltip(node);
+    const tooltip = toTooltip(node, this.reasonOf(node));
     if (tooltip !== undefined) {
       item.tooltip = tooltip;
     }
     return item;
+  }
+
+  /** Why the last iteration on a story that does not get on came out as it did, as far as its run is at hand. */
+  private reasonOf(node: StoryTreeNode): string | undefined {
+    const folder = this.folders.at(folderOf(node));
+    if (folder === undefined || node.kind !== 'story' || !STRUGGLING.has(node.state.kind)) {
+      return undefined;
+    }
+    const { current, events } = folder.runs;
+    const row = iterationRows(events, { alive: current.alive }).findLast(
+      ({ outcome, storyId }) => storyId === node.story.id && outcome !== 'running',
+    );
+    const reason = row?.reason && reasonWords(row.reason, translate);
+    return reason === undefined || row === undefined
+      ? undefined
+      : l10n.t('Iteration {0}: {1}', row.number, reason);
   }
 
   getParent(node: StoryTreeNode): StoryTreeNode | undefined {
@@ -127,9 +161,10 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     return this.currentFilter;
   }
 
-  /** Shows only these stories from now on. */
+  /** Shows only these stories from now on, also after a reload. */
   show(filter: StoryFilter): void {
     this.currentFilter = filter;
+    void this.state.update(FILTER_KEY, keptFilter(filter));
     this.filteredKey.set(isFiltering(filter));
     this.updateAll();
   }
@@ -241,16 +276,16 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
       );
     }
-    const sentences = [
-      ...(isFiltering(this.currentFilter)
-        ? [this.filterSentence()]
-        : all.length === 1
-          ? this.countSentence(active)
-          : []),
+    const warnings = [
       ...this.problemSentence(active),
       ...all.flatMap(folder => this.otherFileSentence(folder)),
     ];
-    const message = sentences.join(' · ');
+    const first = isFiltering(this.currentFilter)
+      ? this.filterSentence(warnings.length > 0)
+      : all.length === 1
+        ? this.countSentence(active)
+        : [];
+    const message = [...first, ...warnings].join(' · ');
     // Set anew, even the same one lays out the whole list again, and closes what a person hovers over.
     if (this.view.message !== message) {
       this.view.message = message;
@@ -266,21 +301,25 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     this.showBadge();
   }
 
-  private filterSentence(): string {
+  /**
+   * Where nothing is left, the welcome of the empty view says so, with the button that clears the filter. There is
+   * none while the view has a message.
+   */
+  private filterSentence(hasMessage: boolean): string[] {
     const { states, text } = this.currentFilter;
     const lists = this.folders.all.map(folder => this.nodesOf(folder));
     const sum = (count: (nodes: StoryNodes) => number) =>
       lists.reduce((total, nodes) => total + count(nodes), 0);
+    const shown = sum(nodes => nodes.shown.length);
+    const all = sum(nodes => nodes.allStories.length);
+    if (all === 0 || (shown === 0 && lists.length === 1 && !hasMessage)) {
+      return [];
+    }
     const words = [
       ...[...states].map(kindName),
       ...(text.trim() === '' ? [] : [`“${plainSentence(text.trim())}”`]),
     ];
-    return l10n.t(
-      'Filter: {0} · {1} of {2} shown',
-      words.join(', '),
-      sum(nodes => nodes.shown.length),
-      sum(nodes => nodes.allStories.length),
-    );
+    return [l10n.t('Filter: {0} · {1} of {2} shown', words.join(', '), shown, all)];
   }
 
   private countSentence(folder: Folder | undefined): string[] {

@@ -19,6 +19,7 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { parseStoryRef, type StoryRef } from '../refs.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
@@ -40,12 +41,8 @@ export class StoryCommands implements Disposable {
   ) {
     this.stories = stories;
     this.folders = folders;
-    const register = (id: string, action: (...args: unknown[]) => Promise<void>) =>
-      this.store.add(
-        commands.registerCommand(id, (...args: unknown[]) =>
-          reportingErrors(log, () => action(...args)),
-        ),
-      );
+    const register = (id: string, action: (...args: readonly unknown[]) => Promise<void>) =>
+      this.store.add(registerCommand(id, log, action));
     register(Command.tickStory, argument => this.tick(parseStoryRef(argument), true));
     register(Command.untickStory, argument => this.tick(parseStoryRef(argument), false));
     register(Command.openStory, argument => this.openStory(parseStoryRef(argument)));

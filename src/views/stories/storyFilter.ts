@@ -1,5 +1,7 @@
+import * as z from 'zod';
+import { once } from '../../orchestrator/once.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import type { StoryState } from './storyState.ts';
+import { STATE_KINDS, type StoryState } from './storyState.ts';
 
 /** Which stories are shown: those in one of these states (any, when it is empty) that have these words. */
 export interface StoryFilter {
@@ -8,7 +10,15 @@ export interface StoryFilter {
   readonly text: string;
 }
 
+/** A filter as a window remembers it. */
+export interface KeptFilter {
+  readonly states: readonly string[];
+  readonly text: string;
+}
+
 export const NO_FILTER: StoryFilter = { states: new Set(), text: '' };
+
+const keptSchema = once(() => z.object({ states: z.array(z.string()), text: z.string() }));
 
 export function isFiltering({ states, text }: StoryFilter): boolean {
   return states.size > 0 || text.trim() !== '';
@@ -24,4 +34,20 @@ export function matchesFilter(filter: StoryFilter, story: Story, state: StorySta
   }
   const saying = `${story.id} ${story.title}`.toLowerCase();
   return text.split(/\s+/).every(word => saying.includes(word));
+}
+
+/** @returns what is remembered of a filter; `undefined` for none */
+export function keptFilter(filter: StoryFilter): KeptFilter | undefined {
+  return isFiltering(filter) ? { states: [...filter.states], text: filter.text } : undefined;
+}
+
+/** @param kept by this version or another one, which may know other states */
+export function parseFilter(kept: unknown): StoryFilter {
+  const { data } = kept === undefined ? {} : keptSchema().safeParse(kept);
+  return data === undefined
+    ? NO_FILTER
+    : {
+        states: new Set(STATE_KINDS.filter(kind => data.states.includes(kind))),
+        text: data.text,
+      };
 }

@@ -25,7 +25,8 @@ import {
   type StoryNode,
   type StoryTreeNode,
 } from './storyNodes.ts';
-import { stateIcon, stateMeaning, stateWords } from './storyWords.ts';
+import type { StoryState } from './storyState.ts';
+import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
 
@@ -117,7 +118,7 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
 }
 
 function storyItem(node: StoryNode): TreeItem {
-  const { folder, key, story, state } = node;
+  const { commits, folder, key, story, state } = node;
   // Labels of tree items are plain text: neither codicons nor markup of a story's title are drawn.
   const label = shorten(`${story.id} ${story.title.trim()}`, MAX_LABEL);
   const item = new TreeItem(
@@ -128,7 +129,8 @@ function storyItem(node: StoryNode): TreeItem {
   item.id = `story:${folder}:${key}`;
   item.description = words;
   item.iconPath = stateIcon(state);
-  item.contextValue = `story.${story.done ? 'done' : 'open'}.${state.kind}`;
+  const work = commits.length > 0 ? '.commits' : '';
+  item.contextValue = `story.${story.done ? 'done' : 'open'}.${state.kind}${work}`;
   item.checkboxState = {
     state: story.done ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked,
     tooltip: story.done
@@ -203,11 +205,17 @@ function problemItem({ file, folder }: ProblemNode): TreeItem {
   return item;
 }
 
-/** What a line says on a closer look; nothing where the line itself says it all. */
-export function toTooltip(node: StoryTreeNode): MarkdownString | string | undefined {
+/**
+ * What a line says on a closer look; nothing where the line itself says it all.
+ * @param reason why the last iteration on a story came out as it did
+ */
+export function toTooltip(
+  node: StoryTreeNode,
+  reason?: string,
+): MarkdownString | string | undefined {
   switch (node.kind) {
     case 'story':
-      return storyTooltip(node);
+      return storyTooltip(node, reason);
     case 'criterion':
       return appendWords(new MarkdownString(), shorten(node.criterion.text, 800));
     case 'commit':
@@ -222,15 +230,27 @@ export function toTooltip(node: StoryTreeNode): MarkdownString | string | undefi
   }
 }
 
-function storyTooltip({ story, state }: StoryNode): MarkdownString {
+/** Without what the meaning beside it says in whole. */
+function shortWords(state: StoryState): string {
+  switch (state.kind) {
+    case 'needsYou':
+    case 'blocked':
+    case 'waiting':
+      return kindName(state.kind);
+    default:
+      return stateWords(state);
+  }
+}
+
+function storyTooltip({ story, state }: StoryNode, reason: string | undefined): MarkdownString {
   const tooltip = new MarkdownString();
   appendWords(tooltip.appendMarkdown('**'), `${story.id} ${shorten(story.title, 300)}`);
   const means = stateMeaning(state);
-  const words = stateWords(state);
-  appendWords(
-    tooltip.appendMarkdown('**\n\n'),
-    means === undefined ? words : `${words} — ${means}`,
-  );
+  tooltip.appendMarkdown('**\n\n');
+  appendWords(tooltip, means === undefined ? stateWords(state) : `${shortWords(state)} — ${means}`);
+  if (reason !== undefined) {
+    appendWords(tooltip.appendMarkdown('\n\n'), reason);
+  }
   const facts = [
     ...(story.epic === undefined ? [] : [shorten(story.epic, 100)]),
     ...(story.priority === undefined ? [] : [l10n.t('priority {0}', story.priority)]),

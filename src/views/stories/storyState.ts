@@ -34,6 +34,25 @@ export type StoryState =
   | { readonly kind: 'next' }
   | { readonly kind: 'ready' };
 
+/** Every kind of state; what wants a person's eye comes first. */
+export const STATE_KINDS: readonly StoryState['kind'][] = [
+  'needsYou',
+  'blocked',
+  'stuck',
+  'failed',
+  'running',
+  'next',
+  'ready',
+  'waiting',
+  'skipped',
+  'parked',
+  'claimed',
+  'verified',
+  'approved',
+  'doneByHand',
+  'done',
+];
+
 /** What runs of a folder know together of its stories. */
 export interface RunFacts {
   readonly run: WatchedRun;

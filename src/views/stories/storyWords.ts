@@ -3,6 +3,9 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import type { StoryState } from './storyState.ts';
 
+/** Longest quotation in a tooltip, in UTF-16 units. */
+const MAX_MESSAGE = 800;
+
 /** A story's state in words, for the line's description and the screen reader. */
 export function stateWords(state: StoryState): string {
   switch (state.kind) {
@@ -12,18 +15,8 @@ export function stateWords(state: StoryState): string {
         : state.step === 'review'
           ? l10n.t('reviewing · iteration {0}', state.iteration)
           : l10n.t('running · iteration {0}', state.iteration);
-    case 'done':
-      return l10n.t('done');
-    case 'doneByHand':
-      return l10n.t('done by hand');
-    case 'claimed':
-      return l10n.t('claimed');
-    case 'verified':
-      return l10n.t('verified');
-    case 'approved':
-      return l10n.t('approved');
     case 'skipped':
-      return state.by === 'person' ? l10n.t('skipped') : l10n.t('skipped · stuck');
+      return state.by === 'person' ? kindName(state.kind) : l10n.t('skipped · stuck');
     case 'needsYou':
       return l10n.t('needs you · {0}', shorten(state.message, 120));
     case 'blocked':
@@ -36,18 +29,17 @@ export function stateWords(state: StoryState): string {
       return l10n.t('waits for {0}', shorten(state.for.join(', '), 80));
     case 'parked':
       return state.status === ''
-        ? l10n.t('put aside')
+        ? kindName(state.kind)
         : l10n.t('put aside · {0}', shorten(state.status, 40));
-    case 'next':
-      return l10n.t('next');
-    case 'ready':
-      return l10n.t('ready');
     default:
-      return assertNever(state);
+      return kindName(state.kind);
   }
 }
 
-/** Never the only one to tell a state: the words stand beside it. */
+/**
+ * One of its own for each kind of state: in a narrow side bar a long title leaves no room for the words, and colour
+ * alone tells nothing to many people.
+ */
 export function stateIcon(state: StoryState): ThemeIcon {
   switch (state.kind) {
     case 'running':
@@ -73,11 +65,11 @@ export function stateIcon(state: StoryState): ThemeIcon {
     case 'stuck':
       return new ThemeIcon('warning', new ThemeColor('problemsWarningIcon.foreground'));
     case 'waiting':
-      return new ThemeIcon('clock', new ThemeColor('disabledForeground'));
+      return new ThemeIcon('watch', new ThemeColor('disabledForeground'));
     case 'parked':
       return new ThemeIcon('archive', new ThemeColor('disabledForeground'));
     case 'next':
-      return new ThemeIcon('circle-large-outline', new ThemeColor('charts.blue'));
+      return new ThemeIcon('arrow-circle-right', new ThemeColor('charts.blue'));
     case 'ready':
       return new ThemeIcon('circle-large-outline');
     default:
@@ -85,7 +77,7 @@ export function stateIcon(state: StoryState): ThemeIcon {
   }
 }
 
-/** What stands behind a state's word, for those that need it. */
+/** What stands behind a state's word, for those that need it; the words of agents in whole. */
 export function stateMeaning(state: StoryState): string | undefined {
   switch (state.kind) {
     case 'claimed':
@@ -98,6 +90,20 @@ export function stateMeaning(state: StoryState): string | undefined {
       return state.by === 'person'
         ? l10n.t('left alone in this run, as you asked')
         : l10n.t('left alone in this run, since it did not get on');
+    case 'needsYou':
+      return l10n.t('its agent asks: {0}', shorten(state.message, MAX_MESSAGE));
+    case 'blocked':
+      return l10n.t('its agent said: {0}', shorten(state.message, MAX_MESSAGE));
+    case 'failed':
+      return l10n.t('its last agent failed, or what it claimed was refused');
+    case 'stuck':
+      return l10n.t('its agents made no commit and finished no criterion');
+    case 'waiting':
+      return l10n.t('these must be done first: {0}', shorten(state.for.join(', '), MAX_MESSAGE));
+    case 'parked':
+      return l10n.t('its file says so, and runs pass it over');
+    case 'next':
+      return l10n.t('its turn comes first');
     default:
       return undefined;
   }

@@ -114,7 +114,7 @@ export class LanguageModelTools implements Disposable {
         `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
       );
     }
-    // Claude Code is looked for with the active folder's settings, and the person looks at this one now.
+    // The person looks at this one now.
     this.parts.folders.activate(folder);
     this.parts.log.info(`A language model starts a run in ${folder.path}`);
     if (!(await this.parts.start(folder))) {
@@ -130,8 +130,9 @@ export class LanguageModelTools implements Disposable {
   }
 
   /** What the person agrees to. What comes from files is text there, not Markdown. */
-  private async question({ name, path, stories }: Folder): Promise<MarkdownString> {
+  private async question(folder: Folder): Promise<MarkdownString> {
     const { settings } = this.parts;
+    const { name, path, stories } = folder;
     await stories.refresh();
     const file = stories.current;
     const list = file?.kind === 'stories' ? file.stories : [];
@@ -143,7 +144,7 @@ export class LanguageModelTools implements Disposable {
         open,
         name,
       ),
-      ...(workspace.isTrusted ? [await this.whoPays()] : []),
+      ...(workspace.isTrusted ? [await this.whoPays(folder)] : []),
       ...(budgetUsd === undefined
         ? [l10n.t('No budget is set in the settings of this window.')]
         : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd, translate))]),
@@ -155,10 +156,10 @@ export class LanguageModelTools implements Disposable {
   }
 
   /** A person should know before they agree; what cannot be found out is said, too. */
-  private async whoPays(): Promise<string> {
+  private async whoPays(folder: Folder): Promise<string> {
     const { claude, log } = this.parts;
     try {
-      const state = await claude.look();
+      const state = await claude.look(folder);
       return state.kind === 'missing'
         ? l10n.t('Claude Code was not found, so the run will probably not start.')
         : payerSentence(state.payer);

@@ -1,0 +1,18 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type NewStoryFile, prdFileText } from './prdWriter.ts';
+
+/**
+ * Writes a `prd.json` where there is none, with the folders it is in. One that has appeared meanwhile stays as it is.
+ * @param file absolute path
+ */
+export async function createStoryFile(file: string, stories: NewStoryFile): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  try {
+    await writeFile(file, prdFileText(stories), { flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      throw error;
+    }
+  }
+}
