@@ -72,7 +72,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
             raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
           );
     case 'budget':
-      return `${usedUp(end, t)} ${raise('--budget', 'budgetUsd (.omc/config.json)', t, door)}`;
+      return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
       return door === 'terminal'
         ? t(
@@ -123,7 +123,7 @@ function usedUp({ budgetUsd, costEstimated, costUsd }: RunEnd, t: Translate): st
 function raise(flag: string, setting: string, t: Translate, door: Door): string {
   return door === 'terminal'
     ? t('Raise it with {0} and run with --resume.', flag)
-    : t('Raise {0} and start again to go on.', setting);
+    : t('Start again for another run with the same limit, or change {0} first.', setting);
 }
 
 function resume(mend: string, t: Translate, door: Door): string {

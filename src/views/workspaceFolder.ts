@@ -1,13 +1,16 @@
 import { l10n, workspace } from 'vscode';
 import { MendableError } from './errors.ts';
 
+/** VS Code's own command that lets a person trust a workspace. */
+export const MANAGE_TRUST = 'workbench.trust.manage';
+
 /** @throws {MendableError} in a workspace that is not trusted, where nothing may be run */
 export function requireTrust(): void {
   if (!workspace.isTrusted) {
     throw new MendableError(
       l10n.t('Ralph runs agents and git only in a trusted workspace. Trust this folder first.'),
       l10n.t('Manage Workspace Trust'),
-      'workbench.trust.manage',
+      MANAGE_TRUST,
     );
   }
 }

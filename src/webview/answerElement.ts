@@ -1,5 +1,5 @@
 import { html, LitElement, type PropertyValues } from 'lit';
-import type { ProgressStrings } from '../views/progress/protocol.ts';
+import type { ProgressStrings, ShownQuestion } from '../views/progress/protocol.ts';
 import { post, savedPageState, savePageState } from './vsCodeApi.ts';
 
 /** Longest answer, as the protocol takes it, in UTF-16 units. */
@@ -14,8 +14,7 @@ export class AnswerElement extends LitElement {
     isSent: { attribute: false },
   };
 
-  /** Tells this question from another one. */
-  declare question: string;
+  declare question: ShownQuestion | undefined;
   declare strings: ProgressStrings | undefined;
   declare protected text: string;
   /** The button is not pressed twice while the answer is on its way. */
@@ -23,7 +22,7 @@ export class AnswerElement extends LitElement {
 
   constructor() {
     super();
-    this.question = '';
+    this.question = undefined;
     this.text = '';
     this.isSent = false;
   }
@@ -33,16 +32,18 @@ export class AnswerElement extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    if (changed.has('question')) {
+    const before = changed.get('question') as ShownQuestion | undefined;
+    // Each snapshot has an object of its own for the same question.
+    if (changed.has('question') && before?.id !== this.question?.id) {
       const { draft } = savedPageState();
-      this.text = draft?.question === this.question ? draft.text : '';
+      this.text = draft !== undefined && draft.question === this.question?.id ? draft.text : '';
       this.isSent = false;
     }
   }
 
   protected override render(): unknown {
-    const { isSent, strings, text } = this;
-    if (!strings) {
+    const { isSent, question, strings, text } = this;
+    if (!strings || !question) {
       return undefined;
     }
     const cannotSend = isSent || text.trim() === '';
@@ -69,8 +70,8 @@ export class AnswerElement extends LitElement {
             class="primary"
             aria-disabled=${cannotSend ? 'true' : 'false'}
             @click=${() => this.send()}
-          >${strings.sendAnswer}</button>
-          <span id="answer-help" class="quiet">${strings.answerHelp}</span>
+          >${question.send}</button>
+          <span id="answer-help" class="quiet">${question.help}</span>
         </div>
       </div>
     `;
@@ -79,7 +80,9 @@ export class AnswerElement extends LitElement {
   private keep(text: string): void {
     this.text = text;
     this.isSent = false;
-    savePageState({ draft: { question: this.question, text } });
+    if (this.question) {
+      savePageState({ draft: { question: this.question.id, text } });
+    }
   }
 
   private send(): void {

@@ -31,7 +31,7 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
       ${until === undefined ? nothing : html`<p class="sentence">${goesOn(until, strings, clockOffset)}</p>`}
       ${
         question
-          ? html`<ralph-answer .question=${question.id} .strings=${strings}></ralph-answer>`
+          ? html`<ralph-answer .question=${question} .strings=${strings}></ralph-answer>`
           : nothing
       }
       <div class="meters">

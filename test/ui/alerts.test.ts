@@ -36,7 +36,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await expect(alert.locator('a', { hasText: 'green' })).toHaveCount(0);
   await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-1-question');
-  await alert.getByRole('button', { name: 'Answer…' }).click();
+  await alert.getByRole('button', { name: 'Answer and Go On…' }).click();
   const input = page.locator('.quick-input-widget input[type="text"]');
   await expect(input).toBeVisible();
   await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
@@ -49,7 +49,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await statusBar('Ralph needs you · 0/1').locator('a').focus();
   await page.keyboard.press('Enter');
   const actions = page.locator('.quick-input-widget .monaco-list-row');
-  await expect(actions.first()).toContainText('Answer…');
+  await expect(actions.first()).toContainText('Answer and Go On…');
   await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-3-actions');
   await page.keyboard.press('Enter');

@@ -158,6 +158,17 @@ test('Restricted Mode offers trust, and no command starts or writes anything', a
   await expect(workbench.treeItem(/^US-001/)).toBeVisible();
   await expect(view.getByText('nothing runs until you trust this folder')).toBeVisible();
   await workbench.screenshot('welcome-restricted');
+  const hover = page.locator('.monaco-hover:visible');
+  await workbench.statusBarItem('Ralph 0/5').hover();
+  await expect(hover).toContainText('nothing runs until you trust this folder');
+  await expect(hover.getByRole('link', { name: 'Manage Workspace Trust' })).toBeVisible();
+  await expect(hover).not.toContainText('Start Fresh Run');
+  await page.screenshot({ path: 'test-results/screenshots/statusBar-restricted.png' });
+  await workbench.statusBarItem('Ralph 0/5').click();
+  const offered = page.locator('.quick-input-widget .monaco-list-row');
+  await expect(offered.first()).toContainText('Manage Workspace Trust');
+  await expect(offered.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);
+  await page.keyboard.press('Escape');
 
   const refusals = workbench.notification('only in a trusted workspace');
   const first = commands.indexOf('ralphFresh.startRun');

@@ -22,6 +22,7 @@ const current = {
   handled: new Map(),
   commits: 0,
 };
+const commit = { hash: 'a'.repeat(40), subject: 'feat: it', at: '', iteration: 1 };
 
 const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
@@ -59,8 +60,26 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'the work is done',
-    fittingActions(ended({ outcome: 'completed' }), false, { ...here, allDone: true }),
+    fittingActions(ended({ outcome: 'completed', commits: [commit] }), false, {
+      ...here,
+      allDone: true,
+    }),
     ['review', 'progress', 'stories'],
+  ],
+  [
+    'the work was done already, and nothing is there to be reviewed',
+    fittingActions(ended({ outcome: 'completed' }), false, { ...here, allDone: true }),
+    ['progress', 'stories'],
+  ],
+  [
+    'a budget that is used up',
+    fittingActions(ended({ outcome: 'budget', commits: [commit] }), false, here),
+    ['start', 'changeLimit', 'review', 'progress', 'stories'],
+  ],
+  [
+    'iterations that are used up, though the last of them has finished the work',
+    fittingActions(ended({ outcome: 'maxIterations' }), false, { ...here, allDone: true }),
+    ['progress', 'stories'],
   ],
   [
     'a killed loop',
@@ -73,9 +92,17 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
     ['start', 'progress', 'stories'],
   ],
   [
-    'Restricted Mode looks and does nothing',
+    'Restricted Mode looks, and can only end what runs',
     fittingActions(living({ current }), true, { ...here, isTrusted: false }),
-    ['progress', 'terminal', 'stories'],
+    ['trust', 'stop', 'progress', 'terminal', 'stories'],
+  ],
+  [
+    'Restricted Mode offers no start',
+    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, {
+      ...here,
+      isTrusted: false,
+    }),
+    ['trust', 'progress', 'stories'],
   ],
   [
     'several folders',

@@ -242,6 +242,10 @@ describe('progressSnapshot', () => {
       ['resumeRun', 'giveHint', 'skipStory', 'stopRun', 'showTerminal'],
     );
     assert.deepEqual(buttons(false, begin), ['startRun']);
+    for (const outcome of ['budget', 'maxIterations'] as const) {
+      const ended = { type: 'run.ended', outcome, exitCode: 1, stories, iterations: 1 } as const;
+      assert.deepEqual(buttons(false, ended), ['startRun', 'openLimitSetting']);
+    }
   });
 
   it('lets a question be answered while it waits, and after it has ended the run', () => {
@@ -278,8 +282,19 @@ describe('progressSnapshot', () => {
     const run = (alive: boolean, ...bodies: RunEventBody[]) =>
       snapshot([started, ...asked, ...bodies], alive).run;
     assert.equal(run(true)?.question, undefined);
-    assert.deepEqual(run(true, pause)?.question, { id: 'r1/1' });
-    assert.deepEqual(run(false, ended)?.question, { id: 'r1/1' });
+    assert.deepEqual(run(true, pause)?.question, {
+      id: 'r1/1',
+      send: 'Send Answer',
+      help: 'The next agent is told the question and your answer.',
+    });
+    const { question, actions } = run(false, ended) ?? {};
+    assert.deepEqual(question, {
+      id: 'r1/1',
+      send: 'Answer and Go On',
+      help: 'The run goes on: its next agent is told the question and your answer.',
+    });
+    // One button at most is the one to press.
+    assert.deepEqual(actions, [{ action: 'startRun', label: 'Start Fresh Run' }]);
     const after = run(false, ended, answered);
     assert.equal(after?.question, undefined);
     assert.match(after?.sentence ?? '', /Your answer is kept/);

@@ -107,7 +107,7 @@ describe('an end', () => {
     );
     assert.equal(
       last(events, 'window').at(-1)?.text,
-      '[Ralph Fresh] The budget of $5.00 is used up ($5.12). Raise budgetUsd (.omc/config.json) and start again to go on.',
+      '[Ralph Fresh] The budget of $5.00 is used up ($5.12). Start again for another run with the same limit, or change ralphFresh.budgetUsd first.',
     );
   });
 

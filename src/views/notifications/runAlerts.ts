@@ -5,14 +5,16 @@ import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { iterationCount, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
-import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
+import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { alertOf, type RunAlert } from '../run/alertOf.ts';
-import { openSettings } from '../settings/openSettings.ts';
+import { answerLabel } from '../run/answerLabel.ts';
+import { limitSetting } from '../run/limitSetting.ts';
+import { openRunSetting } from '../settings/openSettings.ts';
 import { translate } from '../translate.ts';
 
 /** What was told already, per workspace: run and cause. */
@@ -148,7 +150,7 @@ export class RunAlerts implements Disposable {
               ? l10n.t('The agent asks: {0}', words)
               : l10n.t('The agent of {0} asks: {1}', shorten(storyId, 60), words),
           buttons: [
-            button(l10n.t('Answer…'), Command.answerQuestion),
+            button(answerLabel(ended), Command.answerQuestion),
             transcript(iteration),
             ...(ended ? [] : [stop]),
           ],
@@ -194,10 +196,7 @@ export class RunAlerts implements Disposable {
             ...review,
             {
               label: l10n.t('Open Settings'),
-              run: () =>
-                openSettings(
-                  `${SETTINGS_SECTION}.${outcome === 'budget' ? 'budgetUsd' : 'maxIterations'}`,
-                ),
+              run: () => openRunSetting(limitSetting(outcome)),
             },
             again,
           ],

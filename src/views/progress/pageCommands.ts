@@ -3,22 +3,23 @@ import { commands, type LogOutputChannel, l10n } from 'vscode';
 import { assertNever } from '../../orchestrator/assertNever.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
-import { deliverRequest } from '../../orchestrator/run/requests.ts';
 import { Command } from '../contributions.ts';
 import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { CommitRef, IterationRef, StoryRef } from '../refs.ts';
+import { limitSetting } from '../run/limitSetting.ts';
 import { storyAtWork } from '../run/storyAtWork.ts';
-import { requireFolder, requireTrust } from '../workspaceFolder.ts';
+import { openRunSetting } from '../settings/openSettings.ts';
+import { requireFolder } from '../workspaceFolder.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
 
 /** A prompt is at most some hundred KB. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
-const ACTIONS: Readonly<Record<PageAction, string>> = {
+const ACTIONS: Readonly<Record<Exclude<PageAction, 'openLimitSetting'>, string>> = {
   startRun: Command.startRun,
   pauseRun: Command.pauseRun,
   resumeRun: Command.resumeRun,
@@ -77,8 +78,14 @@ export class PageCommands {
           await commands.executeCommand(Command.showTerminal);
         }
         break;
+      case 'openLimitSetting':
+        await openRunSetting(limitSetting(this.model.current.state.outcome));
+        break;
       case 'answer':
-        await this.answer(wish.text);
+        await commands.executeCommand(Command.answerQuestion, {
+          folder: this.folder().path,
+          text: wish.text,
+        });
         break;
       case 'openCommit': {
         const ref: CommitRef = { folder: this.folder().path, hash: wish.hash };
@@ -104,12 +111,6 @@ export class PageCommands {
       default:
         assertNever(wish);
     }
-  }
-
-  private async answer(text: string): Promise<void> {
-    requireTrust();
-    await deliverRequest(this.folder().files, { type: 'answer', text });
-    await this.model.refresh();
   }
 
   /** Opens the prompt at the line where one of its sections begins. */

@@ -35,8 +35,6 @@ export function progressStrings(): ProgressStrings {
     openCommit: l10n.t('Open the changes of commit {0}: {1}'),
     openSection: l10n.t('{0}: {1} tokens, {2} of the prompt'),
     answer: l10n.t('Your answer'),
-    answerHelp: l10n.t('The next agent is told the question and your answer.'),
-    sendAnswer: l10n.t('Send Answer'),
     goesOnIn: l10n.t('Goes on at {0}, in {1}.'),
     emptyTitle: l10n.t('No run yet'),
     emptyText: l10n.t(

@@ -64,8 +64,8 @@ export interface ShownRun {
   /** ISO time when a usage limit ends. */
   readonly until?: string;
   readonly actions: readonly ShownAction[];
-  /** An agent's question that can be answered now; `id` tells it from another one. */
-  readonly question?: { readonly id: string };
+  /** An agent's question that can be answered now. */
+  readonly question?: ShownQuestion;
   /** What runs now; present while the loop is alive. */
   readonly now?: ShownNow;
   /** Absent without stories: a task in free words. */
@@ -80,6 +80,14 @@ export interface ShownRun {
   readonly timeline: ShownTimeline;
 }
 
+export interface ShownQuestion {
+  /** Tells it from another one. */
+  readonly id: string;
+  /** Words of the button, and what comes of the answer. */
+  readonly send: string;
+  readonly help: string;
+}
+
 /** Every button of the page's head, by the command it stands for. */
 export const PAGE_ACTIONS = [
   'startRun',
@@ -90,6 +98,7 @@ export const PAGE_ACTIONS = [
   'skipStory',
   'giveHint',
   'openRunChanges',
+  'openLimitSetting',
   'showTerminal',
 ] as const;
 export type PageAction = (typeof PAGE_ACTIONS)[number];
@@ -269,8 +278,6 @@ export interface ProgressStrings {
   /** `{0}` title, `{1}` tokens, `{2}` share. */
   readonly openSection: string;
   readonly answer: string;
-  readonly answerHelp: string;
-  readonly sendAnswer: string;
   /** `{0}` a time. */
   readonly goesOnIn: string;
   readonly emptyTitle: string;

@@ -1,5 +1,6 @@
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
+import { limitSetting } from '../run/limitSetting.ts';
 import type { PageAction, ShownAction } from './protocol.ts';
 
 /** How a living run was asked to stop. */
@@ -18,10 +19,18 @@ export function runActions(
   if (!active) {
     const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
     const hasChanges = state.commits.length > 0;
+    const isAsking = state.outcome === 'needsHuman' && state.question !== undefined;
     // After the work is done, another run is nothing to urge.
     return state.outcome === 'completed'
       ? [...(hasChanges ? [{ ...review, primary: true } as const] : []), start(t)]
-      : [{ ...start(t), primary: true }, ...(hasChanges ? [review] : [])];
+      : [
+          // The answer has a button of its own, and lets the run go on.
+          { ...start(t), ...(!isAsking && { primary: true as const }) },
+          ...(limitSetting(state.outcome) === undefined
+            ? []
+            : [button('openLimitSetting', t('Open Settings'))]),
+          ...(hasChanges ? [review] : []),
+        ];
   }
   if (stopping === 'now') {
     return [{ action: 'stopRun', label: t('Stopping…'), pending: true }, terminal(t)];

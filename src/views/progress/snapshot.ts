@@ -56,7 +56,7 @@ function shownRun(
   const stopping = active ? stoppingOf(state, events) : undefined;
   const stories = storiesMeter(state, t, numbers);
   const cost = costMeter(state, rows, t, numbers);
-  const question = openQuestion(id, state, active);
+  const question = openQuestion(id, state, active, t);
   const charts = shownCharts(state, events, rows, t, numbers);
   const prompt = shownPrompt(events, t, numbers);
   return {
@@ -88,12 +88,31 @@ function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping 
 }
 
 /** One that waits for its answer, or ended the run, which goes on with it. */
-function openQuestion(id: string, state: RunState, active: boolean): ShownRun['question'] {
+function openQuestion(
+  id: string,
+  state: RunState,
+  active: boolean,
+  t: Translate,
+): ShownRun['question'] {
   const { outcome, question, waiting } = state;
   const isAsked = active
     ? waiting?.kind === 'pause' && waiting.reason === 'question'
     : outcome === 'needsHuman';
-  return question && isAsked ? { id: `${id}/${question.iteration}` } : undefined;
+  if (!question || !isAsked) {
+    return undefined;
+  }
+  return {
+    id: `${id}/${question.iteration}`,
+    ...(active
+      ? {
+          send: t('Send Answer'),
+          help: t('The next agent is told the question and your answer.'),
+        }
+      : {
+          send: t('Answer and Go On'),
+          help: t('The run goes on: its next agent is told the question and your answer.'),
+        }),
+  };
 }
 
 function storiesMeter(

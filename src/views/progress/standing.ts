@@ -89,11 +89,11 @@ function ended(state: RunState, t: Translate): Standing {
         sentence:
           stories.total === 0
             ? t(
-                'Ended after {0} iterations. Raise ralphFresh.maxIterations and start again to go on.',
+                'Ended after {0} iterations. Start again for another run with the same limit, or change ralphFresh.maxIterations first.',
                 iterations,
               )
             : t(
-                'Ended after {0} iterations with {1} of {2} stories done. Raise ralphFresh.maxIterations and start again to go on.',
+                'Ended after {0} iterations with {1} of {2} stories done. Start again for another run with the same limit, or change ralphFresh.maxIterations first.',
                 iterations,
                 stories.done,
                 stories.total,
@@ -178,7 +178,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
 /** A run that ended with a question goes on where it was, and what it is told now counts then. */
 function needsHumanSentence({ answers, question }: RunState, t: Translate): string {
   if (question !== undefined) {
-    return t('Answer here, then start a run: its next agent reads the answer.');
+    return t('The run has ended for this question, and goes on with your answer.');
   }
   return answers.length > 0
     ? t('Your answer is kept. Start a run to go on: its next agent reads it.')

@@ -1,7 +1,9 @@
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { limitSetting } from './limitSetting.ts';
 
 export const RUN_ACTIONS = [
+  'trust',
   'answer',
   'resume',
   'tryNow',
@@ -13,6 +15,7 @@ export const RUN_ACTIONS = [
   'stop',
   'start',
   'goOn',
+  'changeLimit',
   'review',
   'progress',
   'terminal',
@@ -36,7 +39,9 @@ export function fittingActions(
   isQuestionOpen: boolean,
   { allDone, folders, isTrusted }: Surroundings,
 ): readonly RunAction[] {
-  const found = isTrusted ? [...steering(run, isQuestionOpen, allDone)] : [];
+  const found: readonly RunAction[] = isTrusted
+    ? steering(run, isQuestionOpen, allDone)
+    : ['trust', ...(run.alive ? (['stop'] as const) : [])];
   const look: RunAction[] = [
     'progress',
     ...(run.alive ? (['terminal'] as const) : []),
@@ -83,9 +88,12 @@ function steering(
         state.outcome,
       );
       const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start'];
+      const limit: RunAction[] =
+        allDone || limitSetting(state.outcome) === undefined ? [] : ['changeLimit'];
+      const review: RunAction[] = state.commits.length > 0 ? ['review'] : [];
       return state.outcome === 'completed'
-        ? ['review', ...start]
-        : [...answer, ...start, ...(state.commits.length > 0 ? (['review'] as const) : [])];
+        ? [...review, ...start]
+        : [...answer, ...start, ...limit, ...review];
     }
     case 'none':
       return allDone ? [] : ['start'];

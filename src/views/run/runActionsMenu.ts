@@ -1,14 +1,18 @@
 import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { Command, View } from '../contributions.ts';
+import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
+import { openRunSetting } from '../settings/openSettings.ts';
+import { MANAGE_TRUST } from '../workspaceFolder.ts';
+import { answerLabel } from './answerLabel.ts';
 import { fittingActions, type RunAction } from './fittingActions.ts';
 import { folderOf } from './folderOf.ts';
 import { isAllDone } from './isAllDone.ts';
+import { limitSetting } from './limitSetting.ts';
 import { openQuestion } from './openQuestion.ts';
 import { storyAtWork } from './storyAtWork.ts';
 
@@ -68,9 +72,15 @@ export class RunActionsMenu implements Disposable {
     const atStory = at === undefined ? { folder: path } : { folder: path, storyId: at };
     const named = at === undefined ? {} : { description: plainLabel(at, 60) };
     switch (action) {
+      case 'trust':
+        return {
+          label: `$(workspace-untrusted) ${l10n.t('Manage Workspace Trust')}`,
+          description: l10n.t('nothing runs until you trust this folder'),
+          run: () => commands.executeCommand(MANAGE_TRUST),
+        };
       case 'answer':
         return {
-          label: `$(comment-discussion) ${l10n.t('Answer…')}`,
+          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive)}`,
           description: plainLabel(openQuestion(folder.runs.current)?.message ?? '', 120),
           ...run(Command.answerQuestion),
         };
@@ -120,6 +130,14 @@ export class RunActionsMenu implements Disposable {
           description: l10n.t('goes on where the last one ended'),
           ...run(Command.startRun),
         };
+      case 'changeLimit': {
+        const setting = limitSetting(folder.runs.current.state.outcome);
+        return {
+          label: `$(settings-gear) ${l10n.t('Open Settings')}`,
+          description: setting === undefined ? '' : `${SETTINGS_SECTION}.${setting}`,
+          run: () => openRunSetting(setting),
+        };
+      }
       case 'review':
         return {
           label: `$(diff-multiple) ${l10n.t('Review Changes')}`,

@@ -1,10 +1,13 @@
 import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
+import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { once } from '../../orchestrator/once.ts';
 import { requireOwnHints } from '../../orchestrator/ownHints.ts';
 import type { RunRequest } from '../../orchestrator/run/inbox.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { deliverRequest } from '../../orchestrator/run/requests.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -23,6 +26,9 @@ import { storyAtWork } from './storyAtWork.ts';
 
 /** So much of a question is in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
+
+/** From the progress page, where it was written already. */
+const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }));
 
 /** The commands that start, steer and stop runs: they launch the loop or leave it a request. */
 export class RunCommands implements Disposable {
@@ -56,7 +62,14 @@ export class RunCommands implements Disposable {
     register(Command.skipStory, (folder, story) => this.skip(folder, story));
     register(Command.resetStory, (folder, story) => this.reset(folder, story));
     register(Command.giveHint, (folder, story) => this.hint(folder, story));
-    register(Command.answerQuestion, folder => this.answer(folder));
+    this.store.add(
+      registerCommand(Command.answerQuestion, log, argument =>
+        this.answer(
+          folderOf(folders, folderPathOf(argument)),
+          answerSchema().safeParse(argument).data?.text,
+        ),
+      ),
+    );
   }
 
   dispose(): void {
@@ -180,7 +193,7 @@ export class RunCommands implements Disposable {
   }
 
   /** An answer lets the run go on, also one that has ended for the question. */
-  private async answer(folder: Folder): Promise<void> {
+  private async answer(folder: Folder, given: string | undefined): Promise<void> {
     requireTrust();
     await folder.runs.refresh();
     const question = openQuestion(folder.runs.current);
@@ -189,15 +202,7 @@ export class RunCommands implements Disposable {
         l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
       );
     }
-    const text = await askText({
-      title:
-        question.storyId === undefined
-          ? l10n.t('The agent asks')
-          : l10n.t('The agent of {0} asks', plainLabel(question.storyId, 60)),
-      prompt: plainLabel(question.message, MAX_QUESTION),
-      placeholder: l10n.t('Your answer; the next agent gets it with the question'),
-      draftOf: `answer\0${folder.path}\0${question.message}`,
-    });
+    const text = given ?? (await askAnswer(folder, question));
     if (text === undefined) {
       return;
     }
@@ -220,6 +225,23 @@ export class RunCommands implements Disposable {
       throw noRun();
     }
   }
+}
+
+function askAnswer(
+  { path, runs }: Folder,
+  { message, storyId }: NonNullable<RunState['question']>,
+): Promise<string | undefined> {
+  return askText({
+    title:
+      storyId === undefined
+        ? l10n.t('The agent asks')
+        : l10n.t('The agent of {0} asks', plainLabel(storyId, 60)),
+    prompt: plainLabel(message, MAX_QUESTION),
+    placeholder: runs.current.alive
+      ? l10n.t('Your answer; the next agent gets it with the question')
+      : l10n.t('Your answer; the run goes on, and its next agent gets it with the question'),
+    draftOf: `answer\0${path}\0${message}`,
+  });
 }
 
 /** A request without any run would begin a journal that no run has. */

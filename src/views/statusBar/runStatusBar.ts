@@ -6,20 +6,26 @@ import {
   type StatusBarItem,
   ThemeColor,
   window,
+  workspace,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { dollars, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
+import { answerLabel } from '../run/answerLabel.ts';
+import { fittingActions, type RunAction } from '../run/fittingActions.ts';
+import { isAllDone } from '../run/isAllDone.ts';
 import { openQuestion } from '../run/openQuestion.ts';
 import { appendWords } from '../tooltipText.ts';
 import { translate } from '../translate.ts';
+import { MANAGE_TRUST } from '../workspaceFolder.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -28,8 +34,10 @@ const LINKED = [
   Command.stopRun,
   Command.resumeRun,
   Command.answerQuestion,
+  Command.openRunChanges,
   Command.showTerminal,
   Command.showProgress,
+  MANAGE_TRUST,
 ];
 
 /** One item that tells how the active folder's run stands, or how many stories wait for one; hidden where there are none. */
@@ -52,6 +60,7 @@ export class RunStatusBar implements Disposable {
     // The loop tells of a usage limit once a minute, which moves the countdown.
     this.store.add(model.onDidChange(() => this.update()));
     this.store.add(stories.onDidChange(() => this.update()));
+    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.update()));
   }
 
   dispose(): void {
@@ -79,7 +88,7 @@ export class RunStatusBar implements Disposable {
     item.text = `$(${icon}) ${text}`;
     item.accessibilityInformation = { label: spoken(text, urgency) };
     item.backgroundColor = cause === this.seen ? undefined : background(urgency);
-    item.tooltip = tooltip(this.model.current);
+    item.tooltip = tooltip(this.model.current, this.stories.current);
     item.show();
   }
 
@@ -117,7 +126,7 @@ function background(urgency: Urgency): ThemeColor | undefined {
       );
 }
 
-function tooltip(run: WatchedRun): MarkdownString {
+function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
   const { state } = run;
   const text = new MarkdownString();
   text.isTrusted = { enabledCommands: LINKED };
@@ -130,7 +139,11 @@ function tooltip(run: WatchedRun): MarkdownString {
   for (const line of facts(run)) {
     appendWords(text, shorten(line, 600)).appendMarkdown('\n\n');
   }
-  text.appendMarkdown('---\n\n').appendMarkdown(links(run).join(' · '));
+  if (!workspace.isTrusted) {
+    text.appendText(l10n.t('Restricted Mode: nothing runs until you trust this folder.'));
+    text.appendMarkdown('\n\n');
+  }
+  text.appendMarkdown('---\n\n').appendMarkdown(links(run, file).join(' · '));
   return text;
 }
 
@@ -167,15 +180,42 @@ function standing(run: WatchedRun, state: RunState): string[] {
     : [outcomeSentence(runEnd(state, outcome), translate, 'window').text];
 }
 
-/** Markdown of our own words alone. */
-function links(run: WatchedRun): string[] {
-  const link = (words: string, command: string) => `[${words}](command:${command})`;
-  return [
-    ...(openQuestion(run) === undefined ? [] : [link(l10n.t('Answer…'), Command.answerQuestion)]),
-    ...(run.alive && run.state.waiting ? [link(l10n.t('Resume'), Command.resumeRun)] : []),
-    ...(run.alive
-      ? [link(l10n.t('Show Terminal'), Command.showTerminal), link(l10n.t('Stop'), Command.stopRun)]
-      : [link(l10n.t('Start Fresh Run'), Command.startRun)]),
-    link(l10n.t('Show Progress'), Command.showProgress),
-  ];
+/** The few of the actions that fit now; Markdown of our own words alone. */
+function links(run: WatchedRun, file: StoryFile | undefined): string[] {
+  const actions = fittingActions(run, openQuestion(run) !== undefined, {
+    allDone: isAllDone(file, run.state),
+    isTrusted: workspace.isTrusted,
+    folders: 1,
+  });
+  return actions.flatMap(action => {
+    const { command, words } = linkOf(action, run) ?? {};
+    return command === undefined ? [] : [`[${words}](command:${command})`];
+  });
+}
+
+function linkOf(action: RunAction, { alive }: WatchedRun) {
+  const link = (words: string, command: string) => ({ words, command });
+  switch (action) {
+    case 'trust':
+      return link(l10n.t('Manage Workspace Trust'), MANAGE_TRUST);
+    case 'answer':
+      return link(answerLabel(!alive), Command.answerQuestion);
+    case 'resume':
+      return link(l10n.t('Resume'), Command.resumeRun);
+    case 'tryNow':
+      return link(l10n.t('Try Now'), Command.resumeRun);
+    case 'start':
+    case 'goOn':
+      return link(l10n.t('Start Fresh Run'), Command.startRun);
+    case 'stop':
+      return link(l10n.t('Stop'), Command.stopRun);
+    case 'review':
+      return link(l10n.t('Review Changes'), Command.openRunChanges);
+    case 'progress':
+      return link(l10n.t('Show Progress'), Command.showProgress);
+    case 'terminal':
+      return link(l10n.t('Show Terminal'), Command.showTerminal);
+    default:
+      return undefined;
+  }
 }
