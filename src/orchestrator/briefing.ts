@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { describeGuardChange, type GuardChange } from './guard/guard.ts';
 import { fitHandoff, type RalphFreshHandoff, refreshHandoffFromFiles } from './handoff.ts';
-import { iterationPrompt, type PromptInput } from './prompt/prompt.ts';
+import { iterationPrompt } from './prompt/prompt.ts';
+import type { PromptInput } from './prompt/promptInput.ts';
 import type { RunState } from './run/runState.ts';
 import { type RunContext, relativePath } from './runContext.ts';
 import type { Story } from './stories/story.ts';

@@ -1,3 +1,5 @@
+import { fenceAfter } from './codeFence.ts';
+
 /** What an agent's final answer says about its task. It is a claim; files and checks decide. */
 export type Signal =
   | { readonly kind: 'complete'; readonly message: string }
@@ -81,16 +83,9 @@ function withoutQuotations(text: string): string {
   return text
     .split(/\r?\n/)
     .map(line => {
-      const [, mark, info] = /^\s{0,40}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
-      if (fence !== undefined) {
-        // A closing fence has nothing behind it (CommonMark 4.5).
-        if (mark?.startsWith(fence) && info?.trim() === '') {
-          fence = undefined;
-        }
-        return '';
-      }
-      if (mark !== undefined) {
-        fence = mark;
+      const before = fence;
+      fence = fenceAfter(line.trimStart(), fence);
+      if (before !== undefined || fence !== undefined) {
         return '';
       }
       return /^\s{0,40}>/.test(line) ? '' : line;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isTracked } from './git/trackedFile.ts';
-import { HINT_TOKENS, hintTokens } from './prompt/promptSections.ts';
+import { HINT_TOKENS, hintTokens } from './prompt/promptBudget.ts';
 import { estimateTokens } from './prompt/tokens.ts';
 import { type PendingHint, pendingHints, removePendingHints } from './run/pendingHints.ts';
 import type { RunContext } from './runContext.ts';

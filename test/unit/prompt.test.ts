@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { fitHandoff, initHandoff, type RalphFreshHandoff } from '../../src/orchestrator/handoff.ts';
+import { generateIterationPrompt, iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
 import {
-  generateIterationPrompt,
-  iterationPrompt,
   PROMPT_BUDGET,
   PROMPT_MAX_TOKENS,
-  type PromptInput,
   type SectionName,
-} from '../../src/orchestrator/prompt/prompt.ts';
+} from '../../src/orchestrator/prompt/promptBudget.ts';
+import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
 import { estimateTokens } from '../../src/orchestrator/prompt/tokens.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 

@@ -5,11 +5,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { initHandoff } from '../../src/orchestrator/handoff.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import {
-  generateIterationPrompt,
-  iterationPrompt,
-  type PromptInput,
-} from '../../src/orchestrator/prompt/prompt.ts';
+import { generateIterationPrompt, iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
+import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
 import {
   PLACEHOLDERS,
   parsePromptTemplate,

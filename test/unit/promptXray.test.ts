@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { initHandoff } from '../../src/orchestrator/handoff.ts';
-import { iterationPrompt, type PromptInput } from '../../src/orchestrator/prompt/prompt.ts';
+import { iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
+import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { english } from '../../src/presentation/sentences.ts';

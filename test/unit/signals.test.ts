@@ -27,6 +27,7 @@ describe('a promise that is given', () => {
     ['behind a colon', `Result: ${TAG}`],
     ['before other lines', `${TAG}\n\nThat was all of it.`],
     ['behind a code block', `\`\`\`sh\nnpm test\n\`\`\`\n${TAG}`],
+    ['behind a line that begins with code', `\`\`\`npm test\`\`\` passes.\n${TAG}`],
     ['in a line after one with code', `I ran \`npm test\`.\n${TAG}`],
   ];
   for (const [name, text] of given) {
@@ -52,6 +53,7 @@ describe('a promise that is talked about', () => {
     ['in back-ticks', `I will say \`${TAG}\` at the end.`],
     ['in back-ticks alone on a line', `\`${TAG}\``],
     ['in double back-ticks', `\`\`${TAG}\`\``],
+    ['in three back-ticks on one line', `\`\`\`${TAG}\`\`\``],
     ['in a code block', `\`\`\`\n${TAG}\n\`\`\``],
     ['in a code block with a language', `\`\`\`text\n${TAG}\n\`\`\``],
     ['in a code block of tildes', `~~~\n${TAG}\n~~~`],

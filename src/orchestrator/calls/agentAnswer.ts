@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { fenceAfter } from '../codeFence.ts';
 import { findJsonError } from '../stories/jsonError.ts';
 import { TextLines } from '../stories/textLines.ts';
 import { shorten } from '../text.ts';
@@ -83,15 +84,12 @@ function codeBlocks(text: string): string[] {
   let fence: string | undefined;
   let body: string[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
-    const [, mark, info = ''] = /^[ \t]*(`{3,}|~{3,})[ \t]*(.*)$/.exec(line) ?? [];
-    if (fence === undefined) {
-      if (mark !== undefined && !info.includes('`')) {
-        fence = mark;
-        body = [];
-      }
-    } else if (mark?.startsWith(fence) && info.trim() === '') {
+    const before = fence;
+    fence = fenceAfter(line.trimStart(), fence);
+    if (before === undefined) {
+      body = [];
+    } else if (fence === undefined) {
       blocks.push(body.join('\n'));
-      fence = undefined;
     } else {
       body.push(line);
     }

@@ -1,15 +1,7 @@
-import { type PromptInput, promptSections } from './promptSections.ts';
+import type { PromptInput } from './promptInput.ts';
+import { promptSections } from './promptSections.ts';
 import { type PromptTemplate, renderTemplate } from './promptTemplate.ts';
 import { estimateTokens } from './tokens.ts';
-
-export {
-  type FailedCheck,
-  type PlanFiles,
-  PROMPT_BUDGET,
-  PROMPT_MAX_TOKENS,
-  type PromptInput,
-  type SectionName,
-} from './promptSections.ts';
 
 /** A part of the prompt, by the name of its section; `template` is the user's own text between sections. */
 export interface PromptSection {

@@ -2,20 +2,11 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
 import { shorten, withoutControls } from '../text.ts';
-import {
-  asData,
-  commandText,
-  commitsOf,
-  learningsOf,
-  nextStoryIdOf,
-  PROMPT_BUDGET,
-  type PromptInput,
-  patternsOf,
-  promptSections,
-  SECTION_NAMES,
-  type SectionName,
-  taskOf,
-} from './promptSections.ts';
+import { asData, commandText } from './foreignText.ts';
+import { PROMPT_BUDGET, SECTION_NAMES, type SectionName } from './promptBudget.ts';
+import { commitsOf, learningsOf, nextStoryIdOf, patternsOf, taskOf } from './promptFacts.ts';
+import type { PromptInput } from './promptInput.ts';
+import { promptSections } from './promptSections.ts';
 import { estimateTokens, shortenToTokens } from './tokens.ts';
 
 /** Largest template file, in bytes. */

@@ -1,3 +1,5 @@
+import { fenceAfter } from '../codeFence.ts';
+
 /**
  * The few blocks of Markdown that matter for a plan: headings, checkboxes and what stands between them. Fences and
  * comments end where their marks say, whatever their indentation, because agents indent them as they like.
@@ -35,7 +37,9 @@ export interface UnclosedBlock {
 // what touches the closing bracket is a link.
 const CHECKBOX = /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\][\t ]+(\S.*)$/u;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/;
-const FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*(`{3,}|~{3,})(.*)$/;
+/** What may stand before a fence that opens, and before one that closes. */
+const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;
+const BEFORE_CLOSING = /^[\t >]*/;
 
 interface OpenBlock {
   readonly kind: 'fence' | 'comment' | 'frontMatter';
@@ -110,11 +114,8 @@ function openedBy(content: string, offset: number, text: string): OpenBlock | un
   if (content.trimStart().startsWith('<!--')) {
     return { kind: 'comment', marks: '<!--', offset, checkboxes: 0 };
   }
-  const [, marks, rest = ''] = FENCE.exec(content) ?? [];
-  // Backticks after the opening ones make it code within a line.
-  return marks === undefined || (marks.startsWith('`') && rest.includes('`'))
-    ? undefined
-    : { kind: 'fence', marks, offset, checkboxes: 0 };
+  const marks = fenceAfter(content.replace(BEFORE_FENCE, ''), undefined);
+  return marks === undefined ? undefined : { kind: 'fence', marks, offset, checkboxes: 0 };
 }
 
 function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
@@ -123,10 +124,8 @@ function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
       return content.includes('-->');
     case 'frontMatter':
       return /^(?:---|\.\.\.)[\t ]*$/.test(content);
-    default: {
-      const closing = /^[\t >]*(`{3,}|~{3,})[\t ]*$/.exec(content)?.[1];
-      return closing?.startsWith(marks) === true;
-    }
+    default:
+      return fenceAfter(content.replace(BEFORE_CLOSING, ''), marks) === undefined;
   }
 }
 

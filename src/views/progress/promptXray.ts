@@ -1,4 +1,4 @@
-import { PROMPT_BUDGET } from '../../orchestrator/prompt/promptSections.ts';
+import { PROMPT_BUDGET } from '../../orchestrator/prompt/promptBudget.ts';
 import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/prompt/tokens.ts';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
 import { shorten } from '../../orchestrator/text.ts';

@@ -1,0 +1,91 @@
+import path from 'node:path';
+import { commandText, idText, pathText } from './foreignText.ts';
+import { PART } from './promptBudget.ts';
+import { progressFileOf } from './promptFacts.ts';
+import type { PlanFiles, PromptInput } from './promptInput.ts';
+import { andMore, bullets, numbered } from './promptLists.ts';
+import { shortenToTokens } from './tokens.ts';
+
+/** What to do now, step by step. */
+export function mission(input: PromptInput): string {
+  const checks = checksText(input.verify);
+  if (input.plan) {
+    return planMission(input.plan, checks, input.handoff.iteration);
+  }
+  const promise = `<promise>${shortenToTokens(input.handoff.completion_promise, PART.command)}</promise>`;
+  const progressFile = progressFileOf(input);
+  const steps =
+    input.story === undefined || input.storyFile === undefined
+      ? [
+          '**READ** the codebase and the recent commits',
+          '**WORK** on the next small step of the task',
+          '**COMMIT** frequently with atomic commits',
+          ...checkStep(checks, 'before you say that the task is done'),
+          `**WRITE DOWN** what later iterations must know in ${progressFile}`,
+          `**SIGNAL** when the whole task is done and its tests pass: end your answer with ${promise} on a line of its own`,
+        ]
+      : [
+          `**READ** the codebase (start with ${pathText(input.storyFile)})`,
+          `**WORK** on story ${idText(input.story.id)}`,
+          '**COMMIT** frequently with atomic commits',
+          ...checkStep(checks, 'before you mark the story as complete'),
+          `**UPDATE** ${path.posix.basename(pathText(input.storyFile))} when the story is complete and its tests pass (${idText(input.story.id)}: ${doneMark(input.storyFile)}), and append what you learned to ${progressFile}`,
+          `**SIGNAL** when all stories are complete: end your answer with ${promise} on a line of its own`,
+        ];
+  return numbered(steps);
+}
+
+/** The pure loop: memory is the plan's folder and git, one thing in each iteration. */
+function planMission(plan: PlanFiles, checks: string[], iteration: number): string {
+  const progressFile = pathText(plan.progressFile);
+  const errorsFile = pathText(plan.errorsFile);
+  return numbered([
+    `**READ** your memory: ${pathText(plan.planFile)} (the goal), ${progressFile} (what is done), ${errorsFile} (what failed), and \`git log\``,
+    '**DECIDE** on the next step: what of the plan is open, what was done last, what failed',
+    "**DO ONE THING**: one focused change, and run the plan's tests",
+    ...checkStep(checks, 'before you tick anything in the plan'),
+    `**WRITE** it down: tick in the plan what is done and append \`## Iteration ${iteration} - what you did\` to ${progressFile}; append what failed, and why, to ${errorsFile}; commit`,
+    '**SIGNAL** and end: when the whole plan is done, end your answer with `<promise>COMPLETE: {message}</promise>`; when only a person can go on, with `<promise>NEEDS_HUMAN: {reason}</promise>`; else just end, and a fresh iteration goes on',
+  ]);
+}
+
+function checkStep(checks: readonly string[], when: string): string[] {
+  return checks.length === 0
+    ? []
+    : [
+        `**CHECK** ${when} that this passes, for the loop runs it too and takes the mark back when it fails: ${checks.join(', ')}`,
+      ];
+}
+
+function checksText(verify: readonly string[] = []): string[] {
+  const shown = verify.slice(0, PART.commands).map(commandText);
+  return [...shown, ...andMore(verify.length - shown.length)];
+}
+
+function doneMark(storyFile: string): string {
+  return /\.(?:md|markdown|txt)$/i.test(storyFile)
+    ? 'tick its box, [x]'
+    : "passes: true, or the file's own field for done";
+}
+
+/** What holds at every step. */
+export function rules(input: PromptInput): string {
+  const { plan, story: found, storyFile } = input;
+  const progressFile = progressFileOf(input);
+  let memory =
+    storyFile === undefined ? progressFile : `${pathText(storyFile)} and ${progressFile}`;
+  let isPlural = storyFile !== undefined;
+  if (plan) {
+    memory = `the files in ${pathText(plan.dir)}`;
+    isPlural = true;
+  }
+  return bullets([
+    "**Trust git history** - Don't redo completed work",
+    found
+      ? '**Focus on ONE story** - Complete fully before moving on, and change no other story'
+      : '**Focus on ONE step** - Complete fully before moving on',
+    '**Commit frequently** - Proof of work for next iteration',
+    `**Update state files** - ${memory} ${isPlural ? 'are' : 'is'} your memory; never commit .omc/state`,
+    '**Ask when you must** - If only a person can go on: `<promise>NEEDS_HUMAN: your question</promise>`. If the story cannot be done: `<promise>TASK BLOCKED: why</promise>`',
+  ]);
+}
