@@ -1,0 +1,53 @@
+import { parse as parseJsonc } from 'jsonc-parser';
+import { parse as parseYaml } from 'yaml';
+
+/** The lines below each heading, by its name. */
+export type Sections = ReadonlyMap<string, readonly string[]>;
+
+/** The sections of a TOML or INI file: their names, and the lines below them. */
+export function sectionsOf(text: string): Sections {
+  const sections = new Map<string, string[]>();
+  let lines: string[] = [];
+  for (const line of linesOf(text)) {
+    const [, heading] = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:[#;].*)?$/.exec(line) ?? [];
+    if (heading === undefined) {
+      lines.push(line);
+    } else {
+      lines = [];
+      sections.set(heading.replaceAll(/["'\s]/g, ''), lines);
+    }
+  }
+  return sections;
+}
+
+/** Lines, whatever ends them. */
+export function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/);
+}
+
+/** JSON as tools write it, and as people do: comments are fine. */
+export function parseJson(text: string): unknown {
+  try {
+    return parseJsonc(text, [], { allowTrailingComma: true });
+  } catch {
+    // Nested deeper than the parser's stack: no build file.
+    return undefined;
+  }
+}
+
+/** @returns `undefined` for what is no YAML */
+export function parseYamlText(text: string): unknown {
+  try {
+    return parseYaml(text, { logLevel: 'silent' });
+  } catch {
+    // Its own tool will say what is wrong with it.
+    return undefined;
+  }
+}
+
+/** @returns an empty one for anything else */
+export function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
