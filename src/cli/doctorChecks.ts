@@ -10,6 +10,7 @@ import { GitRepository } from '../orchestrator/git/git.ts';
 import { openGit } from '../orchestrator/git/openGit.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { activeOtherMode } from '../orchestrator/modes.ts';
+import { deadPlans } from '../orchestrator/planner/planFolder.ts';
 import { requirePlainState } from '../orchestrator/run/plainFile.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import { resolveSettings } from '../orchestrator/settings/settings.ts';
@@ -313,8 +314,22 @@ async function otherModes({ files }: Patient): Promise<readonly Finding[]> {
   ];
 }
 
-/** What a loop that was killed has left. */
-async function leftovers({ files }: Patient): Promise<readonly Finding[]> {
+/** What a planner that was killed has left; else what a loop has. */
+async function leftovers(patient: Patient): Promise<readonly Finding[]> {
+  const plans = await deadPlans(patient.files);
+  return plans.length === 0
+    ? loopLeftovers(patient)
+    : [
+        ...(await loopLeftovers(patient)).filter(({ level }) => level !== 'ok'),
+        warn(
+          'leftovers',
+          'A planner was killed; its agent may still be reading here.',
+          'The next "ralph-fresh plan", "split" or "run" ends it, and "ralph-fresh stop" does at once.',
+        ),
+      ];
+}
+
+async function loopLeftovers({ files }: Patient): Promise<readonly Finding[]> {
   const loop = await livingLoop(files);
   if (loop) {
     return [good('leftovers', `A run is going on here (process ${loop.pid}).`)];

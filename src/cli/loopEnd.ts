@@ -1,4 +1,5 @@
 import { HumanError } from '../orchestrator/humanError.ts';
+import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { closeRunFoundDead } from '../orchestrator/recovery.ts';
 import { foldRun } from '../orchestrator/run/foldRun.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
@@ -58,11 +59,14 @@ export async function reportEnd(
   print(outcomeSentence(end, english).text);
 }
 
-/** Cleans up after a loop that was killed, and says whether there was one. */
+/** Cleans up after a loop or a planner that was killed, and says whether there was one. */
 export async function reportNoLoop(files: RunFiles): Promise<void> {
   print(
     (await closeRunFoundDead(files))
       ? 'The loop had been killed. What it left running is ended; run again to go on.'
       : 'No run is going on in this folder.',
   );
+  if ((await clearDeadPlans(files)) > 0) {
+    print('A planner had been killed. What it left running is ended.');
+  }
 }

@@ -4,6 +4,7 @@ import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import { storiesBeforeCutOff } from './iteration.ts';
 import { requireNoOtherMode } from './modes.ts';
+import { clearDeadPlans } from './planner/planFolder.ts';
 import { prepareStories } from './planner/preparation.ts';
 import { closeDeadRun } from './recovery.ts';
 import { foldRun } from './run/foldRun.ts';
@@ -42,6 +43,7 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
         await closeDeadRun(files, id);
       }
     }
+    await clearDeadPlans(files);
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? foldRun(await readJournal(journalFile)) : undefined;
     const before = earlier && (await storiesBeforeCutOff(options, earlier));

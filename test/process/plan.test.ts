@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { launchPlan } from '../../src/orchestrator/planner/launchPlan.ts';
 import { writePlan } from '../../src/orchestrator/planner/writePlan.ts';
 import { fakeAgent, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
@@ -88,6 +89,91 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.match(stderr, /A run is going on in this folder/);
     run.child.kill('SIGINT');
     await run.finished;
+  });
+});
+
+// Without signals there is no kill -9, and without an environment to search only the agent's own tree is ended.
+describe('a planner that was killed', { skip: process.platform === 'win32' }, () => {
+  const planDir = (workspace: Workspace) => path.join(workspace.files.stateDir, 'plan');
+
+  async function killed(t: TestContext, command: 'plan' | 'split', argument: string) {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const script = JSON.stringify([['stay'], [draft()]]);
+    const planner = workspace.cliWith(
+      { FAKE_AGENT_SCRIPT: script },
+      ...[command, ...scripted, argument],
+    );
+    const agent = await workspace.agent();
+    // Whoever started it has told by then whom: the planner writes that before it reads a line.
+    const [folder = ''] = await readdir(planDir(workspace));
+    await until('the agent in the folder', async () =>
+      (await readFile(path.join(planDir(workspace), folder, 'processes.jsonl'), 'utf8')).includes(
+        `${agent}`,
+      ),
+    );
+    planner.child.kill('SIGKILL');
+    await planner.finished;
+    assert.ok(isAlive(agent), 'the agent outlives its planner');
+    return { workspace, agent };
+  }
+
+  test('the next plan ends its agent and removes its folder', async t => {
+    const { workspace, agent } = await killed(t, 'split', 'US-001');
+    const { code, stderr } = await plan(workspace, [['stay'], [draft()]], 'Build it').finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(isAlive(agent), false);
+    assert.deepEqual(await readdir(planDir(workspace)), []);
+  });
+
+  test('so does the next run, and a planner that works is left alone', async t => {
+    const { workspace, agent } = await killed(t, 'plan', 'Build it');
+    const other = plan(workspace, [['stay'], ['stay']], 'Build it, too');
+    const living = await workspace.agent(2);
+    assert.equal(isAlive(agent), false);
+    const run = workspace.script([['stay'], ['stay'], ['work']]);
+    assert.equal((await run.finished).code, 0, (await run.finished).stderr);
+    assert.ok(isAlive(living));
+    assert.equal((await readdir(planDir(workspace))).length, 1);
+    other.child.kill('SIGINT');
+    await other.finished;
+    assert.deepEqual(await readdir(planDir(workspace)), []);
+  });
+
+  test('doctor tells of it, and stop ends what it left', async t => {
+    const { workspace, agent } = await killed(t, 'plan', 'Build it');
+    const doctor = await workspace.cli('doctor', '--only', 'leftovers').finished;
+    assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" does at once/s);
+    assert.ok(isAlive(agent), 'doctor changes nothing');
+    const stop = await workspace.cli('stop').finished;
+    assert.equal(stop.code, 0, stop.stderr);
+    assert.match(stop.stdout, /A planner had been killed\. What it left running is ended\./);
+    assert.equal(isAlive(agent), false);
+    assert.deepEqual(await readdir(planDir(workspace)), []);
+    assert.doesNotMatch(
+      (await workspace.cli('doctor', '--only', 'leftovers').finished).stdout,
+      /planner/,
+    );
+  });
+
+  test('a folder that only says so ends nobody else’s process', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const stranger = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
+    t.after(() => stranger.kill('SIGKILL'));
+    const folder = path.join(planDir(workspace), '2026-01-01T00-00-00-000-aaaaaa');
+    await mkdir(folder, { recursive: true });
+    const lines = [
+      { pid: 2 ** 22 + 1, startId: 'gone:1' },
+      { pid: stranger.pid },
+      { pid: stranger.pid, startId: 'another-boot:1' },
+    ];
+    await writeFile(
+      path.join(folder, 'processes.jsonl'),
+      lines.map(one => `${JSON.stringify(one)}\n`).join(''),
+    );
+    const stop = await workspace.cli('stop').finished;
+    assert.match(stop.stdout, /A planner had been killed/);
+    assert.ok(isAlive(stranger.pid ?? 0));
+    assert.equal(existsSync(folder), false);
   });
 });
 

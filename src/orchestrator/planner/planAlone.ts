@@ -1,17 +1,15 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../calls/agentCaller.ts';
 import { Emitter } from '../emitter.ts';
 import type { RunEvent, RunEventBody } from '../run/events.ts';
 import { applyEvent } from '../run/foldRun.ts';
 import type { Journal } from '../run/journal.ts';
-import { requirePlainFolders } from '../run/plainFile.ts';
 import { newRunId, type RunFiles } from '../run/runFiles.ts';
 import { INITIAL_RUN_STATE } from '../run/runState.ts';
 import { ignoreStateDir } from '../run/stateIgnore.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { StopSwitch } from '../stopSwitch.ts';
+import { clearDeadPlans, PlanFolder } from './planFolder.ts';
 import { type DraftOptions, type DraftResult, draftStories } from './planner.ts';
 
 export interface PlanAloneOptions {
@@ -33,20 +31,27 @@ export interface PlanAloneOptions {
 
 /**
  * Plans a task without a run: no journal, no lock, nothing in the place of the stories. Its calls leave their files in
- * a folder of their own, which goes once there is a draft.
+ * a folder of their own, which goes once there is a draft. After a `kill -9` the next command cleans up.
  *
  * @throws {HumanError} when the story file could not be written there
  */
 export async function planAlone(options: PlanAloneOptions): Promise<DraftResult> {
   const { config, files, make = draftStories, onEvent, stop } = options;
   await ignoreStateDir(files);
+  await clearDeadPlans(files);
   const id = newRunId();
-  const dir = path.join(files.stateDir, 'plan', id);
-  requirePlainFolders(dir);
+  const folder = await PlanFolder.claim(files, id);
   const journal = new MemoryJournal();
   let state = INITIAL_RUN_STATE;
   journal.onDidAppend(event => {
     state = applyEvent(state, event);
+    if (event.type === 'agent.started') {
+      folder.noteAgent(
+        event.startId === undefined
+          ? { pid: event.pid }
+          : { pid: event.pid, startId: event.startId },
+      );
+    }
     onEvent?.(event);
   });
   const caller = new AgentCaller({
@@ -59,14 +64,17 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
     iterationCostUsd: () => state.costUsd,
     config: { ...config, onLimit: 'stop' },
   });
-  const result = await make({
-    ...options,
-    journal,
-    call: caller.port('plan', 0, dir),
-    draftDir: dir,
-  });
-  if (result.kind !== 'failed') {
-    await rm(dir, { recursive: true, force: true });
+  let result: DraftResult | undefined;
+  try {
+    result = await make({
+      ...options,
+      journal,
+      call: caller.port('plan', 0, folder.dir),
+      draftDir: folder.dir,
+    });
+  } finally {
+    const isKept = result === undefined || result.kind === 'failed';
+    await (isKept ? folder.leave() : folder.remove());
   }
   return stop.requested ? { kind: 'cancelled' } : result;
 }

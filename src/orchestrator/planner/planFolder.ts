@@ -1,0 +1,144 @@
+import { closeSync, constants, type Dirent, openSync, writeSync } from 'node:fs';
+import { readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { endLeftovers } from '../agents/processTree.ts';
+import { PLAIN, readPlainFile, requirePlainFolders, writePlainFile } from '../run/plainFile.ts';
+import { identify, isRunning, type ProcessIdentity } from '../run/processIdentity.ts';
+import { isRunId, type RunFiles } from '../run/runFiles.ts';
+
+/** Lies in the folder for as long as its planner works: the planner itself in the first line, then its agents. */
+const PROCESSES_FILE = 'processes.jsonl';
+/** A planner has a handful of agents. */
+const MAX_PROCESSES_BYTES = 64 * 1024;
+
+const identitySchema = z.object({
+  pid: z.number().int().positive(),
+  startId: z.string().optional(),
+});
+
+/** The folder of one plan without a run. It tells who works there, so that the next command can clean up after a `kill -9`. */
+export class PlanFolder {
+  readonly dir: string;
+
+  private constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  /**
+   * Makes the folder for a planner in this process.
+   * @throws {HumanError} when a folder on the way is a link
+   */
+  static async claim(files: RunFiles, id: string): Promise<PlanFolder> {
+    const folder = new PlanFolder(path.join(plansDir(files), id));
+    await writePlainFile(folder.processesFile, line(await identify(process.pid)));
+    return folder;
+  }
+
+  /** An agent has been started; told at once, since this process may be killed in the next moment. */
+  noteAgent(agent: ProcessIdentity): void {
+    const fd = openSync(this.processesFile, constants.O_WRONLY | constants.O_APPEND | PLAIN);
+    try {
+      writeSync(fd, line(agent));
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Nobody works here any more; what the calls left stays, for a person to look at. */
+  async leave(): Promise<void> {
+    await rm(this.processesFile, { force: true });
+    try {
+      await rmdir(this.dir);
+    } catch (error) {
+      // Some systems say EEXIST of a folder that is not empty.
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+        throw error;
+      }
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  private get processesFile(): string {
+    return path.join(this.dir, PROCESSES_FILE);
+  }
+}
+
+/**
+ * Ends what planners that were killed have left running, and removes their folders. A planner that lives is left alone.
+ * @returns how many of them there were
+ * @throws {HumanError} when the folder of the plans is a link
+ */
+export async function clearDeadPlans(files: RunFiles): Promise<number> {
+  const dead = await deadPlans(files);
+  for (const { id, agents } of dead) {
+    // A pid alone may be somebody else's by now; what lives without its exact name is found by the plan's mark.
+    for (const { pid, startId } of agents) {
+      if (startId !== undefined && (await isRunning({ pid, startId }))) {
+        await endLeftovers(pid, id, startId);
+      }
+    }
+    await endLeftovers(undefined, id);
+    await rm(path.join(plansDir(files), id), { recursive: true, force: true });
+  }
+  return dead.length;
+}
+
+/** A plan whose planner was killed. */
+export interface DeadPlan {
+  readonly id: string;
+  readonly agents: readonly ProcessIdentity[];
+}
+
+/** Plans whose planner was killed before it could clean up. Changes nothing. */
+export async function deadPlans(files: RunFiles): Promise<readonly DeadPlan[]> {
+  requirePlainFolders(plansDir(files));
+  const dead: DeadPlan[] = [];
+  for (const entry of await entriesOf(plansDir(files))) {
+    if (!entry.isDirectory() || !isRunId(entry.name)) {
+      continue;
+    }
+    const [planner, ...agents] = await processesOf(path.join(plansDir(files), entry.name));
+    if (planner !== undefined && !(await isRunning(planner))) {
+      dead.push({ id: entry.name, agents });
+    }
+  }
+  return dead;
+}
+
+function plansDir(files: RunFiles): string {
+  return path.join(files.stateDir, 'plan');
+}
+
+async function entriesOf(dir: string): Promise<Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+async function processesOf(dir: string): Promise<ProcessIdentity[]> {
+  const text = await readPlainFile(path.join(dir, PROCESSES_FILE), MAX_PROCESSES_BYTES);
+  return (text?.toString('utf8') ?? '').split('\n').flatMap(parseLine);
+}
+
+function parseLine(text: string): ProcessIdentity[] {
+  try {
+    const { pid, startId } = identitySchema.parse(JSON.parse(text));
+    return [startId === undefined ? { pid } : { pid, startId }];
+  } catch {
+    // The end of the file, or a line that its writer did not finish.
+    return [];
+  }
+}
+
+function line(identity: ProcessIdentity): string {
+  return `${JSON.stringify(identity)}\n`;
+}
