@@ -1,6 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { requireOwnHints } from '../orchestrator/ownHints.ts';
+import { resumeCommand } from '../orchestrator/resume.ts';
 import { MAX_TEXT, type RunRequest } from '../orchestrator/run/inbox.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/run/requests.ts';
 import { newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
@@ -14,7 +15,6 @@ import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
-const GO_ON = 'Go on with "ralph-fresh run --resume".';
 /** So many characters of a question are shown. */
 const MAX_QUESTION = 200;
 
@@ -119,9 +119,9 @@ async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void>
       return;
     }
   }
-  await requireRun(files, 'skip a story in');
+  const state = await requireUnfinished(files, 'skip a story in');
   const delivered = await deliverRequest(files, { type: 'skip', storyId });
-  print(`The run leaves ${named(storyId)} alone. ${later(delivered)}`.trimEnd());
+  print(`The run leaves ${named(storyId)} alone. ${later(delivered, state)}`.trimEnd());
 }
 
 async function currentStory(files: RunFiles): Promise<string> {
@@ -143,10 +143,10 @@ async function reset(id: string | undefined, { cwd, file }: Flags): Promise<void
   if (id !== undefined) {
     await findStory(files, id, file);
   }
-  const state = await requireRun(files, 'undo it in');
+  const state = await requireUnfinished(files, 'undo it in');
   const storyId = id ?? onlySkipped(state);
   const delivered = await deliverRequest(files, { type: 'reset', storyId });
-  print(`${named(storyId)} gets another chance. ${later(delivered)}`.trimEnd());
+  print(`${named(storyId)} gets another chance. ${later(delivered, state)}`.trimEnd());
 }
 
 function onlySkipped({ storyRecords }: RunState): string {
@@ -187,7 +187,8 @@ async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise
 async function answer(text: string, { cwd }: Flags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
-  const { question } = await requireRun(files, 'answer');
+  const state = await requireRun(files, 'answer');
+  const { question } = state;
   if (question === undefined) {
     throw new HumanError(
       'The run has no open question. Tell its agents something with: ralph-fresh hint "…".',
@@ -196,7 +197,7 @@ async function answer(text: string, { cwd }: Flags): Promise<void> {
   const request: RunRequest = { type: 'answer', text };
   const delivered = await deliverRequest(files, request);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
-  print(delivered.kind === 'taken' ? 'The run goes on.' : later(delivered));
+  print(delivered.kind === 'taken' ? 'The run goes on.' : later(delivered, state));
 }
 
 /** The newest run, which is the one that lives if any does. */
@@ -211,9 +212,29 @@ async function requireRun(files: RunFiles, purpose: string): Promise<RunState> {
   return state;
 }
 
+/** The same of a run that can go on: what is asked of a complete one would never count. */
+async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunState> {
+  const state = await requireRun(files, purpose);
+  if (resumeCommand(state) === undefined) {
+    throw new HumanError(
+      'The last run is complete, so nothing can be changed in it. Start a new one with "ralph-fresh run --detach", and ask again then.',
+    );
+  }
+  return state;
+}
+
 /** When it counts. */
-function later({ kind }: Delivered): string {
-  return kind === 'taken' ? '' : `No run is going on now: it counts when the run goes on. ${GO_ON}`;
+function later({ kind }: Delivered, state: RunState): string {
+  return kind === 'taken'
+    ? ''
+    : `No run is going on now: it counts when the run goes on. ${goOn(state)}`;
+}
+
+function goOn(state: RunState): string {
+  const command = resumeCommand(state);
+  return command === undefined
+    ? 'The last one is complete; start a new one with "ralph-fresh run".'
+    : `Go on with "${command}".`;
 }
 
 /** @param runId of the loop that lived when it was asked */
@@ -226,10 +247,11 @@ async function noLoop(files: RunFiles, runId: string | undefined): Promise<Human
         : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
     return new HumanError(`The run ended meanwhile.${end}`);
   }
+  const newest = await newestRunId(files);
   return new HumanError(
-    (await newestRunId(files)) === undefined
+    newest === undefined
       ? 'No run is going on here. Start one with "ralph-fresh run".'
-      : `No run is going on here. ${GO_ON}`,
+      : `No run is going on here. ${goOn(await readRun(files, newest))}`,
   );
 }
 

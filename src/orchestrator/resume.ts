@@ -51,6 +51,22 @@ export interface ChosenRun {
   readonly earlier?: EarlierRun;
 }
 
+/** Iterations that are proposed on top of those that a run has had. */
+const MORE_ITERATIONS = 20;
+
+/**
+ * The command that goes on with a run that has ended, with what it needs to be taken.
+ * @returns `undefined` when the run is complete, so only a new one can follow
+ */
+export function resumeCommand({ iteration, maxIterations, outcome }: RunState): string | undefined {
+  if (outcome === 'completed') {
+    return undefined;
+  }
+  return iteration >= maxIterations
+    ? `ralph-fresh run --resume --max-iterations ${iteration + MORE_ITERATIONS}`
+    : 'ralph-fresh run --resume';
+}
+
 /** `--resume` with something else to work on than the run has. */
 export class OtherWorkError extends HumanError {}
 
@@ -103,10 +119,14 @@ function requireResumable(
       'The last run is complete, so there is nothing to resume. Leave --resume out.',
     );
   }
-  const most = maxIterations ?? state.maxIterations;
-  if (state.iteration >= most) {
+  const had = state.iteration;
+  if (had >= (maxIterations ?? state.maxIterations)) {
+    const used =
+      maxIterations === undefined || maxIterations === state.maxIterations
+        ? `The last run has used ${had === 1 ? 'its only iteration' : `all of its ${had} iterations`}.`
+        : `The last run has had ${had} ${had === 1 ? 'iteration' : 'iterations'} already, which --max-iterations ${maxIterations} counts as well.`;
     throw new HumanError(
-      `The last run has used all of its ${state.iteration} iterations. Give it more, for example: --resume --max-iterations ${state.iteration + 20}.`,
+      `${used} Give it more, for example: ralph-fresh run --resume --max-iterations ${had + MORE_ITERATIONS}.`,
     );
   }
   return newest;

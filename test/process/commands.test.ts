@@ -368,9 +368,38 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     }
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     for (const command of ['pause', 'resume']) {
-      await refused(workspace, 1, /No run is going on here\. .*run --resume/, command);
+      await refused(
+        workspace,
+        1,
+        /No run is going on here\. .*run --resume --max-iterations 21"/,
+        command,
+      );
     }
     await refused(workspace, 1, /Name it: ralph-fresh skip ID/, 'skip');
+  });
+
+  test('the advice works: a run without iterations left, and a complete one', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds', '--max-iterations', '1').finished;
+    const advice = await printed(workspace, 'skip', 'US-002');
+    const [, more = ''] = /"ralph-fresh run (--resume[^"]*)"/.exec(advice) ?? [];
+    await printed(workspace, 'skip', 'US-002', '--undo');
+    const second = await workspace.run('succeeds', ...more.split(' ')).finished;
+    assert.equal(second.code, 0, second.stderr);
+    const prd = JSON.parse(await workspace.read('.omc/prd.json'));
+    prd.userStories.push({ id: 'US-003', title: 'One more', passes: false });
+    await workspace.write('.omc/prd.json', JSON.stringify(prd));
+    const [before] = [await workspace.journal()];
+    for (const args of [
+      ['skip', 'US-003'],
+      ['skip', 'US-003', '--undo'],
+    ]) {
+      await refused(workspace, 1, /run is complete, .*"ralph-fresh run --detach"/, ...args);
+    }
+    assert.deepEqual(await workspace.journal(), before);
+    for (const command of ['pause', 'resume']) {
+      await refused(workspace, 1, /is complete; start a new one with "ralph-fresh run"/, command);
+    }
   });
 
   test('without any run there is nobody to tell', async t => {

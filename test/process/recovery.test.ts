@@ -369,13 +369,29 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal(used.code, 1);
     assert.match(
       used.stderr,
-      /^ralph-fresh: The last run has used all[^\n]*--max-iterations[^\n]*\n$/,
+      /^ralph-fresh: The last run has used its only[^\n]* --resume --max-iterations 21\.\n$/,
     );
     const more = await workspace.script([['work']], '--resume', '--max-iterations', '5').finished;
     assert.equal(more.code, 0, more.stderr);
     assert.equal((await workspace.runIds()).length, 1);
     const complete = await workspace.script([['work']], '--resume').finished;
     assert.match(complete.stderr, /complete/);
+  });
+
+  test('--resume with no more iterations than the run has had says what they count', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const asks = { result: ['<promise>NEEDS_HUMAN: Blue?</promise>'] };
+    await workspace.script([['work'], [asks]]).finished;
+    const fewer = await workspace.script([['work']], '--resume', '--max-iterations', '2').finished;
+    assert.equal(fewer.code, 1);
+    assert.match(
+      fewer.stderr,
+      /^ralph-fresh: The last run has had 2 iterations already, which --max-iterations 2 counts[^\n]* --resume --max-iterations 22\.\n$/,
+    );
+    const [, args = ''] = /ralph-fresh run (--resume .*)\./.exec(fewer.stderr) ?? [];
+    const more = await workspace.script([['work']], ...args.split(' ')).finished;
+    assert.equal(more.code, 0, more.stderr);
+    assert.equal((await workspace.runIds()).length, 1);
   });
 
   test('what the command line had set holds again: checks, budget, task', async t => {
