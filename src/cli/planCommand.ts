@@ -17,7 +17,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { eventPrinter, print, printJson, printJsonText } from './print.ts';
 import { OWN_STORY_FILE } from './runCommand.ts';
-import { addSettingFlags, settingsOf } from './settingFlags.ts';
+import { addPlannerFlags, settingsOf } from './settingFlags.ts';
 
 interface PlanFlags {
   readonly cwd: string;
@@ -37,7 +37,7 @@ export function addPlanCommand(program: Command): void {
     .option('--write', 'write the story file; what was there goes to .omc/archive')
     .option('--json', 'as data: storyFile, text, stories, attempts, costUsd, archived')
     .addOption(new Option('--attached').hideHelp());
-  addSettingFlags(command).action(async (task: string, flags: PlanFlags) => {
+  addPlannerFlags(command).action(async (task: string, flags: PlanFlags) => {
     process.exitCode = await plan(task, flags, command);
   });
 }

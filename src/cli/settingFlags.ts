@@ -5,9 +5,11 @@ import {
   definitionOf,
   flagName,
   type GivenSettings,
+  PLANNER_SETTINGS,
   SETTING_NAMES,
   type SettingName,
 } from '../orchestrator/settings/settingTable.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 
 const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   agent: 'who does the work: claude, sdk, command or demo',
@@ -70,6 +72,27 @@ export function addSettingFlags(command: Command, defaults: GivenSettings = {}):
     }
   }
   return command;
+}
+
+/** The flags of a planner that makes no run. Those of a run alone are refused: who gives one expects it to do something. */
+export function addPlannerFlags(command: Command): Command {
+  addSettingFlags(command);
+  const used = new Set(PLANNER_SETTINGS.map(attributeOf));
+  const refused = new Set(SETTING_NAMES.map(attributeOf).filter(key => !used.has(key)));
+  const options = command.options.filter(option => refused.has(option.attributeName()));
+  for (const option of options) {
+    option.hideHelp();
+  }
+  return command.hook('preAction', () => {
+    const given = options.find(
+      option => command.getOptionValueSource(option.attributeName()) === 'cli',
+    );
+    if (given !== undefined) {
+      throw new UsageError(
+        `${given.long} steers a run, and "${command.name()}" starts none. Leave it out, and give it to "ralph-fresh run" then.`,
+      );
+    }
+  });
 }
 
 /** The settings that the command line gave. */

@@ -18,7 +18,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { stoppable } from './planCommand.ts';
 import { eventPrinter, print, printJson, printJsonText } from './print.ts';
-import { addSettingFlags, settingsOf } from './settingFlags.ts';
+import { addPlannerFlags, settingsOf } from './settingFlags.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
 interface SplitFlags {
@@ -41,7 +41,7 @@ export function addSplitCommand(program: Command): void {
     .option('--write', 'write the story file')
     .option('--json', 'as data: storyFile, text, stories, attempts, costUsd')
     .addOption(new Option('--attached').hideHelp());
-  addSettingFlags(command).action(async (storyId: string, flags: SplitFlags) => {
+  addPlannerFlags(command).action(async (storyId: string, flags: SplitFlags) => {
     process.exitCode = await split(storyId, flags, command);
   });
 }

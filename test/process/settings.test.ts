@@ -3,7 +3,21 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import {
+  type GivenSettings,
+  PLANNER_SETTINGS,
+  settingArguments,
+} from '../../src/orchestrator/settings/settingTable.ts';
 import { fakeAgent, openStories, type RunningCli, Workspace } from '../support/ralph.ts';
+
+/** A value for each setting that a planner uses, besides the agent itself. */
+const PLANNED: GivenSettings = {
+  agent: 'demo',
+  ...{ model: 'opus', fallbackModel: 'sonnet', effort: 'high', maxTurnsPerIteration: 9 },
+  ...{ retryAttempts: 1, retryDelaySeconds: 1, timeLimitMinutes: 9, idleLimitMinutes: 9 },
+  ...{ budgetUsd: 9, iterationBudgetUsd: 9, permissionMode: 'plan', skipPermissions: true },
+  ...{ claudePath: '/x', sdkPath: '/x', extraArgs: ['-x'], apiKey: 'remove' },
+};
 
 /** Environment in which this folder holds the person's own settings. */
 async function ownSettings(
@@ -39,12 +53,48 @@ describe('flags', { concurrency: 4 }, () => {
     [['run', '--prd', '--tasks', 'a|b', 'task'], /cannot be used with option '--tasks/],
     [['run', '--resume', 'do this'], /not a run's id/],
     [['run', '--verifi', 'npm test'], /unknown option '--verifi'/],
+    [['plan', '--max-iterations', '3', 'x'], /--max-iterations steers a run, .* Leave it out/],
+    [['plan', '--no-reviewer', 'x'], /reviewer steers a run/],
+    [['split', '--verify=npm test', 'US-001'], /--verify steers a run, and "split" starts none/],
   ];
   for (const [args, pattern] of wrong) {
     test(`${args.join(' ')}: exit code 64 and one line`, async t => {
       await refused(t, args, pattern);
     });
   }
+
+  test('plan and split list what they use, and take each of it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const flagsOf = async (command: string) =>
+      new Set(
+        (await workspace.cli(command, '--help').finished).stdout.match(/(?<=^ +)--[a-z-]+/gm),
+      );
+    const run = await flagsOf('run');
+    for (const [command, argument] of [
+      ['plan', 'x'],
+      ['split', 'US-001'],
+    ] as const) {
+      const listed = await flagsOf(command);
+      for (const flag of [
+        '--verify',
+        '--reviewer',
+        '--no-reviewer',
+        '--branch',
+        '--allowed-tools',
+      ]) {
+        assert.deepEqual([flag, run.has(flag), listed.has(flag)], [flag, true, false]);
+      }
+      const { agent: _, ...given } = PLANNED;
+      const { code, stderr } = await workspace.cli(
+        ...[command, argument, '--agent=demo', ...settingArguments(given, PLANNER_SETTINGS)],
+      ).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /The planning agent failed: The demo agent/);
+      for (const flag of settingArguments(PLANNED, PLANNER_SETTINGS)) {
+        assert.ok(listed.has(flag.replace(/=.*/, '')), flag);
+      }
+    }
+  });
 
   test('a list is given in parts, and switches go both ways', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

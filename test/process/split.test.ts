@@ -53,6 +53,17 @@ describe('split', { concurrency: 3 }, () => {
     assert.match(refused.stderr, /no valid split/);
   });
 
+  test('the demo agent cannot, and says who can', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { code, stdout, stderr } = await workspace.cli('split', 'US-001', '--agent=demo')
+      .finished;
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^ralph-fresh: The planning agent failed: The demo agent [^\n]* cannot split stories\. Choose the agent claude \(--agent claude[^\n]*\n$/,
+    );
+  });
+
   test('is refused while an agent works', async t => {
     const workspace = await Workspace.create(t);
     const run = workspace.script([['stay']]);

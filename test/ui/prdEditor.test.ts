@@ -204,7 +204,8 @@ test('a plan is shown as a diff and written only then', async () => {
         FAKE_AGENT_SCRIPT: JSON.stringify(script),
       },
     }),
-    settings: { 'ralphFresh.claudePath': fakeAgent('scripted') },
+    // The last one is for runs alone, and no reason to refuse the plan.
+    settings: { 'ralphFresh.claudePath': fakeAgent('scripted'), 'ralphFresh.maxIterations': 7 },
   });
   const { page } = workbench;
   const tab = page.locator('.tab', { hasText: 'prd.json: now ↔ planned' });

@@ -229,6 +229,34 @@ export type SettingName = keyof typeof SETTINGS;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
+/**
+ * What a planner uses where there is no run: who it is, how long it may take and what it may cost. Its tools are its own,
+ * and a usage limit ends it.
+ */
+export const PLANNER_SETTINGS: readonly SettingName[] = [
+  'agent',
+  'model',
+  'fallbackModel',
+  'effort',
+  'maxTurnsPerIteration',
+  'retryAttempts',
+  'retryDelaySeconds',
+  'timeLimitMinutes',
+  'idleLimitMinutes',
+  'budgetUsd',
+  'iterationBudgetUsd',
+  'permissionMode',
+  'skipPermissions',
+  'claudePath',
+  'sdkPath',
+  'extraArgs',
+  'command',
+  'commandArgs',
+  'commandPrompt',
+  'preset',
+  'apiKey',
+];
+
 /** The definition of a setting, whose name is known only when the program runs. */
 export function definitionOf(setting: SettingName): Definition {
   return SETTINGS[setting];
@@ -276,9 +304,13 @@ export type Settings = GivenSettings & Required<Pick<GivenSettings, keyof typeof
 
 /**
  * Settings as flags of `ralph-fresh run`, each an argument of its own. An empty list has no flag and is left out.
+ * @param names those that the command knows
  */
-export function settingArguments(given: GivenSettings): string[] {
-  return SETTING_NAMES.flatMap(setting => {
+export function settingArguments(
+  given: GivenSettings,
+  names: readonly SettingName[] = SETTING_NAMES,
+): string[] {
+  return names.flatMap(setting => {
     const value: unknown = given[setting];
     const flag = flagName(setting);
     if (value === undefined) {

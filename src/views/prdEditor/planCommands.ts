@@ -113,7 +113,7 @@ export class PlanCommands implements Disposable {
         token.onCancellationRequested(() => cancelled.abort());
         return launchPlan({
           ...{ files, task, program: this.program, env: process.env },
-          args: [...this.settings.runArguments(folder), `--file=${storyFile}`],
+          args: [...this.settings.plannerArguments(folder), `--file=${storyFile}`],
           signal: AbortSignal.any([cancelled.signal, this.closing.signal]),
         });
       },

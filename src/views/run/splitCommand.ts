@@ -126,7 +126,7 @@ export class SplitCommand implements Disposable {
           command: 'split',
           task: storyId,
           args: [
-            ...this.settings.runArguments(folder),
+            ...this.settings.plannerArguments(folder),
             `--file=${storyFile}`,
             ...(hint === '' ? [] : [`--hint=${hint}`]),
           ],

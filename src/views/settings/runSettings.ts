@@ -1,6 +1,10 @@
 import { EventEmitter, type LogOutputChannel, l10n, Uri, window, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { type GivenSettings, settingArguments } from '../../orchestrator/settings/settingTable.ts';
+import {
+  type GivenSettings,
+  PLANNER_SETTINGS,
+  settingArguments,
+} from '../../orchestrator/settings/settingTable.ts';
 import { SETTINGS_SECTION } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { openSettings } from './openSettings.ts';
@@ -50,6 +54,11 @@ export class RunSettings implements Disposable {
   /** The same as flags of `ralph-fresh run`. @param folder absolute path */
   runArguments(folder: string | undefined): string[] {
     return settingArguments(this.given(folder));
+  }
+
+  /** What of it a planner uses, as flags of `ralph-fresh plan`. @param folder absolute path */
+  plannerArguments(folder: string | undefined): string[] {
+    return settingArguments(this.given(folder), PLANNER_SETTINGS);
   }
 
   /** Names the settings that the window decides for a folder. */
