@@ -33,7 +33,7 @@ import {
   type Settings,
 } from '../orchestrator/settings/settingTable.ts';
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
-import { findStoryFile, STORY_FILE_PLACES } from '../orchestrator/stories/storyFile.ts';
+import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { ON_LAST_WINDOW, type OnLastWindow } from '../orchestrator/windows.ts';
@@ -43,6 +43,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
 import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
+import { whyNoStoryFile } from './storyFiles.ts';
 
 /** What a run is started with, besides its settings. */
 interface RunFlags {
@@ -131,7 +132,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   await given({});
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
-  requireWork(files, request, places, named);
+  await requireWork(files, request, places, named);
   if (flags.detach) {
     return detach(files, request);
   }
@@ -355,12 +356,12 @@ function requireRunIds({ resume, runId }: RunFlags): void {
   }
 }
 
-function requireWork(
+async function requireWork(
   files: RunFiles,
   { flags, task }: StartRequest,
   { planDir, storyFile }: Places,
   prepare: Preparation | undefined,
-): void {
+): Promise<void> {
   if (flags.story !== undefined && storyFile === undefined) {
     throw new HumanError(
       `--story needs a story file, and none was found in ${files.workspace}. Name it with --file.`,
@@ -377,8 +378,12 @@ function requireWork(
     flags.resume === undefined &&
     !task?.trim()
   ) {
+    const { choice, found } = await whyNoStoryFile(files);
     throw new HumanError(
-      `No prd.json was found in ${files.workspace} (looked for ${STORY_FILE_PLACES.join(', ')}). Write one, name it with --file, or give a task: ralph-fresh run "your task".`,
+      `${found} ${
+        choice ??
+        'Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".'
+      }`,
     );
   }
 }

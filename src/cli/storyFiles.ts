@@ -3,7 +3,11 @@ import { Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
-import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import {
+  findAtKnownPlaces,
+  findStoryFile,
+  readStoryFile,
+} from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
@@ -41,11 +45,37 @@ export async function requireStoryFile(
 ): Promise<string> {
   const file = await storyFileOf(files, named);
   if (file === undefined) {
+    const { choice, found } = await whyNoStoryFile(files);
     throw new HumanError(
-      `No story file was found in ${files.workspace}. Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.`,
+      choice === undefined
+        ? `${found} Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.`
+        : `${found} ${choice}`,
     );
   }
   return file;
+}
+
+/**
+ * Why no story file is there to be used by itself.
+ * @returns what was found and, where only one has to be named, how
+ */
+export async function whyNoStoryFile({
+  workspace,
+}: RunFiles): Promise<{ readonly found: string; readonly choice?: string }> {
+  const candidates = (await findAtKnownPlaces(workspace)).map(file =>
+    shorten(path.relative(workspace, file), 100),
+  );
+  if (candidates.length === 0) {
+    return {
+      found: `No story file was found in ${workspace}: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml).`,
+    };
+  }
+  const [first = ''] = candidates;
+  const more = candidates.length > MAX_NAMED ? ` and ${candidates.length - MAX_NAMED} more` : '';
+  return {
+    found: `There are several story files in ${workspace}: ${candidates.slice(0, MAX_NAMED).join(', ')}${more}.`,
+    choice: `Name the one that is meant, such as --file ${first}.`,
+  };
 }
 
 /** @throws {HumanError} naming the file, the line and the mend when it cannot be used */

@@ -877,9 +877,26 @@ describe('what cannot start', { concurrency: 4 }, () => {
     await refused(workspace, /not in a git repository.*git init/);
   });
 
+  test('several plans, and none is named', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    for (const name of ['login', 'search']) {
+      await mkdir(path.join(workspace.folder, 'specs', name), { recursive: true });
+      await workspace.write(`specs/${name}/tasks.md`, '- [ ] T001 Begin\n');
+    }
+    await refused(
+      workspace,
+      /several story files in .*: specs.login.tasks\.md, specs.search.tasks\.md\. Name .*--file specs.login.tasks\.md\.$/m,
+    );
+    const { code, stdout } = await workspace.cli('next', '--file', 'specs/login/tasks.md').finished;
+    assert.deepEqual([code, stdout.includes('T001')], [0, true]);
+  });
+
   test('no prd.json and no task', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
-    await refused(workspace, /No prd\.json was found in .*workspace.*--file.*ralph-fresh run "/);
+    await refused(
+      workspace,
+      /No story file was found in .*workspace: no prd\.json .*IMPLEMENTATION_PLAN\.md.*\.beads\/issues\.jsonl.*\.claude\/orchestration\/\*\.yaml.* plan "your task" --write, .*run --prd "your task"; .*--file; .*ralph-fresh run "/,
+    );
   });
 
   test('a named story file that does not exist', async t => {
