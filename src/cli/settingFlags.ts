@@ -50,6 +50,14 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   apiKey: 'an API key in the environment: use or remove',
 };
 
+/** They cannot plan, which the planner says better than a flag that is not known. */
+const OTHER_PROGRAMS: readonly SettingName[] = [
+  'command',
+  'commandArgs',
+  'commandPrompt',
+  'preset',
+];
+
 /** What the shell means by a text; the loop may be in another folder. */
 const AS_MEANT_HERE: { readonly [N in SettingName]?: (text: string) => string } = {
   claudePath: absoluteProgram,
@@ -80,8 +88,15 @@ export function addPlannerFlags(command: Command): Command {
   const used = new Set(PLANNER_SETTINGS.map(attributeOf));
   const refused = new Set(SETTING_NAMES.map(attributeOf).filter(key => !used.has(key)));
   const options = command.options.filter(option => refused.has(option.attributeName()));
-  for (const option of options) {
-    option.hideHelp();
+  const ofOtherPrograms = new Set(OTHER_PROGRAMS.map(attributeOf));
+  for (const option of command.options) {
+    const key = option.attributeName();
+    if (refused.has(key) || ofOtherPrograms.has(key)) {
+      option.hideHelp();
+    }
+    if (key === attributeOf('agent')) {
+      option.description = `who plans: claude, sdk or demo${inBrackets(DEFAULT_SETTINGS.agent)}`;
+    }
   }
   return command.hook('preAction', () => {
     const given = options.find(

@@ -80,6 +80,20 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, '.omc/prd.json')), false);
   });
 
+  test('another program could write, so it does not plan', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const program = ['--command', fakeAgent('scripted')];
+    for (const command of [
+      ['plan', 'Build it'],
+      ['split', 'US-001'],
+    ]) {
+      const { code, stderr } = await workspace.cli(...command, ...program).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /^ralph-fresh: A planner works with reading tools only, .*--agent/);
+    }
+    assert.deepEqual(await workspace.agents(), []);
+  });
+
   test('--write waits for no run: it is refused', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const run = workspace.script([['stay']]);

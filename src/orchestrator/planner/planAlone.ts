@@ -1,6 +1,7 @@
 import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../calls/agentCaller.ts';
 import { Emitter } from '../emitter.ts';
+import { HumanError } from '../humanError.ts';
 import type { RunEvent, RunEventBody } from '../run/events.ts';
 import { applyEvent } from '../run/foldRun.ts';
 import type { Journal } from '../run/journal.ts';
@@ -33,10 +34,15 @@ export interface PlanAloneOptions {
  * Plans a task without a run: no journal, no lock, nothing in the place of the stories. Its calls leave their files in
  * a folder of their own, which goes once there is a draft. After a `kill -9` the next command cleans up.
  *
- * @throws {HumanError} when the story file could not be written there
+ * @throws {HumanError} when the story file could not be written there, or the agent could write itself
  */
 export async function planAlone(options: PlanAloneOptions): Promise<DraftResult> {
-  const { config, files, make = draftStories, onEvent, stop } = options;
+  const { agent, config, files, make = draftStories, onEvent, stop } = options;
+  if (agent.id === 'command') {
+    throw new HumanError(
+      'A planner works with reading tools only, and other programs cannot be limited to them. Choose the agent claude or sdk for it (--agent, setting ralphFresh.agent).',
+    );
+  }
   await ignoreStateDir(files);
   await clearDeadPlans(files);
   const id = newRunId();

@@ -21,11 +21,8 @@ import type { Transcript } from './transcript.ts';
 const SAMPLE_NAME = 'ralph-fresh-sample';
 /** What the prompt of a planning agent begins with. */
 const PLANNING = '# Ralph Fresh - Planning';
-/** What those of agents begin with for whom there is no prepared work, and what they are asked for. */
-const UNPREPARED: readonly (readonly [prompt: string, work: string])[] = [
-  ['# Ralph Fresh - Splitting', 'split stories'],
-  ['# Ralph Fresh - Review', 'review stories'],
-];
+/** What the prompt of an agent begins with that is to split a story. */
+const SPLITTING = '# Ralph Fresh - Splitting';
 /** On the command line and in VS Code. */
 const CHOOSE_CLAUDE = 'the agent claude (--agent claude, setting ralphFresh.agent)';
 const FOREIGN = `The demo agent only plays back prepared work for the Ralph Fresh sample, and this folder is another project. Choose ${CHOOSE_CLAUDE} to have the work done here.`;
@@ -77,11 +74,9 @@ export class Playback {
     if (this.#options.prompt.startsWith(PLANNING)) {
       return this.#plan();
     }
-    const [, unprepared] =
-      UNPREPARED.find(([beginning]) => this.#options.prompt.startsWith(beginning)) ?? [];
-    if (unprepared !== undefined) {
+    if (this.#options.prompt.startsWith(SPLITTING)) {
       throw new PlaybackFailed(
-        `The demo agent only plays back prepared work and cannot ${unprepared}. Choose ${CHOOSE_CLAUDE} for that.`,
+        `The demo agent only plays back prepared work and cannot split stories. Choose ${CHOOSE_CLAUDE} for that.`,
       );
     }
     await this.#requireSample();
