@@ -37,19 +37,20 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
       if (flags.json) {
         printJson(await statusData(files, watcher.current));
       } else {
-        print(statusText(watcher.current));
+        print(await statusText(files, watcher.current));
       }
       return 0;
     }
-    return await Promise.race([failed, watchUntilEnd(watcher, flags.json === true)]);
+    return await Promise.race([failed, watchUntilEnd(files, watcher, flags.json === true)]);
   } finally {
     watcher.dispose();
   }
 }
 
 /** Follows the newest run until it ends. @returns the run's exit code; 0 when there is none */
-async function watchUntilEnd(watcher: RunWatcher, json: boolean): Promise<number> {
-  const ended = new Promise<number>(resolve => {
+async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean): Promise<number> {
+  const ended = new Promise<number>((resolve, reject) => {
+    let told: Promise<void> | undefined;
     let shown = { runId: '', printEvent: eventPrinter() };
     watcher.onDidReadEvents(({ events, runId }) => {
       if (runId !== shown.runId) {
@@ -70,10 +71,8 @@ async function watchUntilEnd(watcher: RunWatcher, json: boolean): Promise<number
       } else if (state.phase === 'ended') {
         resolve(state.exitCode ?? EXIT_FAILURE);
       } else if (!alive) {
-        if (!json) {
-          print(statusText(watcher.current));
-        }
-        resolve(EXIT_CODES.interrupted);
+        told ??= json ? Promise.resolve() : statusText(files, watcher.current).then(print);
+        told.then(() => resolve(EXIT_CODES.interrupted), reject);
       }
     });
   });

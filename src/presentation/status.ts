@@ -5,9 +5,9 @@ import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { phaseOf } from '../orchestrator/run/runPhase.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
-import type { StoryFile } from '../orchestrator/stories/story.ts';
+import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { withoutControls } from '../orchestrator/text.ts';
+import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { dollars, english, outcomeSentence, runEnd, waitingSentence } from './sentences.ts';
 
 /** What is wrong with the story file; `line` is 0 when there is no such file. */
@@ -22,16 +22,8 @@ export async function statusData(
   files: RunFiles,
   { runId, state, alive }: WatchedRun,
 ): Promise<object> {
-  // The run's own story file, which may have been named by hand; else the one a run would find.
-  const storyFile =
-    state.storyFile === undefined
-      ? await findStoryFile(files.workspace)
-      : path.resolve(files.workspace, state.storyFile);
-  const { stories, problem } = await look(storyFile);
-  const count =
-    stories?.kind === 'stories'
-      ? { done: stories.stories.filter(story => story.done).length, total: stories.stories.length }
-      : { done: state.stories.done, total: state.stories.total };
+  const { stories, problem } = await look(await storyFileOf(files, state));
+  const count = stories === undefined ? undefined : countOf(stories);
   const phase = runId === undefined ? 'none' : phaseOf({ state, alive });
   return {
     run: runId ?? null,
@@ -42,7 +34,8 @@ export async function statusData(
     maxIterations: state.maxIterations,
     story: state.current?.storyId ?? null,
     onlyStories: state.onlyStories ?? null,
-    stories: count,
+    stories: count ?? { done: state.stories.done, total: state.stories.total },
+    plan: (await readPlan(files, state)) ?? null,
     cost: costData(state),
     agent: state.agent ?? null,
     pid: alive ? (state.pid ?? null) : null,
@@ -55,6 +48,36 @@ export async function statusData(
     verify: state.verify,
     ...(problem === undefined ? {} : { problem }),
   };
+}
+
+/** The run's own story file, which may have been named by hand; else the one a run would find. A plan's run has none. */
+async function storyFileOf(files: RunFiles, state: RunState): Promise<string | undefined> {
+  if (state.planDir !== undefined) {
+    return undefined;
+  }
+  return state.storyFile === undefined
+    ? findStoryFile(files.workspace)
+    : path.resolve(files.workspace, state.storyFile);
+}
+
+/** The plan of a run over a plan; its steps are the checkboxes in it, where there are any. */
+interface PlanStatus {
+  /** Absolute. */
+  readonly file: string;
+  readonly steps: { readonly done: number; readonly total: number } | null;
+}
+
+async function readPlan(files: RunFiles, { planDir }: RunState): Promise<PlanStatus | undefined> {
+  if (planDir === undefined) {
+    return undefined;
+  }
+  const file = path.resolve(files.workspace, planDir, 'plan.md');
+  const { stories } = await look(file);
+  return { file, steps: stories === undefined ? null : countOf(stories) };
+}
+
+function countOf({ stories }: StoryList): { done: number; total: number } {
+  return { done: stories.filter(story => story.done).length, total: stories.length };
 }
 
 function costData({ budgetUsd, costEstimated, costUsd, usage }: RunState): object {
@@ -84,7 +107,7 @@ function waitingData({ waiting }: RunState): object | null {
 
 async function look(
   storyFile: string | undefined,
-): Promise<{ readonly stories?: StoryFile; readonly problem?: FileProblem }> {
+): Promise<{ readonly stories?: StoryList; readonly problem?: FileProblem }> {
   if (storyFile === undefined) {
     return {};
   }
@@ -108,18 +131,35 @@ async function look(
  * How the run stands, in a few lines.
  * @param now in ms since the epoch
  */
-export function statusText(run: WatchedRun, now: number = Date.now()): string {
-  return withoutControls(statusLines(run, now).join('\n'));
+export async function statusText(
+  files: RunFiles,
+  run: WatchedRun,
+  now: number = Date.now(),
+): Promise<string> {
+  const plan = await readPlan(files, run.state);
+  const work = plan ? planFacts(files, plan) : storyFacts(run.state);
+  return withoutControls(statusLines(run, work, now).join('\n'));
 }
 
-function statusLines({ runId, state, alive }: WatchedRun, now: number): string[] {
+function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {
+  const named = shorten(path.relative(workspace, file), 200);
+  return steps === null ? named : `${steps.done}/${steps.total} steps of ${named} complete`;
+}
+
+function storyFacts({ mode, stories, task }: RunState): string {
+  return mode === 'freeForm'
+    ? `Task: ${shorten(task, 100)}`
+    : `${stories.done}/${stories.total} stories complete`;
+}
+
+function statusLines({ runId, state, alive }: WatchedRun, work: string, now: number): string[] {
   if (state.phase === 'idle' && alive) {
     return ['A run is starting.'];
   }
   if (runId === undefined || state.phase === 'idle') {
     return ['No run in this folder yet. Start one with "ralph-fresh run".'];
   }
-  const facts = `${state.stories.done}/${state.stories.total} stories complete${costFacts(state)}`;
+  const facts = `${work}${costFacts(state)}`;
   const outcome = phaseOf({ state, alive }) === 'interrupted' ? 'interrupted' : state.outcome;
   if (outcome !== undefined) {
     return [outcomeSentence(runEnd(state, outcome), english).text, facts];

@@ -50,6 +50,15 @@ describe('free form: a task without stories', { concurrency: 3 }, () => {
     assert.match(await workspace.prompt(2), /test -f green/);
   });
 
+  test('status names the task', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const run = workspace.script([[says('Not yet.')]], '--max-iterations', '1', 'Make it blue');
+    assert.equal((await run.finished).code, 1);
+    const { stdout } = await workspace.cli('status').finished;
+    assert.match(stdout, /\nTask: Make it blue/);
+    assert.doesNotMatch(stdout, /stories/);
+  });
+
   test('without checks the promise alone ends it, with a warning', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.run('succeeds', 'Do it');
@@ -207,6 +216,40 @@ describe('go N: the pure loop', { concurrency: 3 }, () => {
       assert.match(prompt, new RegExp(`\\.ralph/ralph-1/${name.replace('.', '\\.')}`));
     }
     assert.equal((await workspace.events('iteration.ended')).length, 2);
+  });
+
+  test('status tells of the plan, not of stories', async t => {
+    const workspace = await withPlan(t);
+    // Of a file that this run has nothing to do with.
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(3) }));
+    const plan = '.ralph/ralph-1/plan.md';
+    const file = path.join(workspace.folder, plan);
+    const status = async (...args: string[]) =>
+      (await workspace.cli('status', ...args).finished).stdout;
+    const script = [
+      [{ write: [plan, '# Goal\n\n- [x] Store\n- [ ] List\n'] }, { commit: 'one' }, says('On.')],
+      [{ wait: 'go' }, says('More to do.')],
+    ];
+    const cli = go(workspace, script, '--max-iterations', '2');
+    await workspace.agent(2);
+    assert.match(
+      await status(),
+      /^Iteration 2\/2 · 1\/2 steps of \.ralph.ralph-1.plan\.md complete/,
+    );
+    await workspace.note('go');
+    await cli.finished;
+    assert.match(await status(), /\n1\/2 steps of \.ralph.ralph-1.plan\.md complete/);
+    const { stories, plan: told } = JSON.parse(await status('--json'));
+    assert.deepEqual(
+      [stories, told],
+      [
+        { done: 0, total: 0 },
+        { file, steps: { done: 1, total: 2 } },
+      ],
+    );
+    await writeFile(file, '# Goal\n\nMake it work.\n');
+    assert.match(await status(), /\n\.ralph.ralph-1.plan\.md · \$/);
+    assert.deepEqual(JSON.parse(await status('--json')).plan, { file, steps: null });
   });
 
   test('NEEDS_HUMAN: exit code 2', async t => {
