@@ -102,7 +102,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['claude', claude],
   ['sdk', sdk],
   ['command', command],
-  ['payer', async ({ env, settings }) => [payer(env, settings.apiKey)]],
+  ['payer', async ({ env, settings }) => [payer(env, settings)]],
   ['stories', stories],
   ['otherModes', otherModes],
   ['leftovers', leftovers],
@@ -228,9 +228,20 @@ async function command({ env, settings }: KnownPatient): Promise<readonly Findin
 /**
  * Which account the agents' work is billed to.
  * @param env never shown; only the names of what is set
- * @param apiKey the setting
  */
-export function payer(env: Patient['env'], apiKey: Settings['apiKey']): Finding {
+function payer(
+  env: Patient['env'],
+  { agent, apiKey }: Pick<Settings, 'agent' | 'apiKey'>,
+): Finding {
+  if (agent === 'demo') {
+    return {
+      ...good('payer', 'Nobody pays: the demo agent costs nothing.'),
+      facts: { payer: 'none' },
+    };
+  }
+  if (agent === 'command') {
+    return good('payer', 'Who pays for the agent "command" is settled by its own program.');
+  }
   const isSet = (name: string) => (env[name] ?? '') !== '';
   const provider = PROVIDERS.find(isSet);
   if (provider !== undefined) {

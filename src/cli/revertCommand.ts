@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { RunHistory } from '../orchestrator/run/history.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
@@ -13,7 +14,7 @@ import {
 import { count, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import { requireRunId, runOption } from './runs.ts';
+import { noIteration, requireRunId, runOption } from './runs.ts';
 import { fileOption, storyFileOf } from './storyFiles.ts';
 
 interface RevertFlags {
@@ -46,6 +47,7 @@ async function revert(storyId: string | undefined, flags: RevertFlags): Promise<
   const of = await revertibleOf(files, storyId, flags);
   const storyFile = await storyFileOf(files, flags.file);
   const states = await new RunHistory(files).read();
+  requireIteration(of, states);
   const planned = await planWorkRevert(files, { of, states, storyFile });
   const { commits, plan, reopens } = planned;
   const commit =
@@ -103,6 +105,21 @@ async function revertibleOf(
     throw new UsageError('A story is taken back as a whole, so --run goes with --iteration alone.');
   }
   return { kind: 'story', storyId: storyId ?? '' };
+}
+
+/** @throws {UsageError} naming the iterations that the run has */
+function requireIteration(of: Revertible, states: readonly RunState[]): void {
+  if (of.kind !== 'iteration') {
+    return;
+  }
+  const last = states.find(({ runId }) => runId === of.runId)?.iteration ?? 0;
+  if (of.iteration > last) {
+    throw noIteration(
+      of.iteration,
+      of.runId,
+      Array.from({ length: last }, (_, index) => index + 1),
+    );
+  }
 }
 
 async function titleOf(of: Revertible, storyFile: string | undefined): Promise<string | undefined> {

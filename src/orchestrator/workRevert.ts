@@ -55,7 +55,12 @@ export async function planWorkRevert(
   const recorded = recordedCommits(states, of);
   const git = new GitRepository(files.workspace);
   if ((await git.root()) === undefined) {
-    throw new HumanError('This folder is in no git repository, so there is nothing to revert.');
+    throw new HumanError(
+      'This folder is in no git repository, so there is nothing to revert. Go to the folder that the run worked in.',
+    );
+  }
+  if (recorded.length === 0) {
+    throw new HumanError(nothingCommitted(of));
   }
   const list = storyFile === undefined ? undefined : await storiesOf(storyFile);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
@@ -136,6 +141,12 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
   const named = title === undefined ? what : `${what}: ${title}`;
   const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
   return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
+}
+
+function nothingCommitted(of: Revertible): string {
+  return of.kind === 'story'
+    ? `No run has committed anything for ${shorten(of.storyId, 80)}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".`
+    : `Iteration ${of.iteration} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".`;
 }
 
 async function storiesOf(storyFile: string): Promise<StoryList | undefined> {

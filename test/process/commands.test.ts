@@ -389,7 +389,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     const prd = JSON.parse(await workspace.read('.omc/prd.json'));
     prd.userStories.push({ id: 'US-003', title: 'One more', passes: false });
     await workspace.write('.omc/prd.json', JSON.stringify(prd));
-    const [before] = [await workspace.journal()];
+    const before = await workspace.journal();
     for (const args of [
       ['skip', 'US-003'],
       ['skip', 'US-003', '--undo'],
@@ -666,9 +666,20 @@ describe('revert', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, 'US-003.txt')), true);
     assert.match(await printed(workspace, 'revert', 'US-002'), /^Nothing to do/);
     await refused(workspace, 64, /Name one story, or one iteration/, 'revert');
-    await refused(workspace, 1, /no commit to revert/, 'revert', 'US-9');
     await printed(workspace, 'revert', '--iteration', '3');
     assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
+  test('without a commit it says what else can be done', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.script([[{ tick: 'US-001' }, { text: 'Done.' }]]).finished;
+    const story = /No run has committed anything for US-001.* untick it.*"git status"/;
+    await refused(workspace, 1, story, 'revert', 'US-001');
+    const iteration = /Iteration 1 has committed nothing.*"ralph-fresh receipt".*"git status"/;
+    await refused(workspace, 1, iteration, 'revert', '--iteration', '1');
+    await refused(workspace, 64, /has no iteration 2\. It has 1\./, 'revert', '--iteration', '2');
+    await printed(workspace, 'untick', 'US-001');
+    assert.deepEqual(await workspace.done(), []);
   });
 });
 
@@ -779,16 +790,30 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
 
-  test('secrets are not shown, only who pays', async t => {
+  test('secrets are not shown, only who pays', posix, async t => {
     const workspace = await Workspace.create(t);
+    const file = await claude(workspace);
     const secret = 'sk-ant-very-secret-42';
     const env = { ANTHROPIC_API_KEY: secret };
-    const found = await examine(workspace, env, '--agent', 'demo');
+    const found = await examine(workspace, env, '--claude-path', file);
     assert.deepEqual([found.code, found.level('payer')], [0, 'warning']);
     assert.match(found.stdout, /ANTHROPIC_API_KEY is set/);
     assert.doesNotMatch(found.stdout, /very-secret/);
-    const removed = await examine(workspace, env, '--agent', 'demo', '--api-key', 'remove');
-    assert.equal(removed.level('payer'), 'ok');
+    const args = ['--claude-path', file, '--api-key', 'remove'];
+    assert.equal((await examine(workspace, env, ...args)).level('payer'), 'ok');
+  });
+
+  test('no account pays for the demo agent, and another program settles it itself', async t => {
+    const workspace = await Workspace.create(t);
+    const env = { ANTHROPIC_API_KEY: 'sk' };
+    const payer = async (...args: string[]) =>
+      JSON.parse((await examine(workspace, env, '--only', 'payer', ...args)).stdout).checks[0];
+    const demo = await payer('--agent', 'demo');
+    assert.deepEqual([demo.level, demo.facts], ['ok', { payer: 'none' }]);
+    assert.match(demo.message, /demo agent costs nothing/);
+    const other = await payer('--preset', 'codex');
+    assert.deepEqual([other.level, other.facts], ['ok', undefined]);
+    assert.match(other.message, /settled by its own program/);
   });
 
   test('only what is asked for, with the facts as data', posix, async t => {

@@ -145,7 +145,7 @@ describe('taking back a story or an iteration', () => {
     // The rest is open now; only the tick that a person makes is there to take back.
     await assert.rejects(
       plan({ kind: 'iteration', runId: RUN, iteration: 9 }),
-      /no commit to revert/,
+      /Iteration 9 has committed nothing.*"git status"/,
     );
   });
 
