@@ -151,6 +151,28 @@ describe('the reviewer', { concurrency: 2 }, () => {
     );
   });
 
+  test('the reviewer sees the work of all iterations on the story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script(
+      [
+        [{ write: ['first.txt', 'begun in the first iteration\n'] }, { commit: 'one' }, 'exit'],
+        ['work'],
+        [verdict(true, [])],
+      ],
+      '--reviewer',
+    );
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const [runId = ''] = await workspace.runIds();
+    const prompt = await readFile(
+      path.join(workspace.files.iterationDir(runId, 2), 'review-US-001-1.md'),
+      'utf8',
+    );
+    assert.match(prompt, /^\+begun in the first iteration$/m);
+    assert.match(prompt, /^\+work of process/m);
+    const [begin] = await workspace.events('iteration.started');
+    assert.ok(prompt.includes(`Everything since commit ${begin?.startCommit?.slice(0, 9)}`));
+  });
+
   test('a reviewer that fails is told of, and the claim stays as the checks found it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(

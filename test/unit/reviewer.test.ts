@@ -83,6 +83,57 @@ describe('reviewClaim', () => {
     assert.ok(jsonSchema && !('$schema' in jsonSchema));
   });
 
+  describe('a story of several iterations', () => {
+    async function head(): Promise<string> {
+      const { stdout } = await execFileText('git', ['rev-parse', 'HEAD'], { cwd: folder });
+      return stdout.trim();
+    }
+    async function commitOf(file: string, content: string): Promise<string> {
+      await write(file, content);
+      await commit();
+      return head();
+    }
+    const approve = [{ structured: approval }];
+
+    test('is shown from its first commit on', async () => {
+      const first = await commitOf('src/first.ts', 'first\n');
+      const second = await commitOf('src/second.ts', 'second\n');
+      await write('src/app.ts', 'now\n');
+      const { prompt } = await review(approve, {
+        startCommit: second,
+        earlierCommits: [first, second],
+      });
+      for (const line of ['+first', '+second', '+now']) {
+        assert.ok(prompt.includes(`\n${line}\n`), line);
+      }
+      assert.ok(prompt.includes(`Everything since commit ${startCommit.slice(0, 9)}`));
+      assert.doesNotMatch(prompt, /in between/);
+    });
+
+    test('is shown without the files of others that came in between', async () => {
+      const first = await commitOf('src/first [1].ts', 'first\n');
+      await commitOf('src/other.ts', 'other\n');
+      const begin = await commitOf('src/first [1].ts', 'first\nchanged by others\n');
+      await commitOf('src/last.ts', 'last\n');
+      await write('src/app.ts', 'now\n');
+      const { prompt } = await review(approve, { startCommit: begin, earlierCommits: [first] });
+      for (const line of ['+first', '+changed by others', '+last', '+now']) {
+        assert.ok(prompt.includes(`\n${line}\n`), line);
+      }
+      assert.doesNotMatch(prompt, /\+other/);
+      assert.match(prompt, /files that the work on this story touched since .*in between/);
+    });
+
+    test('that was rebased away is shown from the iteration on', async () => {
+      const gone = await commitOf('src/gone.ts', 'gone\n');
+      await git('reset', '--quiet', '--hard', startCommit);
+      await write('src/app.ts', 'now\n');
+      const { prompt } = await review(approve, { earlierCommits: [gone, 'f'.repeat(40), '--all'] });
+      assert.match(prompt, /\n\+now\n/);
+      assert.doesNotMatch(prompt, /gone/);
+    });
+  });
+
   test('rejects with objections, and never without a reason', async () => {
     const objections = ['src/app.ts: no test', ' '];
     const { result } = await review([{ structured: { ...approval, approved: false, objections } }]);

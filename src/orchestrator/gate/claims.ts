@@ -123,6 +123,9 @@ async function passReview(
     const review = await reviewClaim({
       story,
       ...(startCommit === undefined ? {} : { startCommit }),
+      earlierCommits: context.state.commits.flatMap(commit =>
+        commit.storyId === storyId && commit.iteration < iteration ? [commit.hash] : [],
+      ),
       git: context.git,
       call: context.caller.port('review', iteration, context.dir(iteration)),
       ...(config.reviewerModel === undefined ? {} : { model: config.reviewerModel }),

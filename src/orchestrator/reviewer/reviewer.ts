@@ -7,6 +7,7 @@ import { jsonSchemaOf } from '../planner/planDraft.ts';
 import type { Story } from '../stories/story.ts';
 import { shorten } from '../text.ts';
 import { reviewerPrompt } from './reviewerPrompt.ts';
+import { type StoryWork, storyWork } from './storyWork.ts';
 import { readWorkDiff, type WorkDiff } from './workDiff.ts';
 
 const MAX_ATTEMPTS = 2;
@@ -32,6 +33,8 @@ export interface ReviewOptions {
   readonly story: Story;
   /** HEAD before the iteration; absent when there was no commit. */
   readonly startCommit?: string;
+  /** Hashes of the story's commits in earlier iterations of the run, the oldest first. */
+  readonly earlierCommits?: readonly string[];
   readonly git: GitRepository;
   readonly call: CallAgent;
   readonly model?: string;
@@ -54,10 +57,16 @@ export type ReviewResult = { readonly costUsd?: number } & (
  * what changed. Never throws for what the agent or git says.
  */
 export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult> {
-  const { story, startCommit, git, call, model, verify } = options;
+  const { story, startCommit, earlierCommits = [], git, call, model, verify } = options;
+  let work: StoryWork;
   let diff: WorkDiff;
   try {
-    diff = await readWorkDiff(git, startCommit, { maxBytes: MAX_DIFF_BYTES });
+    work = await storyWork(git, {
+      ...(startCommit === undefined ? {} : { startCommit }),
+      earlier: earlierCommits,
+    });
+    const { from, paths } = work;
+    diff = await readWorkDiff(git, from, { maxBytes: MAX_DIFF_BYTES, ...(paths && { paths }) });
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
@@ -67,10 +76,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
     const answer = await call({
       name: `review-${fileNameOf(story.id)}-${attempt}`,
       prompt: reviewerPrompt({
-        story,
-        diff,
-        verify,
-        ...(startCommit === undefined ? {} : { startCommit }),
+        ...{ story, work, diff, verify },
         ...(problems === undefined ? {} : { problems }),
       }),
       ...(model === undefined ? {} : { model }),

@@ -1,6 +1,7 @@
 import { fenced } from '../prompt/fenced.ts';
 import type { Story } from '../stories/story.ts';
 import { shorten, shortenBlock } from '../text.ts';
+import type { StoryWork } from './storyWork.ts';
 import type { WorkDiff } from './workDiff.ts';
 
 /** Most of each part, in UTF-16 units. */
@@ -20,9 +21,9 @@ const MIN_SHARE = 300;
 
 export interface ReviewPromptInput {
   readonly story: Story;
+  /** What the diff is about. */
+  readonly work: StoryWork;
   readonly diff: WorkDiff;
-  /** The commit that the diff begins at; absent when there was none. */
-  readonly startCommit?: string;
   /** Commands that were green. */
   readonly verify: readonly string[];
   /** What was wrong with the answer of a reviewer before. */
@@ -88,11 +89,8 @@ function checksText(verify: readonly string[]): string {
   return `The loop ran these commands itself, and they were green:\n\n${fenced(shown.join('\n'))}`;
 }
 
-function changesText({ diff, startCommit }: ReviewPromptInput): string {
-  const since =
-    startCommit === undefined
-      ? 'All files, since there was no commit before.'
-      : `Everything since commit ${shorten(startCommit, 12)}, committed or not.`;
+function changesText({ diff, work }: ReviewPromptInput): string {
+  const since = sinceText(work);
   const files = shortenBlock(diff.stat, BUDGET.files);
   if (files === '' && diff.untracked.length === 0) {
     return `${since} Nothing changed.`;
@@ -112,6 +110,17 @@ function changesText({ diff, startCommit }: ReviewPromptInput): string {
       : []),
     fenced(fitDiff(diff.text, BUDGET.diff), 'diff'),
   ].join('\n\n');
+}
+
+function sinceText({ from, isShared, paths }: StoryWork): string {
+  const all = paths === undefined ? 'Everything' : 'The files that the work on this story touched';
+  const since =
+    from === undefined
+      ? 'All files, since there was no commit before.'
+      : `${all} since commit ${shorten(from, 12)}, where that work began, committed or not.`;
+  return isShared
+    ? `${since} Other work was committed in between, so some of it may not belong to this story.`
+    : since;
 }
 
 /**

@@ -26,12 +26,13 @@ const PLAIN_DIFF: readonly string[] = [
  *
  * @param from a commit's hash; everything counts as new without one
  * @param options.maxBytes most that is read of each part, however much there is
+ * @param options.paths of the tracked files that count, relative to the repository's top folder; all when absent
  * @throws {HumanError} when there is no repository, no such commit, or git cannot read it
  */
 export async function readWorkDiff(
   repository: GitRepository,
   from: string | undefined,
-  options: { readonly maxBytes: number },
+  options: { readonly maxBytes: number; readonly paths?: readonly string[] },
 ): Promise<WorkDiff> {
   const root = await repository.root();
   if (root === undefined) {
@@ -45,9 +46,11 @@ export async function readWorkDiff(
     from === undefined
       ? (await read(['hash-object', '-t', 'tree', '--stdin'])).text.trim()
       : await repository.resolveCommit(from);
+  // A name may look like a pattern.
+  const paths = (options.paths ?? []).map(file => `:(top,literal)${file}`);
   const [stat, patch, others] = await Promise.all([
-    read([...PLAIN_DIFF, '--numstat', base, '--']),
-    read([...PLAIN_DIFF, base, '--']),
+    read([...PLAIN_DIFF, '--numstat', base, '--', ...paths]),
+    read([...PLAIN_DIFF, base, '--', ...paths]),
     read(['ls-files', '--others', '--exclude-standard', '-z']),
   ]);
   const names = others.text.split('\0');
