@@ -40,7 +40,7 @@ describe('reviewClaim', () => {
   });
   afterEach(() => temp.remove());
 
-  const { git, write } = gitFolder(() => ({ folder, home: temp.path }));
+  const { git, head, write } = gitFolder(() => ({ folder, home: temp.path }));
 
   async function commit(): Promise<void> {
     await git('add', '--all');
@@ -84,10 +84,6 @@ describe('reviewClaim', () => {
   });
 
   describe('a story of several iterations', () => {
-    async function head(): Promise<string> {
-      const { stdout } = await execFileText('git', ['rev-parse', 'HEAD'], { cwd: folder });
-      return stdout.trim();
-    }
     async function commitOf(file: string, content: string): Promise<string> {
       await write(file, content);
       await commit();
