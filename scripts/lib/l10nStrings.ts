@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { SAID } from '../../src/presentation/saidWords.ts';
 
 /** The languages that the product comes with, besides English. */
 export const LANGUAGES = ['de', 'ja'] as const;
@@ -15,21 +16,24 @@ export interface TextKind {
 }
 
 /**
- * Every text of the extension that people read: those in the code, which are their own keys, and those of the manifest.
+ * Every text of the extension that people read: those in the code, which are their own keys, the sentences that the loop says
+ * (see `say.ts`), and those of the manifest.
  * @param root the project's folder
  * @throws with file and line when a text is not a literal, and so could not be translated
  */
 export function textKinds(root: string): readonly TextKind[] {
-  const files = globSync(['src/extension.ts', 'src/views/**/*.ts', 'src/presentation/**/*.ts'], {
-    cwd: root,
-  });
-  const found = files
-    .map(file => file.split(path.sep).join('/'))
-    .sort()
-    .flatMap(file => translatedTexts(readFileSync(path.join(root, file), 'utf8'), file));
+  const found = textsOf(
+    root,
+    ['src/extension.ts', 'src/views/**/*.ts', 'src/presentation/**/*.ts'],
+    't',
+  );
+  const said = textsOf(root, ['src/orchestrator/**/*.ts', 'src/cli/**/*.ts'], 'say');
   return [
     {
-      english: Object.fromEntries(found.map(text => [text, text])),
+      english: Object.fromEntries([
+        ...found.map(text => [text, text]),
+        ...said.map(text => [`${text}${SAID}`, text]),
+      ]),
       fileOf: language => `l10n/bundle.l10n.${language}.json`,
     },
     {
@@ -37,6 +41,18 @@ export function textKinds(root: string): readonly TextKind[] {
       fileOf: language => `package.nls.${language}.json`,
     },
   ];
+}
+
+function textsOf(root: string, patterns: readonly string[], name: 't' | 'say'): string[] {
+  return (
+    globSync(patterns, { cwd: root })
+      .map(file => file.split(path.sep).join('/'))
+      .sort()
+      .map(file => ({ file, source: readFileSync(path.join(root, file), 'utf8') }))
+      // The demo agent has methods of that name.
+      .filter(({ source }) => name === 't' || source.includes("/say.ts';"))
+      .flatMap(({ file, source }) => translatedTexts(source, file, name))
+  );
 }
 
 /** @returns nothing when there is no such file yet */
@@ -78,18 +94,22 @@ function marksOf(text: string): string {
 }
 
 /**
- * The first arguments of all calls of `l10n.t` and `t` in a source file.
+ * The first arguments of all calls of `l10n.t` and `t`, or of `say`, in a source file.
  * @throws naming the place when one is not a single string literal
  */
-export function translatedTexts(source: string, file: string): string[] {
+export function translatedTexts(source: string, file: string, name: 't' | 'say' = 't'): string[] {
   const code = codeOnly(source);
-  return [...code.matchAll(/(?<![\w$.]|function )(?:l10n\.)?t\(\s*/g)].map(({ 0: call, index }) => {
-    const rest = source.slice(index + call.length);
+  const call =
+    name === 't' ? /(?<![\w$.]|function )(?:l10n\.)?t\(\s*/g : /(?<![\w$.]|function )say\(\s*/g;
+  return [...code.matchAll(call)].map(({ 0: begin, index }) => {
+    const rest = source.slice(index + begin.length);
     const [, literal] =
       /^('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.)*`)\s*[,)]/s.exec(rest) ?? [];
     if (literal === undefined) {
       const line = source.slice(0, index).split('\n').length;
-      throw new Error(`${file}:${line}: the first argument of t(…) must be one string literal.`);
+      throw new Error(
+        `${file}:${line}: the first argument of ${name}(…) must be one string literal.`,
+      );
     }
     return textOf(literal);
   });

@@ -13,6 +13,7 @@ import { activeOtherMode } from '../orchestrator/modes.ts';
 import { deadPlans } from '../orchestrator/planner/planFolder.ts';
 import { requirePlainState } from '../orchestrator/run/plainFile.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
+import { say } from '../orchestrator/say.ts';
 import { resolveSettings } from '../orchestrator/settings/settings.ts';
 import {
   DEFAULT_SETTINGS,
@@ -66,7 +67,11 @@ export async function examine(patient: Patient): Promise<Finding[]> {
   const found = await Promise.all(
     CHECKS.filter(([id]) => only?.includes(id) ?? true).map(([id, check]) =>
       check({ ...patient, settings }).catch((error: unknown) => [
-        wrong(id, shorten(`${id} could not be looked at: ${error}`, MAX_WORDS), null),
+        wrong(
+          id,
+          shorten(say('{0} could not be looked at: {1}', id, String(error)), MAX_WORDS),
+          null,
+        ),
       ]),
     ),
   );

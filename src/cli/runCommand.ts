@@ -19,6 +19,7 @@ import { launchRun } from '../orchestrator/run/launch.ts';
 import { isRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import type { Preparation, RunOptions } from '../orchestrator/runContext.ts';
+import { say } from '../orchestrator/say.ts';
 import {
   agentOf,
   configOf,
@@ -217,7 +218,9 @@ function requireWholeTask(
     earlier.task.length >= MAX_RECORDED_TASK
   ) {
     throw new HumanError(
-      'The run was cut off while its task was planned, and the journal holds only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
+      say(
+        'The run was cut off while its task was planned, and the journal holds only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
+      ),
     );
   }
 }

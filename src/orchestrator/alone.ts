@@ -3,6 +3,7 @@ import { livingRun } from './run/livingRun.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import { acquireRunLock, type LockOwner } from './run/runLock.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
+import { say } from './say.ts';
 
 /** Another loop works in this workspace. */
 export class AlreadyRunningError extends HumanError {
@@ -10,7 +11,10 @@ export class AlreadyRunningError extends HumanError {
 
   constructor(owner: LockOwner) {
     super(
-      `A run is already going on in this folder (process ${owner.pid}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".`,
+      say(
+        'A run is already going on in this folder (process {0}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".',
+        owner.pid,
+      ),
     );
     this.owner = owner;
   }

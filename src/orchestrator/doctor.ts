@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import * as z from 'zod';
 import { HumanError } from './humanError.ts';
+import { say } from './say.ts';
 
 /** The first start of a program of 365 MB can be slow, in ms. */
 const LIMIT_MS = 60_000;
@@ -53,8 +54,8 @@ export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFind
           resolve(answer.checks);
           return;
         }
-        const words = stderr.trim() || error?.message || 'no answer';
-        reject(new HumanError(`Ralph could not look at what a run needs: ${words}`));
+        const words = stderr.trim() || error?.message || say('no answer');
+        reject(new HumanError(say('Ralph could not look at what a run needs: {0}', words)));
       },
     );
   });

@@ -16,6 +16,7 @@ import { RequestWatcher } from './run/requestWatcher.ts';
 import { runIds } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import type { Preparation, RunContext } from './runContext.ts';
+import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { tellPendingHints } from './tellHints.ts';
 import { waitForSignal } from './waiting.ts';
@@ -230,11 +231,11 @@ export class FreshRun {
     const { context } = this;
     const { agent, config } = context.options;
     if (context.mode !== 'stories' && config.verify.length === 0) {
-      context.warn('noChecks', 'The promise of the agent alone ends this run.');
+      context.warn('noChecks', say('The promise of the agent alone ends this run.'));
     }
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
     if (hasBudget && (agent.id === 'command' || agent.id === 'demo')) {
-      context.warn('costUnknown', `The agent ${agent.id} does not tell what it costs.`);
+      context.warn('costUnknown', say('The agent {0} does not tell what it costs.', agent.id));
     }
   }
 

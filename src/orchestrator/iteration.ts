@@ -14,6 +14,7 @@ import { writeReceipt } from './receipt.ts';
 import { readPlainFile, writeDerivedFile, writePlainFile } from './run/plainFile.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
+import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { Story, StoryList } from './stories/story.ts';
 import { parseStoryFile, storyFileHash } from './stories/storyFile.ts';
@@ -347,7 +348,11 @@ async function warnOfLostCommits(
   if (lost.length > 0) {
     context.warn(
       'historyRewritten',
-      `${lost.length} earlier commits are no longer on the branch; ralph-fresh rollback ${iteration} brings back what was there.`,
+      say(
+        '{0} earlier commits are no longer on the branch; ralph-fresh rollback {1} brings back what was there.',
+        lost.length,
+        iteration,
+      ),
       iteration,
     );
   }

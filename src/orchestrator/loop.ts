@@ -15,6 +15,7 @@ import { acquireRunLock } from './run/runLock.ts';
 import type { RunState } from './run/runState.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
+import { say } from './say.ts';
 import { goToBranch, readyToStart } from './start.ts';
 
 /**
@@ -108,7 +109,11 @@ function withMend(error: unknown, { options }: RunContext): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code !== undefined && DISK_CODES.has(code)
     ? new HumanError(
-        `The disk takes nothing more (${code}), so the run was ended. Make room in ${options.files.stateDir} or on its disk, and run again to go on.`,
+        say(
+          'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to go on.',
+          code,
+          options.files.stateDir,
+        ),
         { cause: error },
       )
     : error;

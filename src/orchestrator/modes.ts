@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { HumanError } from './humanError.ts';
 import { readPlainFile } from './run/plainFile.ts';
 import { RunFiles } from './run/runFiles.ts';
+import { say } from './say.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
 const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
@@ -50,7 +51,11 @@ export async function requireNoOtherMode(files: RunFiles): Promise<void> {
   const other = await activeOtherMode(files);
   if (other) {
     throw new HumanError(
-      `The mode "${other.mode}" of oh-my-claudecode is active in this folder. Cancel it first with /oh-my-claudecode:cancel, or remove ${other.file} if it is left over.`,
+      say(
+        'The mode "{0}" of oh-my-claudecode is active in this folder. Cancel it first with /oh-my-claudecode:cancel, or remove {1} if it is left over.',
+        other.mode,
+        other.file,
+      ),
     );
   }
 }

@@ -3,6 +3,7 @@ import { GitRepository } from './git/git.ts';
 import { isTracked } from './git/trackedFile.ts';
 import { HumanError } from './humanError.ts';
 import type { RunFiles } from './run/runFiles.ts';
+import { say } from './say.ts';
 
 /**
  * Hints that came with a repository are told to nobody, and so would be one that is added to them.
@@ -15,7 +16,10 @@ export async function requireOwnHints({ hintsFile, stateDir }: RunFiles): Promis
     (await isTracked(hintsFile))
   ) {
     throw new HumanError(
-      `${hintsFile} is in git, so its hints are not a person's, and no agent is told them. Remove it with "git rm --cached" and delete the file, then give the hint again.`,
+      say(
+        '{0} is in git, so its hints are not a person\'s, and no agent is told them. Remove it with "git rm --cached" and delete the file, then give the hint again.',
+        hintsFile,
+      ),
     );
   }
 }

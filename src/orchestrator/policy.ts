@@ -1,5 +1,6 @@
 import type { PauseReason, RunOutcome } from './run/eventCodes.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
+import { say } from './say.ts';
 import type { RunConfig } from './settings/config.ts';
 import { nextStory } from './stories/select.ts';
 import type { Story } from './stories/story.ts';
@@ -75,7 +76,10 @@ export function decide(situation: Situation): Decision {
     return {
       kind: 'end',
       outcome: 'error',
-      detail: `The mode "${situation.otherMode}" of oh-my-claudecode has become active in this folder.`,
+      detail: say(
+        'The mode "{0}" of oh-my-claudecode has become active in this folder.',
+        situation.otherMode,
+      ),
     };
   }
   return (

@@ -13,6 +13,7 @@ import { readPlainFile, writePlainFile } from './run/plainFile.ts';
 import { isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
+import { say } from './say.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = z.looseObject({ active: z.unknown(), run_id: z.unknown() });
@@ -30,7 +31,11 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   const state = foldRun(events);
   if (await isItsLoopRunning(state)) {
     throw new HumanError(
-      `The loop of run ${runId} (process ${state.pid}) still works here, though its lock file was removed. End it with "ralph-fresh stop".`,
+      say(
+        'The loop of run {0} (process {1}) still works here, though its lock file was removed. End it with "ralph-fresh stop".',
+        runId,
+        String(state.pid),
+      ),
     );
   }
   const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId);

@@ -8,6 +8,7 @@ import { readJournal } from './run/journal.ts';
 import { newestRunId, newRunId, type RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { type Preparation, relativePath } from './runContext.ts';
+import { say } from './say.ts';
 import type { GivenSettings, Settings } from './settings/settingTable.ts';
 import { readStoryFile } from './stories/storyFile.ts';
 import { shorten } from './text.ts';
@@ -86,9 +87,7 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
     const runId = requireResumable(choice, newest, state);
     const other = await otherWork(files, choice, state);
     if (other !== undefined) {
-      throw new OtherWorkError(
-        `The last run ${other}. To leave it and begin with this, give --new instead of --resume.`,
-      );
+      throw new OtherWorkError(other);
     }
     return { runId, resume: true, earlier: earlierRun(events, state) };
   }
@@ -106,27 +105,45 @@ function requireResumable(
 ): string {
   if (newest === undefined || state.phase === 'idle') {
     throw new HumanError(
-      'There is no run to resume in this folder. Leave --resume out to start one.',
+      say('There is no run to resume in this folder. Leave --resume out to start one.'),
     );
   }
   if (typeof resume === 'string' && resume !== newest) {
     throw new HumanError(
-      `Only the newest run can be resumed, which is ${newest}. Leave the id out, or --resume to start a new one.`,
+      say(
+        'Only the newest run can be resumed, which is {0}. Leave the id out, or --resume to start a new one.',
+        newest,
+      ),
     );
   }
   if (state.outcome === 'completed') {
     throw new HumanError(
-      'The last run is complete, so there is nothing to resume. Leave --resume out.',
+      say('The last run is complete, so there is nothing to resume. Leave --resume out.'),
     );
   }
   const had = state.iteration;
   if (had >= (maxIterations ?? state.maxIterations)) {
     const used =
       maxIterations === undefined || maxIterations === state.maxIterations
-        ? `The last run has used ${had === 1 ? 'its only iteration' : `all of its ${had} iterations`}.`
-        : `The last run has had ${had} ${had === 1 ? 'iteration' : 'iterations'} already, which --max-iterations ${maxIterations} counts as well.`;
+        ? had === 1
+          ? say('The last run has used its only iteration.')
+          : say('The last run has used all of its {0} iterations.', had)
+        : had === 1
+          ? say(
+              'The last run has had 1 iteration already, which --max-iterations {0} counts as well.',
+              maxIterations,
+            )
+          : say(
+              'The last run has had {0} iterations already, which --max-iterations {1} counts as well.',
+              had,
+              maxIterations,
+            );
     throw new HumanError(
-      `${used} Give it more, for example: ralph-fresh run --resume --max-iterations ${had + MORE_ITERATIONS}.`,
+      say(
+        '{0} Give it more, for example: ralph-fresh run --resume --max-iterations {1}.',
+        used,
+        had + MORE_ITERATIONS,
+      ),
     );
   }
   return newest;
@@ -154,7 +171,7 @@ function isSameTask({ task }: RunChoice, state: RunState): boolean {
 
 /**
  * What the run has to work on in place of what is chosen now.
- * @returns the end of a sentence about the run; `undefined` when it is the same
+ * @returns what to tell who asks for that run; `undefined` when it is the same
  */
 async function otherWork(
   { workspace }: RunFiles,
@@ -169,23 +186,40 @@ async function otherWork(
     relative(choice.storyFile) !== state.storyFile || relative(choice.planDir) !== state.planDir;
   if (isCompared && isElsewhere) {
     const place = state.planDir ?? state.storyFile;
-    return place === undefined ? 'works on a task' : `works on ${shorten(place, 200)}`;
+    return place === undefined
+      ? say(
+          'The last run works on a task. To leave it and begin with this, give --new instead of --resume.',
+        )
+      : say(
+          'The last run works on {0}. To leave it and begin with this, give --new instead of --resume.',
+          shorten(place, 200),
+        );
   }
   const isStoriesCompared = choice.resume === undefined || choice.onlyStories !== undefined;
   if (isStoriesCompared && !isSameSet(choice.onlyStories, state.onlyStories)) {
     return state.onlyStories === undefined
-      ? 'works on all stories'
-      : `works on ${shorten(state.onlyStories.join(', '), 200)} alone`;
+      ? say(
+          'The last run works on all stories. To leave it and begin with this, give --new instead of --resume.',
+        )
+      : say(
+          'The last run works on {0} alone. To leave it and begin with this, give --new instead of --resume.',
+          shorten(state.onlyStories.join(', '), 200),
+        );
   }
   const storyFile =
     state.storyFile === undefined ? undefined : path.resolve(workspace, state.storyFile);
   if (choice.prepare !== undefined) {
     return (await isPreparedSo(choice, state, storyFile))
       ? undefined
-      : 'has other stories than these';
+      : say(
+          'The last run has other stories than these. To leave it and begin with this, give --new instead of --resume.',
+        );
   }
   return storyFile !== undefined && (await isAnotherList(storyFile, state))
-    ? `worked on other stories than ${shorten(state.storyFile ?? '', 200)} holds now`
+    ? say(
+        'The last run worked on other stories than {0} holds now. To leave it and begin with this, give --new instead of --resume.',
+        shorten(state.storyFile ?? '', 200),
+      )
     : undefined;
 }
 
@@ -267,7 +301,11 @@ export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): 
   const relative = path.relative(workspace, absolute);
   if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
     throw new HumanError(
-      `The journal of the last run names ${shorten(file, 200)}, which is outside of this folder. If that is meant, name it: ${flag}; else start a new run with --new.`,
+      say(
+        'The journal of the last run names {0}, which is outside of this folder. If that is meant, name it: {1}; else start a new run with --new.',
+        shorten(file, 200),
+        flag,
+      ),
     );
   }
   return absolute;
@@ -291,20 +329,32 @@ export function requireSameTerms(
     const began = shorten(agent, 40);
     throw new HumanError(
       agent === 'command'
-        ? `The run was started with another program as its agent, which is not remembered. Give --preset or --command again, or choose --agent ${settings.agent}.`
-        : `The run was started with the agent ${began}, and ${settings.agent} would go on with it. Give --agent ${began} again, or choose --agent ${settings.agent}.`,
+        ? say(
+            'The run was started with another program as its agent, which is not remembered. Give --preset or --command again, or choose --agent {0}.',
+            settings.agent,
+          )
+        : say(
+            'The run was started with the agent {0}, and {1} would go on with it. Give --agent {0} again, or choose --agent {1}.',
+            began,
+            settings.agent,
+          ),
     );
   }
   const missing = state.verify.filter(command => !settings.verify.includes(command));
   if (missing.length > 0 && given.verify === undefined) {
     const named = missing.map(command => `--verify ${JSON.stringify(command)}`).join(' ');
     throw new HumanError(
-      `The run was checked by commands that the settings do not name any more. Look who changed .omc/config.json; then give the checks that are to hold, such as ${shorten(named, 400)}, or start a new run with --new.`,
+      say(
+        'The run was checked by commands that the settings do not name any more. Look who changed .omc/config.json; then give the checks that are to hold, such as {0}, or start a new run with --new.',
+        shorten(named, 400),
+      ),
     );
   }
   if (wasReviewed && !settings.reviewer && remembered.reviewer === undefined) {
     throw new HumanError(
-      'The stories of the run went to a reviewer, and the settings do not ask for one any more. Look who changed .omc/config.json; then give --reviewer or --no-reviewer, or start a new run with --new.',
+      say(
+        'The stories of the run went to a reviewer, and the settings do not ask for one any more. Look who changed .omc/config.json; then give --reviewer or --no-reviewer, or start a new run with --new.',
+      ),
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { say } from './say.ts';
 import type { Story, StoryFile, StoryList } from './stories/story.ts';
 import { readStoryFile } from './stories/storyFile.ts';
 
@@ -42,7 +43,10 @@ export async function readSnapshot(
           ...at,
           // Taking a story out of the file is not doing it.
           stories: { ...read, stories: [...read.stories, ...gone] },
-          storyFileProblem: `Stories that were not done are gone from it: ${gone.map(({ id }) => id).join(', ')}.`,
+          storyFileProblem: say(
+            'Stories that were not done are gone from it: {0}.',
+            gone.map(({ id }) => id).join(', '),
+          ),
         };
   }
   return {

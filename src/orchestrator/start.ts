@@ -6,6 +6,7 @@ import { HumanError } from './humanError.ts';
 import { isPlannedFor } from './planner/planner.ts';
 import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
 import { progressFileOf, type RunOptions, taskOf } from './runContext.ts';
+import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { doneIds, openDependencies } from './stories/select.ts';
 import type { Story, StoryList } from './stories/story.ts';
@@ -32,7 +33,10 @@ export async function readyToStart(
   const { files } = options;
   if ((await git.root()) === undefined) {
     throw new HumanError(
-      `${files.workspace} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.`,
+      say(
+        '{0} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.',
+        files.workspace,
+      ),
     );
   }
   const template = await readPromptTemplate(path.join(files.workspace, '.omc', 'prompt.md'));
@@ -48,13 +52,23 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   const canBeLimited = agent.id === 'claude' || agent.id === 'sdk';
   if (!canBeLimited && (config.reviewer || prepare?.kind === 'plan')) {
     throw new HumanError(
-      `The ${config.reviewer ? 'reviewer' : 'planner'} works with reading tools only, and the agent ${agent.id} cannot be limited to them. Use --agent claude or sdk, or leave ${config.reviewer ? '--reviewer' : '--prd'} out.`,
+      config.reviewer
+        ? say(
+            'The reviewer works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --reviewer out.',
+            agent.id,
+          )
+        : say(
+            'The planner works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --prd out.',
+            agent.id,
+          ),
     );
   }
   if (prepare !== undefined) {
     if (prepare.kind === 'plan' && !task?.trim()) {
       throw new HumanError(
-        'There is no task to plan. Say what is to be built: ralph-fresh run --prd "your task".',
+        say(
+          'There is no task to plan. Say what is to be built: ralph-fresh run --prd "your task".',
+        ),
       );
     }
     return;
@@ -63,7 +77,10 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
     const plan = path.join(planDir, 'plan.md');
     if (!existsSync(plan)) {
       throw new HumanError(
-        `There is no ${plan}. Write the plan there, with what must be done and how it is checked.`,
+        say(
+          'There is no {0}. Write the plan there, with what must be done and how it is checked.',
+          plan,
+        ),
       );
     }
     return;
@@ -71,18 +88,21 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   if (storyFile === undefined) {
     if (!task?.trim()) {
       throw new HumanError(
-        'There is no prd.json and no task. Write stories to .omc/prd.json or name the task.',
+        say('There is no prd.json and no task. Write stories to .omc/prd.json or name the task.'),
       );
     }
     return;
   }
   // With earlier stories at hand a broken file is a matter of the guard: its agent died while it wrote it.
   if (snapshot.storyFileProblem !== undefined && snapshot.stories === undefined) {
-    throw new HumanError(`${storyFile}: ${snapshot.storyFileProblem}`);
+    throw new HumanError(say('{0}: {1}', storyFile, snapshot.storyFileProblem));
   }
   if (snapshot.stories?.stories.length === 0) {
     throw new HumanError(
-      `${storyFile} holds no stories yet. Add at least one (docs/story-files.md has an example).`,
+      say(
+        '{0} holds no stories yet. Add at least one (docs/story-files.md has an example).',
+        storyFile,
+      ),
     );
   }
   if (options.onlyStories !== undefined && options.resume !== true) {
@@ -99,7 +119,10 @@ function requireChosen(chosen: readonly string[], stories: readonly Story[]): vo
   const unknown = chosen.filter(id => !ids.has(id));
   if (unknown.length > 0) {
     throw new UsageError(
-      `There is no story ${shorten(unknown.join(', '), 200)} in the story file. "ralph-fresh stories" lists them.`,
+      say(
+        'There is no story {0} in the story file. "ralph-fresh stories" lists them.',
+        shorten(unknown.join(', '), 200),
+      ),
     );
   }
   // A chosen one that is open is done before those that wait for it.
@@ -108,7 +131,12 @@ function requireChosen(chosen: readonly string[], stories: readonly Story[]): vo
     const missing = openDependencies(story, counted);
     if (missing.length > 0) {
       throw new HumanError(
-        `${shorten(story.id, 80)} waits for ${shorten(missing.join(', '), 200)}. Run that first, or name it too: ${shorten(missing.map(id => `--story ${id}`).join(' '), 200)}.`,
+        say(
+          '{0} waits for {1}. Run that first, or name it too: {2}.',
+          shorten(story.id, 80),
+          shorten(missing.join(', '), 200),
+          shorten(missing.map(id => `--story ${id}`).join(' '), 200),
+        ),
       );
     }
   }
@@ -128,9 +156,13 @@ async function requireCleanForPlan(options: RunOptions, snapshot: Snapshot): Pro
   });
   const [first] = changed;
   if (first !== undefined) {
-    const more = changed.length > 1 ? ` and ${changed.length - 1} more` : '';
+    const more = changed.length - 1;
+    const named = shorten(first, 200);
     throw new HumanError(
-      `A plan names the branch to work on, but there are uncommitted changes in ${shorten(first, 200)}${more}. Commit or stash them, or work here with --branch stay.`,
+      say(
+        'A plan names the branch to work on, but there are uncommitted changes in {0}. Commit or stash them, or work here with --branch stay.',
+        more > 0 ? say('{0} and {1} more', named, more) : named,
+      ),
     );
   }
 }
@@ -175,7 +207,11 @@ export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promi
     case 'cancel':
     case undefined:
       throw new HumanError(
-        `The story file asks for the branch ${wanted}, but there are uncommitted changes on ${branch || 'a detached HEAD'}. Commit or stash them, or work here with --branch stay.`,
+        say(
+          'The story file asks for the branch {0}, but there are uncommitted changes on {1}. Commit or stash them, or work here with --branch stay.',
+          wanted,
+          branch || say('a detached HEAD'),
+        ),
       );
   }
 }

@@ -4,6 +4,7 @@ import { HINT_TOKENS, hintTokens } from './prompt/promptBudget.ts';
 import { estimateTokens } from './prompt/tokens.ts';
 import { type PendingHint, pendingHints, removePendingHints } from './run/pendingHints.ts';
 import type { RunContext } from './runContext.ts';
+import { say } from './say.ts';
 
 /**
  * Takes the hints that wait for an agent of this story into the journal, so that its prompt has them; as many as a
@@ -23,7 +24,10 @@ export async function tellPendingHints(
   try {
     if (await isTracked(files.hintsFile)) {
       // A person's words never come with a repository.
-      context.warn('hintsNotTold', `${files.hintsFile} is in git, so no person has written it.`);
+      context.warn(
+        'hintsNotTold',
+        say('{0} is in git, so no person has written it.', files.hintsFile),
+      );
       return async () => undefined;
     }
     const waiting = await pendingHints(files);

@@ -9,6 +9,7 @@ import { type CommitsOf, recordedCommits } from './run/recordedCommits.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { recordTick } from './run/ticks.ts';
+import { say } from './say.ts';
 import { editStoryDone, setStoryDone } from './stories/edit.ts';
 import { linkTarget } from './stories/linkTarget.ts';
 import type { Story, StoryList } from './stories/story.ts';
@@ -56,7 +57,9 @@ export async function planWorkRevert(
   const git = new GitRepository(files.workspace);
   if ((await git.root()) === undefined) {
     throw new HumanError(
-      'This folder is in no git repository, so there is nothing to revert. Go to the folder that the run worked in.',
+      say(
+        'This folder is in no git repository, so there is nothing to revert. Go to the folder that the run worked in.',
+      ),
     );
   }
   if (recorded.length === 0) {
@@ -145,8 +148,14 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
 
 function nothingCommitted(of: Revertible): string {
   return of.kind === 'story'
-    ? `No run has committed anything for ${shorten(of.storyId, 80)}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".`
-    : `Iteration ${of.iteration} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".`;
+    ? say(
+        'No run has committed anything for {0}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".',
+        shorten(of.storyId, 80),
+      )
+    : say(
+        'Iteration {0} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".',
+        of.iteration,
+      );
 }
 
 async function storiesOf(storyFile: string): Promise<StoryList | undefined> {

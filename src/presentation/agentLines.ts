@@ -57,7 +57,7 @@ export function agentEnded(
       assertNever(event.reason);
   }
   if (event.error && event.error.message !== '') {
-    found.push(own('error', t('The agent failed: {0}', event.error.message)));
+    found.push(own('error', t('The agent failed: {0}', t.said(event.error.message))));
   } else if (event.error && event.reason === 'exited') {
     found.push(
       own('error', t('The agent failed (exit code {0})', event.exitCode ?? event.signal ?? '?')),
@@ -80,7 +80,7 @@ export function callRetried(
     'warning',
     t(
       'The call failed ({0}); again in {1} ({2} of {3})',
-      shorten(event.error.message, MAX_LINE) || event.error.kind,
+      shorten(t.said(event.error.message), MAX_LINE) || event.error.kind,
       duration(event.delayMs, t),
       event.attempt,
       event.maxAttempts,

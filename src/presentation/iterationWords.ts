@@ -44,17 +44,17 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
     case 'idleLimit':
       return t('The agent was silent for too long.');
     case 'notStarted':
-      return shorten(reason.message, MAX_REASON) || t('The agent could not be started.');
+      return shorten(t.said(reason.message), MAX_REASON) || t('The agent could not be started.');
     case 'error':
       return (
-        shorten(reason.message, MAX_REASON) ||
+        shorten(t.said(reason.message), MAX_REASON) ||
         (reason.exit === undefined
           ? t('The agent failed.')
           : t('The agent failed (exit code {0}).', reason.exit))
       );
     case 'blocked':
     case 'needsHuman':
-      return shorten(reason.message, MAX_REASON) || undefined;
+      return shorten(t.said(reason.message), MAX_REASON) || undefined;
     case 'refusedPromise':
       return t('The agent said that all is done, but there are open stories.');
     case 'failedCheck':
@@ -62,7 +62,7 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
     case 'objections':
       return reason.objections.length === 0
         ? t('The reviewer did not approve it.')
-        : t('The reviewer: {0}', shorten(reason.objections.join(' '), MAX_REASON));
+        : t('The reviewer: {0}', shorten(reason.objections.map(t.said).join(' '), MAX_REASON));
     case 'guard':
       return reason.restored
         ? t('The agent changed stories that it was not given; that was put back.')

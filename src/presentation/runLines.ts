@@ -69,7 +69,7 @@ export function warningWords(
   { code, detail }: Extract<RunEvent, { type: 'warning' }>,
   t: Translate,
 ): string {
-  const words = shorten(detail, MAX_LINE);
+  const words = shorten(t.said(detail), MAX_LINE);
   switch (code) {
     case 'storyFileUnreadable':
       return t('The story file cannot be read; its last readable stories count: {0}', words);

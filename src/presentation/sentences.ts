@@ -8,13 +8,15 @@ export interface Translate {
   (message: string, ...args: (string | number | boolean)[]): string;
   /** BCP 47, for numbers and times; `undefined` for those of the command line, which are the same everywhere. */
   readonly language: string | undefined;
+  /** A sentence of the loop, which is English wherever it comes from; another text stays as it is. */
+  readonly said: (text: string) => string;
 }
 
 /** The command line speaks English. */
 export const english: Translate = Object.assign(
   (message: string, ...args: (string | number | boolean)[]) =>
     message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place)),
-  { language: undefined },
+  { language: undefined, said: (text: string) => text },
 );
 
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
@@ -102,7 +104,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     case 'stopped':
       return t('Stopped. State saved; run again to go on.');
     case 'error':
-      return t('Cannot go on: {0}', detail);
+      return t('Cannot go on: {0}', t.said(detail));
     case 'interrupted':
       return t('The loop was killed in iteration {0}. Run again to go on.', iterations);
     default:

@@ -221,7 +221,7 @@ function lines(
         ? [own('success', t('{0} is approved by the reviewer', event.storyId))]
         : [
             own('error', t('The reviewer does not approve {0}:', event.storyId)),
-            ...items('error', event.objections, t),
+            ...items('error', event.objections.map(t.said), t),
           ];
     case 'commit.recorded':
       return [own('success', t('Commit {0} {1}', event.hash.slice(0, 7), event.subject))];

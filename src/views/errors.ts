@@ -1,6 +1,7 @@
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { plainSentence } from './plainSentence.ts';
+import { translate } from './translate.ts';
 
 /** What is wrong, with a button that mends it or leads there. */
 export class MendableError extends HumanError {
@@ -46,7 +47,7 @@ export async function reportingErrors(
 }
 
 async function show(error: HumanError): Promise<void> {
-  const message = plainSentence(error.message);
+  const message = plainSentence(translate.said(error.message));
   if (!(error instanceof MendableError)) {
     await window.showErrorMessage(message);
     return;

@@ -1,10 +1,23 @@
 import { env, l10n } from 'vscode';
+import { SaidWords } from '../presentation/saidWords.ts';
 import type { Translate } from '../presentation/sentences.ts';
 
 const inWindow: typeof l10n.t = l10n.t;
+let saidWords: SaidWords | undefined;
 
 /** Texts, numbers and times in the language of the window. */
 export const translate: Translate = Object.assign(
   (message: string, ...args: (string | number | boolean)[]) => inWindow(message, ...args),
-  { language: env.language },
+  {
+    language: env.language,
+    said(text: string): string {
+      saidWords ??= new SaidWords(l10n.bundle ?? {});
+      return saidWords.in(text);
+    },
+  },
 );
+
+/** What an error says, in the language of the window where it is one of ours. */
+export function errorWords(error: unknown): string {
+  return translate.said(error instanceof Error ? error.message : String(error));
+}

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { SaidWords } from '../../src/presentation/saidWords.ts';
 import { english, type Translate } from '../../src/presentation/sentences.ts';
 
 /** The texts of a window in one of the languages that the product comes with. */
 export function translationInto(language: 'de' | 'ja'): Translate {
   const texts = bundleOf(language);
+  const saidWords = new SaidWords(texts);
   return Object.assign(
     (message: string, ...args: (string | number | boolean)[]) => {
       const text = texts[message];
@@ -13,7 +15,7 @@ export function translationInto(language: 'de' | 'ja'): Translate {
       }
       return english(text, ...args);
     },
-    { language },
+    { language, said: (text: string) => saidWords.in(text) },
   );
 }
 

@@ -95,6 +95,7 @@ describe('imports run one way', () => {
     'humanError',
     'lineSplitter',
     'once',
+    'say',
     'text',
   ].map(name => `orchestrator/${name}.ts`);
   for (const folder of ['orchestrator/run', 'orchestrator/stories']) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import {
@@ -46,6 +47,17 @@ describe('the texts to be translated', () => {
     assert.deepEqual(problemsOf(kind, { a: 'Ä {0}', b: 'B', c: '[Z](command:c)' }), []);
     assert.equal(problemsOf(kind, { a: 'Ä', b: ' ', d: 'D' }).length, 4);
     assert.equal(problemsOf(kind, { a: 'Ä {0}', b: 'B', c: '[Z](command:d)' }).length, 1);
+  });
+
+  test('every error of the loop for a person is said by a template', () => {
+    const bare = globSync('src/orchestrator/**/*.ts', { cwd: root })
+      .map(file => ({ file, source: readFileSync(path.join(root, file), 'utf8') }))
+      .flatMap(({ file, source }) =>
+        [
+          ...source.matchAll(/new (?:HumanError|UsageError|OtherWorkError|HalfWritten)\(\s*['"`]/g),
+        ].map(({ index }) => `${file}:${source.slice(0, index).split('\n').length}`),
+      );
+    assert.deepEqual(bare, []);
   });
 
   test('are many', () => {

@@ -191,6 +191,7 @@ describe('the receipt as text', () => {
   test('in another language its columns stand below each other, wide letters too', () => {
     const t = Object.assign((message: string) => (message === 'story done' ? '完了' : message), {
       language: 'ja',
+      said: (text: string) => text,
     });
     const lines = receiptText(receiptOf(run), t).split('\n');
     const rows = lines.filter(line => /^\d +A /.test(line));

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { execa } from 'execa';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import type { Agent, AgentCommand, AgentDecoder, AgentRequest } from './agent.ts';
 import { agentEnv, withoutApiKeys } from './agentEnv.ts';
@@ -91,10 +92,19 @@ export async function claudeVersion(
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
   if (!failed && version !== undefined) return { file, version };
   if (timedOut) {
-    return { file, problem: `${file} --version gave no answer within ${limitMs / 1000} s.` };
+    return {
+      file,
+      problem: say('{0} --version gave no answer within {1} s.', file, limitMs / 1000),
+    };
   }
   const words = shorten(stderr || stdout || originalMessage || '', 300);
-  return { file, problem: `${file} --version failed or told no version${words && `: ${words}`}` };
+  return {
+    file,
+    problem:
+      words === ''
+        ? say('{0} --version failed or told no version', file)
+        : say('{0} --version failed or told no version: {1}', file, words),
+  };
 }
 
 /**
@@ -147,9 +157,9 @@ async function claudeCommand(options: ClaudeOptions, request: AgentRequest): Pro
 
 function notFound(): never {
   throw new HumanError(
-    'Claude Code was not found on PATH or where its installers put it. ' +
-      'Install it with `npm install -g @anthropic-ai/claude-code`, ' +
-      'or set ralphFresh.claudePath / --claude-path to its full path.',
+    say(
+      'Claude Code was not found on PATH or where its installers put it. Install it with `npm install -g @anthropic-ai/claude-code`, or set ralphFresh.claudePath / --claude-path to its full path.',
+    ),
   );
 }
 

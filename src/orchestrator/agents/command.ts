@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shortenBlock, withoutControls } from '../text.ts';
 import type {
   Agent,
@@ -60,14 +61,20 @@ async function commandFor(options: CommandOptions, request: AgentRequest): Promi
   const args = commandArgs(options, request);
   if (args.some(arg => arg.includes('\0'))) {
     throw new HumanError(
-      `The arguments for ${options.command} hold a null character, which no program can be given.`,
+      say(
+        'The arguments for {0} hold a null character, which no program can be given.',
+        options.command,
+      ),
     );
   }
   const tooLong = longestArgument(file);
   if (args.some(arg => Buffer.byteLength(arg) > tooLong)) {
     throw new HumanError(
-      `The prompt is too long for an argument of ${options.command} (more than ${tooLong} bytes). ` +
-        'Give it on standard input or as a file instead (promptVia "stdin" or "file").',
+      say(
+        'The prompt is too long for an argument of {0} (more than {1} bytes). Give it on standard input or as a file instead (promptVia "stdin" or "file").',
+        options.command,
+        tooLong,
+      ),
     );
   }
   return { file, args, stdin: options.promptVia === 'stdin' ? request.prompt : '', env };
@@ -79,21 +86,25 @@ async function findCommand(
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
   if (command === '') {
-    throw new HumanError('The agent is "command", but no command is set. Name the program to run.');
+    throw new HumanError(
+      say('The agent is "command", but no command is set. Name the program to run.'),
+    );
   }
   const isPath = /[\\/]/.test(command);
   const isHome = /^~[\\/]/.test(command);
   const file = await findProgram(command, {
     ...(isPath && { setting: isHome ? command : path.resolve(cwd, command) }),
-    settingName: "the agent's command",
+    settingName: say("the agent's command"),
     env,
     home: homeOf(env),
     platform: process.platform,
   });
   if (file === undefined) {
     throw new HumanError(
-      `${command} was not found on PATH or where installers put programs. ` +
-        "Install it, or set the agent's command to its full path.",
+      say(
+        "{0} was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+        command,
+      ),
     );
   }
   return file;

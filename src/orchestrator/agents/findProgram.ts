@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 
 export interface FindProgramOptions {
   /** What the person set as the program: a path, `~/…`, or another name to look for. */
@@ -44,8 +45,12 @@ async function findSetting(
   if (found !== undefined) return found;
   const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
   throw new HumanError(
-    `"${setting}", set as ${settingName}, is not a program that can be run. ` +
-      `Set it to the full path of ${name}, or leave it empty to have ${name} looked for.`,
+    say(
+      '"{0}", set as {1}, is not a program that can be run. Set it to the full path of {2}, or leave it empty to have {2} looked for.',
+      setting,
+      settingName,
+      name,
+    ),
   );
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 
 const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
@@ -36,8 +37,10 @@ export async function findSdk(options: FindSdkOptions): Promise<string> {
     if (entry !== undefined) return entry;
   }
   throw new HumanError(
-    'The Claude Agent SDK was not found in the workspace or among the global packages. ' +
-      `Install it with \`npm install -g ${SDK_PACKAGE}\`, or choose the agent claude, which needs no SDK.`,
+    say(
+      'The Claude Agent SDK was not found in the workspace or among the global packages. Install it with `npm install -g {0}`, or choose the agent claude, which needs no SDK.',
+      SDK_PACKAGE,
+    ),
   );
 }
 
@@ -54,8 +57,11 @@ async function findSetting(setting: string, { cwd, home }: FindSdkOptions): Prom
     if (entry !== undefined) return entry;
   }
   throw new HumanError(
-    `"${setting}", set as the path of the Claude Agent SDK, does not hold it. ` +
-      `Set it to the folder ${SDK_PACKAGE} that npm made, or leave it empty to have it looked for.`,
+    say(
+      '"{0}", set as the path of the Claude Agent SDK, does not hold it. Set it to the folder {1} that npm made, or leave it empty to have it looked for.',
+      setting,
+      SDK_PACKAGE,
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import type { Agent, AgentCommand, AgentDecoder, AgentRequest } from './agent.ts';
 import { allowedToolsOf, type ClaudeCodeOptions, claudeEnv, findClaude, homeOf } from './claude.ts';
 import { findSdk } from './findSdk.ts';
@@ -30,7 +31,10 @@ async function sdkCommand(options: SdkOptions, request: AgentRequest): Promise<A
   const runner = runnerProgram();
   if (!existsSync(runner)) {
     throw new HumanError(
-      `The SDK agent's program is missing (${runner}). Install Ralph Fresh again, or choose the agent claude.`,
+      say(
+        "The SDK agent's program is missing ({0}). Install Ralph Fresh again, or choose the agent claude.",
+        runner,
+      ),
     );
   }
   const env = claudeEnv(options, request.env);

@@ -5,6 +5,7 @@ import { LESS_THAN_A_CENT } from '../policy.ts';
 import type { Journal } from '../run/journal.ts';
 import { writeDerivedFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { StopSwitch } from '../stopSwitch.ts';
 import { waitUntil } from '../waiting.ts';
@@ -282,7 +283,7 @@ export class AgentCaller {
 /** The call was not made: its budget is used up. */
 const NOTHING_LEFT: AgentCallResult = {
   end: { reason: 'exited', durationMs: 0, leftovers: 0, stderr: '' },
-  error: { kind: 'budget', message: 'The budget is used up.' },
+  error: { kind: 'budget', message: say('The budget is used up.') },
 };
 
 /** The call was not made again: after a wait nothing was left for it to do. */

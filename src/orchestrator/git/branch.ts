@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
 import { openGit } from './openGit.ts';
@@ -48,7 +49,7 @@ export async function checkOutBranch(
     await switchTo(git, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
   } catch (error) {
-    throw asHumanError(error, `git cannot check out the branch ${branchName}`);
+    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
   }
 }
 
@@ -81,7 +82,10 @@ async function requireBranchName(git: SimpleGit, name: string): Promise<void> {
   });
   if (checked?.replace(/\r?\n$/, '') !== name || name === 'HEAD' || name === '@') {
     throw new HumanError(
-      `"${shorten(name, 80)}" cannot be the name of a git branch. Write another one into the story file: letters, digits, "-", "_" and "/", as in ralph/login.`,
+      say(
+        '"{0}" cannot be the name of a git branch. Write another one into the story file: letters, digits, "-", "_" and "/", as in ralph/login.',
+        shorten(name, 80),
+      ),
     );
   }
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import { type Head, readCommits, readHead } from './gitFiles.ts';
 
@@ -297,13 +298,16 @@ export class GitRepository {
   /** @throws {HumanError} when the repository has no such commit */
   async resolveCommit(hash: string): Promise<string> {
     if (!/^[0-9a-f]{4,64}$/i.test(hash)) {
-      throw new HumanError(`"${hash}" is not a commit's hash.`);
+      throw new HumanError(say('"{0}" is not a commit\'s hash.', hash));
     }
     try {
       return (await this.run('rev-parse', '--verify', `${hash}^{commit}`)).trim();
     } catch {
       throw new HumanError(
-        `The repository has no commit ${hash.slice(0, 10)} (any more). It may have been removed by a rebase or a reset.`,
+        say(
+          'The repository has no commit {0} (any more). It may have been removed by a rebase or a reset.',
+          hash.slice(0, 10),
+        ),
       );
     }
   }
@@ -390,16 +394,23 @@ export function isMissingProgram(error: unknown): boolean {
  * What git said, for the person.
  * @param what what git could not do, as the beginning of a sentence
  */
-export function asHumanError(error: unknown, what = 'git cannot read this repository'): HumanError {
+export function asHumanError(
+  error: unknown,
+  what = say('git cannot read this repository'),
+): HumanError {
   if (error instanceof HumanError) {
     return error;
   }
   const words = error instanceof Error ? error.message : String(error);
   const message = isMissingProgram(error)
-    ? 'git was not found on the PATH. Install it (https://git-scm.com) and try again.'
+    ? say('git was not found on the PATH. Install it (https://git-scm.com) and try again.')
     : isGitLocked(error)
-      ? `${what}: another git process works in this repository, or one died and left its lock file. When none is running, remove that file and try again. ${shorten(words, 600)}`
-      : `${what}: ${shorten(words, 600)}`;
+      ? say(
+          '{0}: another git process works in this repository, or one died and left its lock file. When none is running, remove that file and try again. {1}',
+          what,
+          shorten(words, 600),
+        )
+      : say('{0}: {1}', what, shorten(words, 600));
   return new HumanError(message, { cause: error });
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { HumanError } from '../humanError.ts';
 import { isRunId } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import { asHumanError, GitRepository, runGit } from './git.ts';
 import {
@@ -51,7 +52,7 @@ export async function setRestorePoint(
 ): Promise<void> {
   const ref = `${refsOf(dir, runId)}${iteration}`;
   if (!Number.isSafeInteger(iteration) || iteration < 0) {
-    throw new HumanError(`${iteration} is not the number of an iteration.`);
+    throw new HumanError(say('{0} is not the number of an iteration.', iteration));
   }
   const repository = new GitRepository(dir);
   const hash = FULL_HASH.test(commit) ? commit : await repository.resolveCommit(commit);
@@ -59,7 +60,7 @@ export async function setRestorePoint(
     await runGit(dir, 'update-ref', ref, hash);
   } catch (error) {
     await repository.resolveCommit(commit);
-    throw asHumanError(error, 'git cannot keep a restore point');
+    throw asHumanError(error, say('git cannot keep a restore point'));
   }
 }
 
@@ -97,7 +98,7 @@ export async function removeRestorePoints(
     const commands = refs.map(({ name, commit }) => `delete ${name} ${commit}\n`).join('');
     await writeGit(dir, ['update-ref', '--stdin'], commands);
   } catch (error) {
-    throw asHumanError(error, 'git cannot remove old restore points');
+    throw asHumanError(error, say('git cannot remove old restore points'));
   }
   return refs.length;
 }
@@ -128,7 +129,10 @@ export async function rollBack(
   try {
     if (head === undefined || (await runGit(dir, 'merge-base', to, head)).trim() !== to) {
       throw new HumanError(
-        `The current branch does not come from ${to.slice(0, 10)}, so there is no way back to it. Check out the branch that the run worked on.`,
+        say(
+          'The current branch does not come from {0}, so there is no way back to it. Check out the branch that the run worked on.',
+          to.slice(0, 10),
+        ),
       );
     }
     const changed = await changedPaths(dir, head, to);
@@ -146,7 +150,7 @@ export async function rollBack(
     await fastForward(dir, commit);
     return { kind: 'rolledBack', commit, files: changed.length };
   } catch (error) {
-    throw asHumanError(error, `git cannot go back to ${to.slice(0, 10)}`);
+    throw asHumanError(error, say('git cannot go back to {0}', to.slice(0, 10)));
   }
 }
 
@@ -158,7 +162,7 @@ function refsOf(dir: string, runId?: string): string {
     return own;
   }
   if (!isRunId(runId)) {
-    throw new HumanError(`"${shorten(runId, 80)}" is not a run's id.`);
+    throw new HumanError(say('"{0}" is not a run\'s id.', shorten(runId, 80)));
   }
   return `${own}${runId}/`;
 }

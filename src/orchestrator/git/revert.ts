@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { findCommits, type LinkedHash } from './changes.ts';
 import { asHumanError, GitRepository, runGit } from './git.ts';
 import {
@@ -64,7 +65,9 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     const repository = new GitRepository(dir);
     const head = await repository.head();
     if (head === undefined) {
-      throw new HumanError('This repository has no commit yet, so there is nothing to revert.');
+      throw new HumanError(
+        say('This repository has no commit yet, so there is nothing to revert.'),
+      );
     }
     const { commits, elsewhere } = await commitsOfHead(dir, head, hashes);
     requireNoMerge(commits);
@@ -82,7 +85,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
     const fileCount = (await changedPaths(dir, head, tree, 'joined')).length;
     return { head, tree, commits: commits.map(({ hash }) => hash), elsewhere, files, fileCount };
   } catch (error) {
-    throw asHumanError(error, 'git cannot revert these commits');
+    throw asHumanError(error, say('git cannot revert these commits'));
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -104,7 +107,9 @@ export async function applyRevert(
   try {
     if ((await new GitRepository(dir).head()) !== head) {
       throw new HumanError(
-        'Somebody has committed meanwhile, so nothing was reverted. Look at it again, then try once more.',
+        say(
+          'Somebody has committed meanwhile, so nothing was reverted. Look at it again, then try once more.',
+        ),
       );
     }
     await requireUnlocked(dir);
@@ -113,7 +118,7 @@ export async function applyRevert(
     await fastForward(dir, commit);
     return commit;
   } catch (error) {
-    throw asHumanError(error, 'git cannot revert these commits');
+    throw asHumanError(error, say('git cannot revert these commits'));
   }
 }
 
@@ -138,8 +143,11 @@ async function commitsOfHead(
   if (commits.length === 0) {
     throw new HumanError(
       elsewhere.length === 0
-        ? 'There is no commit to revert.'
-        : `None of the commits (${namedHashes(elsewhere)}) is in the history of the current branch. Check out the branch that the run worked on; after a rebase look for them there with "git log".`,
+        ? say('There is no commit to revert.')
+        : say(
+            'None of the commits ({0}) is in the history of the current branch. Check out the branch that the run worked on; after a rebase look for them there with "git log".',
+            namedHashes(elsewhere),
+          ),
     );
   }
   return { commits, elsewhere };
@@ -149,7 +157,11 @@ function requireNoMerge(commits: readonly LinkedHash[]): void {
   const merges = commits.filter(({ parents }) => parents.length > 1).map(({ hash }) => hash);
   if (merges.length > 0) {
     throw new HumanError(
-      `${namedHashes(merges)} merges two branches, and only you can say which side is to stay. Revert it by hand: git revert -m 1 ${merges[0]?.slice(0, 10)}`,
+      say(
+        '{0} merges two branches, and only you can say which side is to stay. Revert it by hand: git revert -m 1 {1}',
+        namedHashes(merges),
+        merges[0]?.slice(0, 10) ?? '',
+      ),
     );
   }
 }
@@ -163,7 +175,10 @@ async function requireKnownParents(dir: string, commits: readonly LinkedHash[]):
     const [headers = ''] = (await runGit(dir, 'cat-file', 'commit', hash)).split('\n\n');
     if (/^parent /m.test(headers)) {
       throw new HumanError(
-        `This is a shallow clone that begins with commit ${hash.slice(0, 7)}, so what that commit changed is not known here. Fetch the rest of the history, then try again: git fetch --unshallow`,
+        say(
+          'This is a shallow clone that begins with commit {0}, so what that commit changed is not known here. Fetch the rest of the history, then try again: git fetch --unshallow',
+          hash.slice(0, 7),
+        ),
       );
     }
   }
@@ -201,12 +216,21 @@ async function without(
   }
   if (merged.code === 1 && conflicts.length > 0) {
     throw new HumanError(
-      `Commit ${hash.slice(0, 7)} cannot be taken back by itself: later changes build on it in ${namedFiles([...new Set(conflicts)])}. Nothing was changed. Revert the later work first, or settle it by hand: git revert ${hash.slice(0, 10)}`,
+      say(
+        'Commit {0} cannot be taken back by itself: later changes build on it in {1}. Nothing was changed. Revert the later work first, or settle it by hand: git revert {2}',
+        hash.slice(0, 7),
+        namedFiles([...new Set(conflicts)]),
+        hash.slice(0, 10),
+      ),
     );
   }
   throw isTooOld(merged.stderr)
     ? new HumanError(
-        `Reverting needs git ${MERGE_TREE_GIT} or newer. Update git, or revert by hand: git revert ${hash.slice(0, 10)}`,
+        say(
+          'Reverting needs git {0} or newer. Update git, or revert by hand: git revert {1}',
+          MERGE_TREE_GIT,
+          hash.slice(0, 10),
+        ),
       )
     : new Error(merged.stderr.trim() || `git merge-tree ended with ${merged.code}.`);
 }

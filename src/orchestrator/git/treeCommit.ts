@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shorten, withoutControls } from '../text.ts';
 import { changedTrackedFiles, gitEnv, runGit } from './git.ts';
 
@@ -87,7 +88,10 @@ export async function requireUnlocked(dir: string): Promise<void> {
   );
   if (existsSync(lock)) {
     throw new HumanError(
-      `${lock} exists: another git process works in this repository, or one died and left it. When none is running, remove that file and try again.`,
+      say(
+        '{0} exists: another git process works in this repository, or one died and left it. When none is running, remove that file and try again.',
+        lock,
+      ),
     );
   }
 }
@@ -100,7 +104,10 @@ export function requireNoState(changed: readonly string[]): void {
   const state = changed.find(file => /(?:^|\/)\.omc\/state\//.test(file));
   if (state !== undefined) {
     throw new HumanError(
-      `${shorten(state, 200)} has been committed, and going back would change the state of the run itself. Take the state out of git first: git rm -r --cached .omc/state, then commit.`,
+      say(
+        '{0} has been committed, and going back would change the state of the run itself. Take the state out of git first: git rm -r --cached .omc/state, then commit.',
+        shorten(state, 200),
+      ),
     );
   }
 }
@@ -114,16 +121,22 @@ export async function requireClean(dir: string, among?: readonly string[]): Prom
   const files = among === undefined ? changed : changed.filter(file => among.includes(file));
   if (files.length > 0) {
     throw new HumanError(
-      `There are uncommitted changes in ${namedFiles(files)}. Commit or stash them, then try again.`,
+      say(
+        'There are uncommitted changes in {0}. Commit or stash them, then try again.',
+        namedFiles(files),
+      ),
     );
   }
 }
 
 /** The first of some files, for a message. */
 export function namedFiles(files: readonly string[]): string {
-  const named = files.slice(0, MAX_NAMED).map(file => shorten(file, 200));
-  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
-  return `${named.join(', ')}${more}`;
+  const named = files
+    .slice(0, MAX_NAMED)
+    .map(file => shorten(file, 200))
+    .join(', ');
+  const more = files.length - MAX_NAMED;
+  return more > 0 ? say('{0} and {1} more', named, more) : named;
 }
 
 /**

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
 import { PLAIN } from '../run/plainFile.ts';
+import { say } from '../say.ts';
 import { editFile } from '../stories/fileEdit.ts';
 import type { Story, StoryFile, StoryList } from '../stories/story.ts';
 import { parseStoryFile, parseStoryText } from '../stories/storyFile.ts';
@@ -68,7 +69,7 @@ export async function restoreStoryFile(options: RestoreOptions): Promise<Restore
   try {
     const before = parseStoryFile(options.path, options.beforeBytes);
     if (before.kind === 'invalid') {
-      throw new HumanError(`${options.path} could not be read before the iteration either.`);
+      throw new HumanError(say('{0} could not be read before the iteration either.', options.path));
     }
     return await restore(options, before);
   } catch (error) {
@@ -86,7 +87,10 @@ async function restore(options: RestoreOptions, before: StoryList): Promise<Rest
   }
   if (place === 'noFile') {
     throw new HumanError(
-      `There is something else at the place of ${options.path}: put the story file back there.`,
+      say(
+        'There is something else at the place of {0}: put the story file back there.',
+        options.path,
+      ),
     );
   }
   let mend: Mend | undefined;
@@ -130,14 +134,16 @@ async function placeOf(file: string): Promise<'nothing' | 'file' | 'link' | 'noF
 
 function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
-    throw new HumanError(`The story file cannot be looked at: ${error.message}`, { cause: error });
+    throw new HumanError(say('The story file cannot be looked at: {0}', error.message), {
+      cause: error,
+    });
   }
 }
 
 async function create(options: RestoreOptions, before: StoryList): Promise<Restored> {
   const gone = options.changes.filter(({ kind }) => kind === 'fileGone');
   if (gone.length === 0) {
-    throw new HumanError(`${options.path} was removed meanwhile.`);
+    throw new HumanError(say('{0} was removed meanwhile.', options.path));
   }
   const text = setTicks(options, before, decode(options.beforeBytes), wishes(options, before));
   const isCreated = await createFile(options.path, Buffer.from(text));
@@ -152,7 +158,7 @@ async function createFile(file: string, content: Buffer): Promise<boolean> {
     await writeFile(temporary, content, { flag: 'wx' });
     return await linkTo(temporary, file);
   } catch (error) {
-    throw new HumanError(`${file} cannot be written: ${(error as Error).message}`, {
+    throw new HumanError(say('{0} cannot be written: {1}', file, (error as Error).message), {
       cause: error,
     });
   } finally {
@@ -241,7 +247,10 @@ function findMend(
     }
   }
   throw new HumanError(
-    `${options.path} could not be put right: it has been changed by others since, or cannot be edited safely. Compare it with its version in git, or with your own copy.`,
+    say(
+      '{0} could not be put right: it has been changed by others since, or cannot be edited safely. Compare it with its version in git, or with your own copy.',
+      options.path,
+    ),
   );
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 
 /** An agent that is told to end has 5 s; after twice that the planner itself is taken for stuck, in ms. */
 const END_LIMIT_MS = 15_000;
@@ -81,7 +82,10 @@ export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDr
     if (draft === undefined) {
       throw new HumanError(
         words.trim().replace(/^ralph-fresh: /, '') ||
-          `The planner ended without a plan (exit code ${code}). Try again; "ralph-fresh plan" in a terminal shows more.`,
+          say(
+            'The planner ended without a plan (exit code {0}). Try again; "ralph-fresh plan" in a terminal shows more.',
+            code,
+          ),
       );
     }
     return draft;

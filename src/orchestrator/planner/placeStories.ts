@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
 import { openPlainFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 import { replaceFile } from '../stories/replaceFile.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
@@ -68,25 +69,34 @@ export async function requireWritablePlace(files: RunFiles, storyFile: string): 
 function requirePlace(files: RunFiles, storyFile: string): void {
   if (!/\.json$/i.test(storyFile)) {
     throw new HumanError(
-      `New stories are written as JSON, and ${storyFile} is another kind of file: name one that ends with .json.`,
+      say(
+        'New stories are written as JSON, and {0} is another kind of file: name one that ends with .json.',
+        storyFile,
+      ),
     );
   }
   for (const file of [storyFile, progressFileOf(storyFile)]) {
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found?.isSymbolicLink()) {
       throw new HumanError(
-        `${file} is a link, and what it leads to would be replaced. Remove the link, or name the file itself.`,
+        say(
+          '{0} is a link, and what it leads to would be replaced. Remove the link, or name the file itself.',
+          file,
+        ),
       );
     }
     if (found !== undefined && !found.isFile()) {
-      throw new HumanError(`${file} is not a file: move it away, then start again.`);
+      throw new HumanError(say('{0} is not a file: move it away, then start again.', file));
     }
   }
   const archiveDir = archiveDirOf(files);
   const found = lstatSync(archiveDir, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) {
     throw new HumanError(
-      `${archiveDir} must be a folder, since earlier stories are kept there: move away what is in its place.`,
+      say(
+        '{0} must be a folder, since earlier stories are kept there: move away what is in its place.',
+        archiveDir,
+      ),
     );
   }
 }
@@ -168,7 +178,10 @@ async function replace(
   while (!(await put(file, before, Buffer.from(content)))) {
     if (performance.now() - begin > PATIENCE_MS) {
       throw new HumanError(
-        `${file} keeps being changed by another program, so it was not replaced: try again when that has ended.`,
+        say(
+          '{0} keeps being changed by another program, so it was not replaced: try again when that has ended.',
+          file,
+        ),
       );
     }
     await wait(PAUSE_MS);
@@ -286,7 +299,11 @@ function asHumanError(file: string, error: unknown): unknown {
   }
   const { path: place = file } = error as NodeJS.ErrnoException;
   return new HumanError(
-    `${place} cannot be written (${codeOf(error)}): look at the permissions of the file and its folder, and at the space on the disk.`,
+    say(
+      '{0} cannot be written ({1}): look at the permissions of the file and its folder, and at the space on the disk.',
+      place,
+      codeOf(error),
+    ),
     { cause: error },
   );
 }

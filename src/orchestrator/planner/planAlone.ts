@@ -8,6 +8,7 @@ import type { Journal } from '../run/journal.ts';
 import { newRunId, type RunFiles } from '../run/runFiles.ts';
 import { INITIAL_RUN_STATE } from '../run/runState.ts';
 import { ignoreStateDir } from '../run/stateIgnore.ts';
+import { say } from '../say.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { StopSwitch } from '../stopSwitch.ts';
 import { clearDeadPlans, PlanFolder } from './planFolder.ts';
@@ -40,7 +41,9 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
   const { agent, config, files, make = draftStories, onEvent, stop } = options;
   if (agent.id === 'command') {
     throw new HumanError(
-      'A planner works with reading tools only, and other programs cannot be limited to them. Choose the agent claude or sdk for it (--agent, setting ralphFresh.agent).',
+      say(
+        'A planner works with reading tools only, and other programs cannot be limited to them. Choose the agent claude or sdk for it (--agent, setting ralphFresh.agent).',
+      ),
     );
   }
   await ignoreStateDir(files);

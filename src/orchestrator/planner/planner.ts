@@ -9,6 +9,7 @@ import { amount } from '../numbers.ts';
 import type { JournalWriter } from '../run/journal.ts';
 import { requirePlainState } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 import type { StoryList } from '../stories/story.ts';
 import { readStoryFile } from '../stories/storyFile.ts';
 import { shorten } from '../text.ts';
@@ -118,7 +119,10 @@ export async function draftStories(options: DraftOptions): Promise<DraftResult> 
       return { kind: 'cancelled' };
     }
     if (answer.error) {
-      return { kind: 'failed', message: `The planning agent failed: ${answer.error.message}` };
+      return {
+        kind: 'failed',
+        message: say('The planning agent failed: {0}', answer.error.message),
+      };
     }
     const found = answerJson(answer);
     if (found.problem === undefined) {
@@ -144,10 +148,19 @@ export async function draftStories(options: DraftOptions): Promise<DraftResult> 
 }
 
 function refusedMessage(problems: readonly string[], draftFile: string | undefined): string {
-  const draft = draftFile === undefined ? '' : ` The last draft is in ${draftFile}.`;
-  return `The planning agent gave no valid plan in ${MAX_ATTEMPTS} tries: ${problems
-    .slice(0, 3)
-    .join(' ')}${draft} Say the task more clearly, or write the stories yourself.`;
+  const first = problems.slice(0, 3).join(' ');
+  return draftFile === undefined
+    ? say(
+        'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
+        MAX_ATTEMPTS,
+        first,
+      )
+    : say(
+        'The planning agent gave no valid plan in {0} tries: {1} The last draft is in {2}. Say the task more clearly, or write the stories yourself.',
+        MAX_ATTEMPTS,
+        first,
+        draftFile,
+      );
 }
 
 /** What a planning agent answered last: for the agent that mends it, and for the person when none could. */
@@ -167,7 +180,10 @@ class Draft {
     const draft = new Draft(files, dir);
     if (lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw new HumanError(
-        `${dir} is a link, and drafts of plans would land elsewhere. Remove it, and look where it came from.`,
+        say(
+          '{0} is a link, and drafts of plans would land elsewhere. Remove it, and look where it came from.',
+          dir,
+        ),
       );
     }
     await draft.remove();
@@ -284,7 +300,9 @@ function taskStory(text: string, title: string, index: number): object {
  */
 export function titlesOf(tasks: readonly string[]): string[] {
   if (tasks.length === 0) {
-    throw new HumanError('There are no tasks: name at least one, as in --tasks "first|second".');
+    throw new HumanError(
+      say('There are no tasks: name at least one, as in --tasks "first|second".'),
+    );
   }
   const numbers = new Map<string, number>();
   return tasks.map((task, index) => {
@@ -292,13 +310,18 @@ export function titlesOf(tasks: readonly string[]): string[] {
     const title = shorten(task.trim().split(/[\r\n]/, 1)[0] ?? '', MAX_TITLE);
     if (title === '') {
       throw new HumanError(
-        `Task ${number} of ${tasks.length} is empty: give it words, or leave it out.`,
+        say('Task {0} of {1} is empty: give it words, or leave it out.', number, tasks.length),
       );
     }
     const same = numbers.get(title);
     if (same !== undefined) {
       throw new HumanError(
-        `Tasks ${same} and ${number} are both called "${shorten(title, 80)}": leave one out, or tell them apart.`,
+        say(
+          'Tasks {0} and {1} are both called "{2}": leave one out, or tell them apart.',
+          same,
+          number,
+          shorten(title, 80),
+        ),
       );
     }
     numbers.set(title, number);

@@ -1,6 +1,7 @@
 import { HumanError } from '../humanError.ts';
 import type { Decision } from '../policy.ts';
 import type { RunContext } from '../runContext.ts';
+import { say } from '../say.ts';
 import { readSnapshot } from '../snapshot.ts';
 import { isPlannedFor, planStories, writeTaskStories } from './planner.ts';
 
@@ -43,7 +44,7 @@ export async function prepareStories(
   context.snapshot = await readSnapshot(storyFile, context.git);
   const { storyFileProblem } = context.snapshot;
   if (storyFileProblem !== undefined) {
-    throw new HumanError(`${storyFile}: ${storyFileProblem}`);
+    throw new HumanError(say('{0}: {1}', storyFile, storyFileProblem));
   }
   return undefined;
 }

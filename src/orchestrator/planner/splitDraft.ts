@@ -3,6 +3,7 @@ import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { decodeText } from '../stories/decodeText.ts';
 import {
   CRITERIA_KEYS,
@@ -109,12 +110,16 @@ export function openStory(file: ReturnType<typeof parseStoryFile>, storyId: stri
   if (story === undefined || found.length > 1) {
     throw new HumanError(
       found.length > 1
-        ? `There are ${found.length} stories with the id ${shorten(storyId, 80)}. Give each an id of its own first.`
-        : `There is no story ${shorten(storyId, 80)} in the story file.`,
+        ? say(
+            'There are {0} stories with the id {1}. Give each an id of its own first.',
+            found.length,
+            shorten(storyId, 80),
+          )
+        : say('There is no story {0} in the story file.', shorten(storyId, 80)),
     );
   }
   if (story.done) {
-    throw new HumanError(`${shorten(storyId, 80)} is done, so there is nothing to split.`);
+    throw new HumanError(say('{0} is done, so there is nothing to split.', shorten(storyId, 80)));
   }
   return story;
 }
@@ -193,7 +198,10 @@ function requireJustThat(
 
 function cannotSplit(storyId: string): HumanError {
   return new HumanError(
-    `The story file is written in a way that ${shorten(storyId, 80)} cannot be split in by a small edit. Split it in the file.`,
+    say(
+      'The story file is written in a way that {0} cannot be split in by a small edit. Split it in the file.',
+      shorten(storyId, 80),
+    ),
   );
 }
 

@@ -2,6 +2,7 @@ import { answerJson } from '../calls/agentAnswer.ts';
 import { HumanError } from '../humanError.ts';
 import { amount } from '../numbers.ts';
 import { fenced } from '../prompt/fenced.ts';
+import { say } from '../say.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { shortenBlock } from '../text.ts';
@@ -30,7 +31,10 @@ export async function draftSplit(
   const text = await readStoryText(storyFile);
   if (text === undefined || !/\.json$/i.test(storyFile)) {
     throw new HumanError(
-      `Only stories of a JSON file can be split. ${storyFile} is none; split the story there by hand.`,
+      say(
+        'Only stories of a JSON file can be split. {0} is none; split the story there by hand.',
+        storyFile,
+      ),
     );
   }
   const story = openStory(parseStoryFile(storyFile, text), storyId);
@@ -49,7 +53,10 @@ export async function draftSplit(
       return { kind: 'cancelled' };
     }
     if (answer.error) {
-      return { kind: 'failed', message: `The planning agent failed: ${answer.error.message}` };
+      return {
+        kind: 'failed',
+        message: say('The planning agent failed: {0}', answer.error.message),
+      };
     }
     const found = answerJson(answer);
     const split =
@@ -68,7 +75,12 @@ export async function draftSplit(
   }
   return {
     kind: 'failed',
-    message: `The planning agent gave no valid split of the story in ${MAX_ATTEMPTS} tries in ${files.workspace}: ${problems.slice(0, 3).join(' ')} Say how it is to be split, or split it in the file.`,
+    message: say(
+      'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Say how it is to be split, or split it in the file.',
+      MAX_ATTEMPTS,
+      files.workspace,
+      problems.slice(0, 3).join(' '),
+    ),
   };
 }
 

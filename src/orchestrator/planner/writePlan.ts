@@ -3,6 +3,7 @@ import { openPlainFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { acquireRunLock } from '../run/runLock.ts';
 import { ignoreStateDir } from '../run/stateIgnore.ts';
+import { say } from '../say.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import { placeStories, relative } from './placeStories.ts';
 
@@ -29,13 +30,18 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
   const attempt = await acquireRunLock(files);
   if (attempt.kind === 'held') {
     throw new HumanError(
-      'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first, then write the stories.',
+      say(
+        'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first, then write the stories.',
+      ),
     );
   }
   try {
     if (before !== undefined && (await readStoryText(storyFile)) !== before.text) {
       throw new HumanError(
-        `${relative(files, storyFile)} has changed since the plan was made, so it was left as it is. Plan again to see what the new stories would replace.`,
+        say(
+          '{0} has changed since the plan was made, so it was left as it is. Plan again to see what the new stories would replace.',
+          relative(files, storyFile),
+        ),
       );
     }
     return await placeStories({ files, storyFile, content, now: new Date() });

@@ -3,6 +3,7 @@ import { foldRun } from '../run/foldRun.ts';
 import { readJournal } from '../run/journal.ts';
 import { livingRun } from '../run/livingRun.ts';
 import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
 import { editFile } from '../stories/fileEdit.ts';
 
 /** @throws {HumanError} while a run works: the guard would put the story file back */
@@ -12,7 +13,9 @@ export async function requireNobodyWorks(files: RunFiles): Promise<void> {
     runId === undefined ? undefined : foldRun(await readJournal(files.journalFile(runId))).waiting;
   if (runId !== undefined && waiting?.kind !== 'pause') {
     throw new HumanError(
-      'A run works on the stories now. Let it pause after this iteration, or stop it, and split the story then.',
+      say(
+        'A run works on the stories now. Let it pause after this iteration, or stop it, and split the story then.',
+      ),
     );
   }
 }
@@ -30,7 +33,10 @@ export async function writeSplit(
   await editFile(storyFile, now => {
     if (now.toString('utf8') !== before) {
       throw new HumanError(
-        `${storyFile} has changed since the story was split, so it was left as it is. Split it again.`,
+        say(
+          '{0} has changed since the story was split, so it was left as it is. Split it again.',
+          storyFile,
+        ),
       );
     }
     return Buffer.from(after);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { shorten, withoutControls } from '../text.ts';
 import { asData, commandText } from './foreignText.ts';
 import { PROMPT_BUDGET, SECTION_NAMES, type SectionName } from './promptBudget.ts';
@@ -84,18 +85,25 @@ export async function readPromptTemplate(file: string): Promise<PromptTemplate |
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       return undefined;
     }
-    throw new HumanError(`${file} cannot be read: ${message}. Mend or remove it.`, {
+    throw new HumanError(say('{0} cannot be read: {1}. Mend or remove it.', file, message), {
       cause: error,
     });
   }
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) {
-      throw new HumanError(`${file} is not a file. A prompt template is a text file; remove it.`);
+      throw new HumanError(
+        say('{0} is not a file. A prompt template is a text file; remove it.', file),
+      );
     }
     if (stat.size > TEMPLATE_MAX_BYTES) {
       throw new HumanError(
-        `${file} has ${stat.size} bytes; a prompt template may have ${TEMPLATE_MAX_BYTES}. Move the rest into files that the prompt names.`,
+        say(
+          '{0} has {1} bytes; a prompt template may have {2}. Move the rest into files that the prompt names.',
+          file,
+          stat.size,
+          TEMPLATE_MAX_BYTES,
+        ),
       );
     }
     return parsePromptTemplate(decode(await handle.readFile(), file), file);
@@ -108,7 +116,7 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new HumanError(`${file} is not UTF-8 text. Save it as UTF-8.`, { cause: error });
+    throw new HumanError(say('{0} is not UTF-8 text. Save it as UTF-8.', file), { cause: error });
   }
 }
 
@@ -122,14 +130,22 @@ export function parsePromptTemplate(text: string, file: string): PromptTemplate 
   const clean = withoutControls(text);
   if (clean.trim() === '') {
     throw new HumanError(
-      `${file} is empty, and so the prompt would be. Write a template, or remove the file to use the usual prompt.`,
+      say(
+        '{0} is empty, and so the prompt would be. Write a template, or remove the file to use the usual prompt.',
+        file,
+      ),
     );
   }
   const parts = new TemplateParser(clean, file).parse();
   const tokens = parts.reduce((sum, part) => sum + mostTokens(part), 0);
   if (tokens > TEMPLATE_MAX_TOKENS) {
     throw new HumanError(
-      `${file} may give a prompt of ${tokens} tokens; the most is ${TEMPLATE_MAX_TOKENS}. Use each section once, or shorten the text.`,
+      say(
+        '{0} may give a prompt of {1} tokens; the most is {2}. Use each section once, or shorten the text.',
+        file,
+        tokens,
+        TEMPLATE_MAX_TOKENS,
+      ),
     );
   }
   return { file, parts };
@@ -306,7 +322,7 @@ class TemplateParser {
       if (name === undefined) {
         this.fail(
           match.index,
-          '"{{" without "}}" in its line. Close it, or write "\\{{" for two braces',
+          say('"{{" without "}}" in its line. Close it, or write "\\{{" for two braces'),
         );
       }
       const line = this.lineAround(match.index, end);
@@ -318,7 +334,7 @@ class TemplateParser {
       from = takesLine ? line.end : end;
     }
     if (this.each) {
-      this.fail(this.each.at, `{{#each ${this.each.name}}} has no {{/each}}. Add it`);
+      this.fail(this.each.at, say('{0} has no {{/each}}. Add it', `{{#each ${this.each.name}}}`));
     }
     this.addText(this.text.slice(from));
     return this.parts;
@@ -352,7 +368,7 @@ class TemplateParser {
   private addBlock(name: string, at: number): void {
     if (/^\/\s*each$/.test(name)) {
       if (this.each === undefined) {
-        this.fail(at, '{{/each}} without {{#each …}} before it. Remove it');
+        this.fail(at, say('{{/each}} without {{#each …}} before it. Remove it'));
       }
       this.parts.push({ kind: 'each', name: this.each.name, item: this.each.item });
       this.each = undefined;
@@ -362,11 +378,14 @@ class TemplateParser {
     if (list === undefined) {
       this.fail(
         at,
-        `{{${shorten(name, 60)}}} is not known. The only blocks are {{#each …}} and {{/each}}`,
+        say(
+          '{0} is not known. The only blocks are {{#each …}} and {{/each}}',
+          `{{${shorten(name, 60)}}}`,
+        ),
       );
     }
     if (this.each) {
-      this.fail(at, '{{#each …}} within another one. End the first with {{/each}}');
+      this.fail(at, say('{{#each …}} within another one. End the first with {{/each}}'));
     }
     if (!isKey(LISTS, list)) {
       this.failUnknown(list, at, Object.keys(LISTS), '#each ');
@@ -377,7 +396,7 @@ class TemplateParser {
   private addField(each: { name: ListName; item: ItemPart[] }, name: string, at: number): void {
     const fields = fieldsOf(each.name);
     if (!fields.includes(name)) {
-      this.failUnknown(name, at, fields, '', ` within {{#each ${each.name}}}`);
+      this.failUnknown(name, at, fields, '', `{{#each ${each.name}}}`);
     }
     each.item.push({ kind: 'field', name });
   }
@@ -396,18 +415,33 @@ class TemplateParser {
     at: number,
     known: readonly string[],
     prefix = '',
-    place = '',
+    block?: string,
   ): never {
     const nearest = nearestOf(name.slice(0, 60), known);
+    const written = `{{${prefix}${shorten(name, 60)}}}`;
+    const meant = `{{${prefix}${nearest}}}`;
     this.fail(
       at,
-      `{{${prefix}${shorten(name, 60)}}} is not known${place}. Did you mean {{${prefix}${nearest}}}? Known here: ${known.join(', ')}. Write "\\{{" for two braces`,
+      block === undefined
+        ? say(
+            '{0} is not known. Did you mean {1}? Known here: {2}. Write "\\{{" for two braces',
+            written,
+            meant,
+            known.join(', '),
+          )
+        : say(
+            '{0} is not known within {1}. Did you mean {2}? Known here: {3}. Write "\\{{" for two braces',
+            written,
+            block,
+            meant,
+            known.join(', '),
+          ),
     );
   }
 
   private fail(at: number, problem: string): never {
     const line = this.text.slice(0, at).split('\n').length;
-    throw new HumanError(`${this.file}:${line}: ${problem}.`);
+    throw new HumanError(say('{0}:{1}: {2}.', this.file, line, problem));
   }
 }
 

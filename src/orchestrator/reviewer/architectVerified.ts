@@ -1,4 +1,5 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
+import { say } from '../say.ts';
 import { editFile, HalfWritten } from '../stories/fileEdit.ts';
 import { setMembers } from '../stories/jsonEdit.ts';
 import {
@@ -35,7 +36,13 @@ export async function setArchitectVerified(
     if (file.kind === 'invalid') {
       const [problem] = file.problems;
       throw new HalfWritten(
-        `${path}, line ${problem.line}, column ${problem.column}: ${problem.message} Nothing was written.`,
+        say(
+          '{0}, line {1}, column {2}: {3} Nothing was written.',
+          path,
+          problem.line,
+          problem.column,
+          problem.message,
+        ),
       );
     }
     const [story, ...others] = file.stories.filter(({ id }) => id === storyId);

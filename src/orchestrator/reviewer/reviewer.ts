@@ -4,6 +4,7 @@ import type { CallAgent, CallResult } from '../calls/callAgent.ts';
 import type { GitRepository } from '../git/git.ts';
 import { amount } from '../numbers.ts';
 import { jsonSchemaOf } from '../planner/planDraft.ts';
+import { say } from '../say.ts';
 import type { Story } from '../stories/story.ts';
 import { shorten } from '../text.ts';
 import { reviewerPrompt } from './reviewerPrompt.ts';
@@ -92,7 +93,12 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
     }
     if (answer.error) {
       const { kind: errorKind, message } = answer.error;
-      return { kind: 'failed', message: `The reviewer failed: ${message}`, errorKind, ...cost };
+      return {
+        kind: 'failed',
+        message: say('The reviewer failed: {0}', message),
+        errorKind,
+        ...cost,
+      };
     }
     const review = readReview(answer, story);
     if (!('problems' in review)) {
@@ -102,7 +108,11 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
   }
   return {
     kind: 'failed',
-    message: `The reviewer gave no usable answer in ${MAX_ATTEMPTS} tries: ${problems?.slice(0, 3).join(' ')}`,
+    message: say(
+      'The reviewer gave no usable answer in {0} tries: {1}',
+      MAX_ATTEMPTS,
+      problems?.slice(0, 3).join(' ') ?? '',
+    ),
     ...cost,
   };
 }
@@ -148,7 +158,9 @@ function judgementOf({
   const found = [
     ...objections,
     ...unmet.map(({ criterion, evidence }) =>
-      evidence.trim() === '' ? `Not met: ${criterion}` : `Not met: ${criterion} (${evidence})`,
+      evidence.trim() === ''
+        ? say('Not met: {0}', criterion)
+        : say('Not met: {0} ({1})', criterion, evidence),
     ),
   ]
     .map(objection => shorten(objection, MAX_OBJECTION))
@@ -156,6 +168,7 @@ function judgementOf({
     .slice(0, MAX_OBJECTIONS);
   return {
     kind: 'rejected',
-    objections: found.length > 0 ? found : ['The reviewer did not approve, and gave no reason.'],
+    objections:
+      found.length > 0 ? found : [say('The reviewer did not approve, and gave no reason.')],
   };
 }

@@ -1,6 +1,7 @@
 import { execa } from 'execa';
 import { asHumanError, type GitRepository, gitEnv } from '../git/git.ts';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 
 /** The work tree against a commit: what was committed since then, and what was not. */
 export interface WorkDiff {
@@ -37,7 +38,7 @@ export async function readWorkDiff(
   const root = await repository.root();
   if (root === undefined) {
     throw new HumanError(
-      'The folder is in no git repository any more, so nothing can be compared.',
+      say('The folder is in no git repository any more, so nothing can be compared.'),
     );
   }
   const read = (args: readonly string[]) => readGit(root, args, options.maxBytes);

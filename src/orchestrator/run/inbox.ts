@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { LineSplitter } from '../lineSplitter.ts';
 import { once } from '../once.ts';
+import { say } from '../say.ts';
 import { STOP_MODES, type StopMode } from './eventCodes.ts';
 import { openPlainFile, PLAIN, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -215,6 +216,6 @@ function parseRequest(line: string): RunRequest | undefined {
 
 function notPlain(file: string): HumanError {
   return new HumanError(
-    `${file} is no plain file, so nobody can ask anything of the run. Remove it.`,
+    say('{0} is no plain file, so nobody can ask anything of the run. Remove it.', file),
   );
 }

@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { Emitter } from '../emitter.ts';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 import { GrowingFile, MAX_LINE } from './growingFile.ts';
 import { PLAIN, requirePlainFolders } from './plainFile.ts';
@@ -167,7 +168,7 @@ function fitLine(whole: RunEvent): { event: RunEvent; text: string } {
 }
 
 function damaged(file: string): HumanError {
-  return new HumanError(`The journal ${file} is damaged; start a new run with --new.`);
+  return new HumanError(say('The journal {0} is damaged; start a new run with --new.', file));
 }
 
 /**

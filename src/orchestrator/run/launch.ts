@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { readJournal } from './journal.ts';
 import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 
@@ -63,18 +64,22 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       // It left nothing to go on with, and must not look like a run.
       await rm(files.runDir(runId), { recursive: true, force: true });
       if (failure) {
-        throw new HumanError(`The loop could not be started: ${failure.message}`, {
+        throw new HumanError(say('The loop could not be started: {0}', failure.message), {
           cause: failure,
         });
       }
       throw new HumanError(
         words.replace(/^ralph-fresh: /, '') ||
-          `The loop ended before it began (exit code ${endedBefore?.code}).`,
+          say('The loop ended before it began (exit code {0}).', String(endedBefore?.code)),
       );
     }
     if (Date.now() > deadline) {
       throw new HumanError(
-        `The loop (process ${child.pid}) has not begun within a minute. It goes on trying; see ${logFile}.`,
+        say(
+          'The loop (process {0}) has not begun within a minute. It goes on trying; see {1}.',
+          String(child.pid),
+          logFile,
+        ),
       );
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
@@ -105,7 +106,11 @@ async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Pr
       throw error;
     }
     throw new HumanError(
-      `${hintsFile} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}), so the hint was not kept. Move away what is in its place, or make room on the disk.`,
+      say(
+        '{0} cannot be written ({1}), so the hint was not kept. Move away what is in its place, or make room on the disk.',
+        hintsFile,
+        (error as NodeJS.ErrnoException).code ?? String(error),
+      ),
       { cause: error },
     );
   }
@@ -129,7 +134,11 @@ async function takeLock(files: RunFiles): Promise<() => Promise<void>> {
     }
     const { code } = error as NodeJS.ErrnoException;
     throw new HumanError(
-      `Ralph cannot write its state to ${files.stateDir} (${code ?? error}). Make it a folder that you may write to, or remove what is in its place.`,
+      say(
+        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+        files.stateDir,
+        code ?? String(error),
+      ),
       { cause: error },
     );
   }

@@ -3,6 +3,7 @@ import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
@@ -62,7 +63,9 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
   const found = lstatSync(file, { throwIfNoEntry: false });
   // Of a folder the system tells itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
-    throw new HumanError(`${file} is no plain file. Remove it, and look where it came from.`);
+    throw new HumanError(
+      say('{0} is no plain file. Remove it, and look where it came from.', file),
+    );
   }
   return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
 }
@@ -155,7 +158,10 @@ export function requirePlainFolders(dir: string): void {
 function requireNoLink(place: string): void {
   if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw new HumanError(
-      `${place} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.`,
+      say(
+        '{0} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.',
+        place,
+      ),
     );
   }
 }

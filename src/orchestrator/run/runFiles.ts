@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 
 /** Names every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
 export class RunFiles {
@@ -46,7 +47,7 @@ export class RunFiles {
   /** @throws {HumanError} for an id that could name another place */
   runDir(runId: string): string {
     if (!isRunId(runId)) {
-      throw new HumanError(`"${runId.slice(0, 80)}" is not a run's id.`);
+      throw new HumanError(say('"{0}" is not a run\'s id.', runId.slice(0, 80)));
     }
     return path.join(this.runsDir, runId);
   }

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
@@ -45,7 +46,11 @@ export async function acquireRunLock(files: RunFiles, runId?: string): Promise<L
     }
     if (Date.now() > deadline) {
       throw new HumanError(
-        `Process ${attempt.by.pid} holds ${files.lockFile} and does not give it back. End that process, or remove the file when it has nothing to do with Ralph Fresh.`,
+        say(
+          'Process {0} holds {1} and does not give it back. End that process, or remove the file when it has nothing to do with Ralph Fresh.',
+          attempt.by.pid,
+          files.lockFile,
+        ),
       );
     }
     // A short writer has it, for one line of the journal.
@@ -91,7 +96,11 @@ async function takeFileLock(files: RunFiles): Promise<() => Promise<void>> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new HumanError(
-      `Ralph cannot write its state to ${files.stateDir} (${code ?? error}). Make it a folder that you may write to, or remove what is in its place.`,
+      say(
+        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+        files.stateDir,
+        code ?? String(error),
+      ),
       { cause: error },
     );
   }

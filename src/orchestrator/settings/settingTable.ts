@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ClaudePermissionMode } from '../agents/claude.ts';
 import { COMMAND_PRESETS } from '../agents/commandPresets.ts';
+import { say } from '../say.ts';
 import {
   BRANCH_MODES,
   DEFAULT_CONFIG,
@@ -60,27 +61,27 @@ function number(schema: z.ZodType<number>, expected: string): Kind<number> {
 }
 
 function whole(min: number): Kind<number> {
-  return number(z.int().min(min), `a whole number from ${min}`);
+  return number(z.int().min(min), say('a whole number from {0}', min));
 }
 
 /** A timer holds at most 2^31-1 ms, about 35,000 minutes. */
 const minutes = number(
   z.number().positive().max(35_000),
-  'a number of minutes above 0, at most 35000',
+  say('a number of minutes above 0, at most 35000'),
 );
 
 const seconds = number(
   z.number().nonnegative().max(86_400),
-  'a number of seconds from 0, at most 86400',
+  say('a number of seconds from 0, at most 86400'),
 );
 
 const usd = number(
   z.number().positive().max(1_000_000),
-  'an amount of US dollars above 0, such as 5 or 2.50',
+  say('an amount of US dollars above 0, such as 5 or 2.50'),
 );
 
 const onOff: Kind<boolean> = {
-  ...value(z.boolean(), 'true or false'),
+  ...value(z.boolean(), say('true or false')),
   shape: 'switch',
 };
 
@@ -89,23 +90,26 @@ const nameSchema = z
   .string()
   .max(MAX_TEXT)
   .refine(text => text.trim() !== '' && !text.startsWith('-') && !hasControls(text));
-const name = value(nameSchema, 'a name that does not begin with a dash');
+const name = value(nameSchema, say('a name that does not begin with a dash'));
 
 const phrase = value(
   z
     .string()
     .max(MAX_TEXT)
     .refine(text => text.trim() !== '' && !/[<>]/.test(text) && !hasControls(text)),
-  'one line of text without < and >',
+  say('one line of text without < and >'),
 );
 
 /** Relative paths would mean another program in each folder. */
 const program = value(
   nameSchema.refine(text => !/[\\/]/.test(text) || isAnchored(text)),
-  "a program's name, or a path that begins at the root or with ~/",
+  say("a program's name, or a path that begins at the root or with ~/"),
 );
 
-const folder = value(nameSchema.refine(isAnchored), 'a path that begins at the root or with ~/');
+const folder = value(
+  nameSchema.refine(isAnchored),
+  say('a path that begins at the root or with ~/'),
+);
 
 function list(
   schema: z.ZodType<string>,
@@ -120,7 +124,7 @@ const shellCommands = list(
     .string()
     .max(MAX_TEXT)
     .refine(text => text.trim() !== '' && !text.includes('\0')),
-  'a list of commands, such as ["npm test"],',
+  say('a list of commands, such as ["npm test"],'),
   text => [text],
 );
 
@@ -129,11 +133,15 @@ const programArguments = list(
     .string()
     .max(MAX_TEXT)
     .refine(text => !text.includes('\0')),
-  'a list of arguments, such as ["--verbose"],',
+  say('a list of arguments, such as ["--verbose"],'),
   text => [text],
 );
 
-const tools = list(nameSchema, 'a list of tools, such as ["Read", "Bash(git *)"],', splitTools);
+const tools = list(
+  nameSchema,
+  say('a list of tools, such as ["Read", "Bash(git *)"],'),
+  splitTools,
+);
 
 /** At commas, except those within brackets: `Read,Bash(git add, git commit)` are two. */
 function splitTools(text: string): string[] {

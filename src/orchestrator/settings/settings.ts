@@ -8,6 +8,7 @@ import { findSdk } from '../agents/findSdk.ts';
 import { sdkAgent } from '../agents/sdk.ts';
 import { assertNever } from '../assertNever.ts';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { DEFAULT_CONFIG, type RunConfig } from './config.ts';
 import { readSettingsFile } from './settingsFile.ts';
 import {
@@ -258,7 +259,10 @@ function commandOf(settings: Settings): Agent {
   const program = command ?? known?.command;
   if (program === undefined) {
     throw new HumanError(
-      `The agent "command" needs a program: name one that is known with --preset (${COMMAND_PRESETS.join(', ')}), or any other with --command.`,
+      say(
+        'The agent "command" needs a program: name one that is known with --preset ({0}), or any other with --command.',
+        COMMAND_PRESETS.join(', '),
+      ),
     );
   }
   return commandAgent({

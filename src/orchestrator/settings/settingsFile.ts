@@ -8,6 +8,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { TextLines } from '../stories/textLines.ts';
 import { shorten } from '../text.ts';
 import {
@@ -47,11 +48,13 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
     const info = owner.kind === 'person' ? await stat(file) : await lstat(file);
     if (!info.isFile()) {
       throw new HumanError(
-        `${file} is not a plain file. Put a file of settings there, or nothing.`,
+        say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
       );
     }
     if (info.size > MAX_BYTES) {
-      throw new HumanError(`${file} is too large for a file of settings. Look how it came there.`);
+      throw new HumanError(
+        say('{0} is too large for a file of settings. Look how it came there.', file),
+      );
     }
     return await readFile(file);
   } catch (error) {
@@ -62,7 +65,7 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
     if (code === undefined) {
       throw error;
     }
-    throw new HumanError(`${file} cannot be read (${code}). Check its permissions.`, {
+    throw new HumanError(say('{0} cannot be read ({1}). Check its permissions.', file, code), {
       cause: error,
     });
   }
@@ -80,14 +83,17 @@ export function parseSettings(
   const text = typeof content === 'string' ? content : decode(content, file);
   const lines = new TextLines(text);
   const fail: Fail = (offset, message) => {
-    throw new HumanError(`${file}, line ${lines.at(offset).line}: ${message}`);
+    throw new HumanError(say('{0}, line {1}: {2}', file, lines.at(offset).line, message));
   };
   const given: Partial<Record<SettingName, unknown>> = {};
   const seenOn = new Map<string, number>();
   for (const { key, keyAt, valueNode } of entries(text, fail)) {
     const before = seenOn.get(key);
     if (before !== undefined) {
-      fail(keyAt, `"${shown(key)}" was given on line ${before} already. Remove one of the two.`);
+      fail(
+        keyAt,
+        say('"{0}" was given on line {1} already. Remove one of the two.', shown(key), before),
+      );
     }
     seenOn.set(key, lines.at(keyAt).line);
     if (IGNORED_KEYS.has(key)) {
@@ -103,7 +109,7 @@ export function parseSettings(
       const found = text.slice(valueNode.offset, valueNode.offset + valueNode.length);
       return fail(
         valueNode.offset,
-        `"${setting}" is ${shown(found)}, but ${kind.expected} is expected.`,
+        say('"{0}" is {1}, but {2} is expected.', setting, shown(found), kind.expected),
       );
     }
     if (owner.kind === 'workspace' && isPersonal?.(parsed.data) === true) {
@@ -127,7 +133,7 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new HumanError(`${file} is not UTF-8 text. Save it with the encoding UTF-8.`, {
+    throw new HumanError(say('{0} is not UTF-8 text. Save it with the encoding UTF-8.', file), {
       cause: error,
     });
   }
@@ -139,13 +145,13 @@ function entries(text: string, fail: Fail): Entry[] {
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (root === undefined) {
-    return fail(0, 'The file holds no settings. Write {} or remove it.');
+    return fail(0, say('The file holds no settings. Write {} or remove it.'));
   }
   if (error !== undefined) {
     return fail(error.offset, syntaxError(printParseErrorCode(error.error)));
   }
   if (root.type !== 'object') {
-    return fail(root.offset, 'The settings stand in braces: { "maxIterations": 20 }');
+    return fail(root.offset, say('The settings stand in braces: { "maxIterations": 20 }'));
   }
   return (root.children ?? []).flatMap(({ children: [keyNode, valueNode] = [] }) =>
     keyNode === undefined || valueNode === undefined
@@ -167,7 +173,7 @@ function requireShallow(text: string, fail: Fail): void {
       depth -= 1;
     }
     if (depth > MAX_DEPTH) {
-      fail(scanner.getTokenOffset(), 'This is nested deeper than any setting. Remove it.');
+      fail(scanner.getTokenOffset(), say('This is nested deeper than any setting. Remove it.'));
     }
   }
 }
@@ -175,39 +181,50 @@ function requireShallow(text: string, fail: Fail): void {
 function syntaxError(code: string): string {
   switch (code) {
     case 'CommaExpected':
-      return 'A comma is missing before this.';
+      return say('A comma is missing before this.');
     case 'ColonExpected':
-      return 'A colon is missing after this key.';
+      return say('A colon is missing after this key.');
     case 'PropertyNameExpected':
-      return 'A key in double quotes is expected here.';
+      return say('A key in double quotes is expected here.');
     case 'ValueExpected':
-      return 'A value is missing here.';
+      return say('A value is missing here.');
     case 'CloseBraceExpected':
     case 'CloseBracketExpected':
-      return 'The end of the file comes before the last bracket is closed.';
+      return say('The end of the file comes before the last bracket is closed.');
     case 'EndOfFileExpected':
-      return 'The settings are complete before this. Remove what follows them.';
+      return say('The settings are complete before this. Remove what follows them.');
     case 'UnexpectedEndOfComment':
-      return 'A comment is not closed: add */ at its end.';
+      return say('A comment is not closed: add */ at its end.');
     case 'UnexpectedEndOfString':
-      return 'A text has no closing quote: add a " at its end.';
+      return say('A text has no closing quote: add a " at its end.');
     default:
-      return `This is no JSON (${code}).`;
+      return say('This is no JSON ({0}).', code);
   }
 }
 
 function unknownKey(key: string): string {
   const nearest = nearestSetting(key);
   return nearest === undefined
-    ? `There is no setting "${shown(key)}". See docs/settings.md for all of them.`
-    : `There is no setting "${shown(key)}". Did you mean "${nearest}"?`;
+    ? say('There is no setting "{0}". See docs/settings.md for all of them.', shown(key))
+    : say('There is no setting "{0}". Did you mean "{1}"?', shown(key), nearest);
 }
 
 /** @param value named when other values of the setting would be taken */
 function refusal(setting: SettingName, value: unknown, ownFile: string | undefined): string {
   const what = value === undefined ? `"${setting}"` : `"${setting}": ${JSON.stringify(value)}`;
-  const place = ownFile === undefined ? '' : ` or put it into your own ${ownFile}`;
-  return `${what} is not taken from a workspace, whose files come from others: it decides which programs run, with which rights, and who pays. Remove it here; use ${flagName(setting)}${place}.`;
+  const flag = flagName(setting);
+  return ownFile === undefined
+    ? say(
+        '{0} is not taken from a workspace, whose files come from others: it decides which programs run, with which rights, and who pays. Remove it here; use {1}.',
+        what,
+        flag,
+      )
+    : say(
+        '{0} is not taken from a workspace, whose files come from others: it decides which programs run, with which rights, and who pays. Remove it here; use {1} or put it into your own {2}.',
+        what,
+        flag,
+        ownFile,
+      );
 }
 
 /** The setting that a key was probably meant to be, by its own name or its flag's. */

@@ -2,6 +2,7 @@ import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { replaceFile } from '../stories/replaceFile.ts';
 import { parseSettings } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
@@ -51,7 +52,7 @@ export async function setWorkspaceChecks(
     formattingOptions: { insertSpaces: !tabs, tabSize: 2, eol },
   });
   if (!(await replaceFile(file, before, Buffer.from(applyEdits(text, edits))))) {
-    throw new HumanError(`${file} has just been changed. Choose the checks again.`);
+    throw new HumanError(say('{0} has just been changed. Choose the checks again.', file));
   }
 }
 
@@ -60,7 +61,7 @@ async function readPlain(file: string): Promise<Buffer | undefined> {
   try {
     if (!(await lstat(file)).isFile()) {
       throw new HumanError(
-        `${file} is not a plain file. Put a file of settings there, or nothing.`,
+        say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
       );
     }
     return await readFile(file);

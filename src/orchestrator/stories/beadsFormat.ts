@@ -1,3 +1,4 @@
+import { say } from '../say.ts';
 import { moveEntry } from './entryMove.ts';
 import { setMembers } from './jsonEdit.ts';
 import { findJsonError } from './jsonError.ts';
@@ -6,7 +7,7 @@ import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdFormat.t
 import type { Story, StoryProblem } from './story.ts';
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { findStoryProblems } from './storyProblems.ts';
-import { TextLines } from './textLines.ts';
+import type { TextLines } from './textLines.ts';
 import { requireSameGroup } from './workOrder.ts';
 
 /** The JSON lines in which the issue tracker Beads keeps its issues in git. */
@@ -40,8 +41,8 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   if (!issues.some(({ entry }) => ownId(entry) !== undefined && 'title' in entry)) {
     const message =
       issues.length === 0
-        ? 'The file has no issues yet: add one with “bd create”.'
-        : 'The lines of this file are no issues of Beads: each needs an id and a title.';
+        ? say('The file has no issues yet: add one with “bd create”.')
+        : say('The lines of this file are no issues of Beads: each needs an id and a title.');
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const stories = readIssues(issues, lines);
@@ -100,11 +101,14 @@ function parseLine(line: string): unknown {
 }
 
 function lineProblem(line: string, offset: number, lines: TextLines): StoryProblem {
-  const error = findJsonError(line, new TextLines(line));
+  // The text is one line of the file, and a message says which.
+  const error = findJsonError(line, { at: () => lines.at(offset) });
   return {
     code: 'invalidJson',
-    // A message about one line would call it line 1.
-    message: `Each line must be one JSON object. ${(error?.message ?? 'This one is another value: put an issue there, or remove the line.').replaceAll(/ (?:of|on) line 1\b/g, ' of this line')}`,
+    message: say(
+      'Each line must be one JSON object. {0}',
+      error?.message ?? say('This one is another value: put an issue there, or remove the line.'),
+    ),
     ...lines.at(offset + (error?.offset ?? skipSpace(line, 0))),
   };
 }

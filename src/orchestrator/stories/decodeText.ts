@@ -1,3 +1,4 @@
+import { say } from '../say.ts';
 /** The text of a file's bytes, and the first place that is not UTF-8, where there is one. */
 export interface DecodedText {
   /** Without the byte order mark. */
@@ -28,13 +29,15 @@ type Decoded = Pick<DecodedText, 'text' | 'problem'>;
 function decode(content: Uint8Array): Decoded {
   const [first, second] = content;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    const message = 'The file is UTF-16 text: save it with the encoding UTF-8.';
+    const message = say('The file is UTF-16 text: save it with the encoding UTF-8.');
     return { text: '', problem: { offset: 0, message } };
   }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
   } catch {
-    const message = 'The file is not UTF-8 text from here on: save it with the encoding UTF-8.';
+    const message = say(
+      'The file is not UTF-8 text from here on: save it with the encoding UTF-8.',
+    );
     return notUtf8(content, message);
   }
 }
@@ -45,7 +48,10 @@ function notUtf8(content: Uint8Array, message: string): Decoded {
   try {
     text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
   } catch {
-    return { text: '', problem: { offset: 0, message: 'The file is too large for a story file.' } };
+    return {
+      text: '',
+      problem: { offset: 0, message: say('The file is too large for a story file.') },
+    };
   }
   let bytes = 0;
   let from = 0;

@@ -1,4 +1,5 @@
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { DONE_KEYS, doneKeyOf, type Entry, isDone } from './prdFormat.ts';
 import { doneWord, openWord, type StatusUse, statusFollows } from './statusWord.ts';
 
@@ -36,7 +37,7 @@ export function doneChanges(
     // A list or an object under a done key is somebody's data. `passes` is believed before any other key.
     if (key === 'passes') {
       throw new HumanError(
-        'The story has a list or an object under "passes": write true or false there.',
+        say('The story has a list or an object under "passes": write true or false there.'),
       );
     }
     values.set('passes', done);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import { plainText } from './plainText.ts';
 import type { Story, StoryFile } from './story.ts';
@@ -101,7 +102,10 @@ export async function moveStory(
     const parsed = parseStoryText(path, before);
     if (options.expectedHash !== undefined && options.expectedHash !== parsed.file.hash) {
       throw new HumanError(
-        `${path} has changed meanwhile, so nothing was moved. Look at the list again, then move the story.`,
+        say(
+          '{0} has changed meanwhile, so nothing was moved. Look at the list again, then move the story.',
+          path,
+        ),
       );
     }
     return Buffer.from(moveParsed(parsed, selector, target, side));
@@ -135,7 +139,11 @@ function moveParsed(
   const moved = move(story, target, side);
   if (!isReordered(file.stories, parseStoryText(file.path, moved).file, story, target, side)) {
     throw new HumanError(
-      `${file.path} is written in a way that keeps ${plainText(story.id)} from being moved by a small edit: move it in the file.`,
+      say(
+        '{0} is written in a way that keeps {1} from being moved by a small edit: move it in the file.',
+        file.path,
+        plainText(story.id),
+      ),
     );
   }
   return bom + moved;
@@ -173,14 +181,24 @@ function findStory(
   if (file.kind === 'invalid') {
     const [problem] = file.problems;
     throw new HalfWritten(
-      `${file.path}, line ${problem.line}, column ${problem.column}: ${problem.message} Nothing was written.`,
+      say(
+        '{0}, line {1}, column {2}: {3} Nothing was written.',
+        file.path,
+        problem.line,
+        problem.column,
+        problem.message,
+      ),
     );
   }
   const same = file.stories.filter(story => story.id === selector.id);
   const [first, ...others] = same;
   if (first === undefined) {
     throw new HumanError(
-      `${file.path} has no story ${plainText(selector.id)} any more: it was removed or renamed. Choose it again in the list.`,
+      say(
+        '{0} has no story {1} any more: it was removed or renamed. Choose it again in the list.',
+        file.path,
+        plainText(selector.id),
+      ),
     );
   }
   const isNamed = first.id !== numberId(first.position);
@@ -194,7 +212,11 @@ function findStory(
   }
   if (!isNamed) {
     throw new HumanError(
-      `${file.path} has changed, and its stories have no ids, so ${plainText(selector.id)} may be another story now: choose it again in the list.`,
+      say(
+        '{0} has changed, and its stories have no ids, so {1} may be another story now: choose it again in the list.',
+        file.path,
+        plainText(selector.id),
+      ),
     );
   }
   const affected = same.filter(story => story.done !== done);
@@ -202,7 +224,13 @@ function findStory(
     return affected[0] ?? first;
   }
   throw new HumanError(
-    `${file.path} has ${same.length} stories with the id ${plainText(selector.id)} (lines ${same.map(story => story.line).join(', ')}): give each an id of its own.`,
+    say(
+      '{0} has {1} stories with the id {2} (lines {3}): give each an id of its own.',
+      file.path,
+      same.length,
+      plainText(selector.id),
+      same.map(story => story.line).join(', '),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { replaceFile } from './replaceFile.ts';
 
 // Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
@@ -24,9 +25,12 @@ export async function editFile(
 ): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
   // Writing goes to the target of a link, so that the link stays one.
   const target = await realpath(path).catch(error => {
-    throw new HumanError(`There is no story file at ${path}: create it, or choose another one.`, {
-      cause: error,
-    });
+    throw new HumanError(
+      say('There is no story file at {0}: create it, or choose another one.', path),
+      {
+        cause: error,
+      },
+    );
   });
   return inTurn(target, () => tryUntilWritten(target, path, edit));
 }
@@ -74,20 +78,27 @@ function asHumanError(path: string, error: unknown): HumanError {
   }
   if (error instanceof ChangedMeanwhile) {
     return new HumanError(
-      `${path} keeps being changed by another program, so nothing was written: try again when that has ended.`,
+      say(
+        '{0} keeps being changed by another program, so nothing was written: try again when that has ended.',
+        path,
+      ),
     );
   }
   const code = codeOf(error);
   return new HumanError(
     code === 'ENOENT'
-      ? `${path} was removed meanwhile: restore it, then try again.`
-      : `${path} cannot be written (${code}): check the permissions of the file and its folder.`,
+      ? say('{0} was removed meanwhile: restore it, then try again.', path)
+      : say(
+          '{0} cannot be written ({1}): check the permissions of the file and its folder.',
+          path,
+          code,
+        ),
     { cause: error },
   );
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
 }
 
 const turns = new Map<string, Promise<unknown>>();

@@ -1,4 +1,5 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
+import { say } from '../say.ts';
 import { plainText } from './plainText.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -39,7 +40,7 @@ interface Token {
  * Finds where strict JSON ends being JSON, and says it in words that help; `JSON.parse` names neither the line
  * nor the mend. `undefined` when it finds nothing wrong. Open brackets are kept in an array, not on the stack.
  */
-export function findJsonError(text: string, lines: TextLines): JsonError | undefined {
+export function findJsonError(text: string, lines: Pick<TextLines, 'at'>): JsonError | undefined {
   const scanner = createScanner(text, false);
   const open: number[] = [];
   let expected: Expected = 'value';
@@ -132,13 +133,16 @@ function badToken(token: Token, scanner: JSONScanner): JsonError | undefined {
   switch (token.kind) {
     case KIND.lineComment:
     case KIND.blockComment:
-      return { offset: token.offset, message: 'JSON has no comments: remove this one.' };
+      return { offset: token.offset, message: say('JSON has no comments: remove this one.') };
     case KIND.string:
       return badString(token, scanner);
     case KIND.number:
       return scanner.getTokenError() === 0
         ? undefined
-        : { offset: token.offset, message: `${quote(token.text)} is not a complete number.` };
+        : {
+            offset: token.offset,
+            message: say('{0} is not a complete number.', quote(token.text)),
+          };
     case KIND.unknown:
       return { offset: token.offset, message: unknownText(token.text) };
     default:
@@ -157,15 +161,20 @@ function badString(token: Token, scanner: JSONScanner): JsonError | undefined {
   if (sound === inside.length) {
     return {
       offset,
-      message: `The text ${quote(inside)} has no closing quote: add a " at its end, and write \\n for a line break within a text.`,
+      message: say(
+        'The text {0} has no closing quote: add a " at its end, and write \\n for a line break within a text.',
+        quote(inside),
+      ),
     };
   }
   const isEscape = inside[sound] === '\\';
   return {
     offset: isEscape ? offset + 1 : offset,
     message: isEscape
-      ? 'A backslash in a text must be written twice (\\\\) unless it begins an escape such as \\n or \\".'
-      : 'A text holds a raw control character: write it as an escape, \\t for a tab.',
+      ? say(
+          'A backslash in a text must be written twice (\\\\) unless it begins an escape such as \\n or \\".',
+        )
+      : say('A text holds a raw control character: write it as an escape, \\t for a tab.'),
   };
 }
 
@@ -190,18 +199,25 @@ function soundLength(inside: string): number {
 
 function unknownText(text: string): string {
   if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
-    return 'A merge conflict is left in the file: keep one of the two sides and remove the markers.';
+    return say(
+      'A merge conflict is left in the file: keep one of the two sides and remove the markers.',
+    );
   }
   if (text.startsWith('`')) {
-    return 'A Markdown fence does not belong into a JSON file: remove the lines with backticks.';
+    return say(
+      'A Markdown fence does not belong into a JSON file: remove the lines with backticks.',
+    );
   }
   if (/^['‘’“”«]/.test(text)) {
-    return `Texts and keys stand in straight double quotes: write "…" for ${quote(text)}.`;
+    return say('Texts and keys stand in straight double quotes: write "…" for {0}.', quote(text));
   }
   if (/^(true|false|none|null|undefined|nan)$/i.test(text)) {
-    return `${quote(text)} is no JSON value: write true, false or null.`;
+    return say('{0} is no JSON value: write true, false or null.', quote(text));
   }
-  return `${quote(text)} is no JSON: texts need double quotes, and a file holds nothing but JSON.`;
+  return say(
+    '{0} is no JSON: texts need double quotes, and a file holds nothing but JSON.',
+    quote(text),
+  );
 }
 
 function complaint(
@@ -215,12 +231,17 @@ function complaint(
   const opened = open.at(-1);
   if (last === undefined) {
     return token.kind === KIND.end
-      ? 'The file is empty: write {"userStories": []} or restore it.'
-      : `A JSON file begins with { or [, not with ${quote(token.text)}.`;
+      ? say('The file is empty: write {"userStories": []} or restore it.')
+      : say('A JSON file begins with { or [, not with {0}.', quote(token.text));
   }
   const close = opened !== undefined && text[opened] === '{' ? '}' : ']';
   if (token.kind === KIND.end && opened !== undefined) {
-    return `The JSON ends before the ${text[opened]} of line ${lineOf(opened)} is closed: the file was cut off, or a ${close} is missing.`;
+    return say(
+      'The JSON ends before the {0} of line {1} is closed: the file was cut off, or a {2} is missing.',
+      text[opened] ?? '',
+      lineOf(opened),
+      close,
+    );
   }
   const lastLine = lineOf(last.offset);
   const afterComma = last.kind === KIND.comma;
@@ -228,19 +249,39 @@ function complaint(
     case 'value':
     case 'valueOrEnd':
       return afterComma
-        ? `Expected a value after the comma of line ${lastLine}: remove that comma or add the value.`
-        : `Expected a value after the ${last.text} of line ${lastLine}, found ${quote(token.text)}.`;
+        ? say(
+            'Expected a value after the comma of line {0}: remove that comma or add the value.',
+            lastLine,
+          )
+        : say(
+            'Expected a value after the {0} of line {1}, found {2}.',
+            last.text,
+            lastLine,
+            quote(token.text),
+          );
     case 'key':
     case 'keyOrEnd':
       return afterComma && token.kind === KIND.closeBrace
-        ? `Expected a key after the comma of line ${lastLine}: JSON allows no comma before }, remove it.`
-        : `Expected a key in double quotes, found ${quote(token.text)}.`;
+        ? say(
+            'Expected a key after the comma of line {0}: JSON allows no comma before }, remove it.',
+            lastLine,
+          )
+        : say('Expected a key in double quotes, found {0}.', quote(token.text));
     case 'colon':
-      return `Expected a colon and a value after the key ${quote(unquoted(last.text))} of line ${lastLine}: the text stands where a key belongs, or its value is missing.`;
+      return say(
+        'Expected a colon and a value after the key {0} of line {1}: the text stands where a key belongs, or its value is missing.',
+        quote(unquoted(last.text)),
+        lastLine,
+      );
     case 'commaOrEnd':
-      return `Expected a comma or ${close} after the value that ends on line ${lastLine}, found ${quote(token.text)}: a comma is missing on line ${lastLine}, or a quote within a text is not written \\".`;
+      return say(
+        'Expected a comma or {0} after the value that ends on line {1}, found {2}: a comma is missing on line {1}, or a quote within a text is not written \\".',
+        close,
+        lastLine,
+        quote(token.text),
+      );
     case 'nothing':
-      return `The JSON is complete before ${quote(token.text)}: remove what follows it.`;
+      return say('The JSON is complete before {0}: remove what follows it.', quote(token.text));
   }
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { doneChanges } from './doneChanges.ts';
 import type { Span } from './jsonOutline.ts';
 import { plainText } from './plainText.ts';
@@ -19,7 +20,9 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const DEPENDENCY_KEYS = ['depends_on', 'dependsOn', 'dependencies', 'blocked_by', 'blockedBy'];
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
-const MEND = 'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.';
+const MEND = say(
+  'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
+);
 
 interface Phase {
   /** Without the tasks that are no maps. */
@@ -43,7 +46,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const phases = readPhases(parsed.document, parsed.root);
   if (phases === undefined) {
-    const message = `The file has no phases with tasks. ${MEND}`;
+    const message = say('The file has no phases with tasks. {0}', MEND);
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const tasks = phases.flatMap(phase => phase.tasks);
@@ -93,10 +96,12 @@ function parse(text: string): { document: Document; root: unknown } | Unreadable
 
 function yamlMessage(code: string, message: string): string {
   if (code === 'MULTIPLE_DOCS') {
-    return 'The file has several YAML documents, separated by “---”: keep the one with the phases.';
+    return say(
+      'The file has several YAML documents, separated by “---”: keep the one with the phases.',
+    );
   }
   const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
-  return `This is not valid YAML: ${reason}. Correct it here, or just before.`;
+  return say('This is not valid YAML: {0}. Correct it here, or just before.', reason);
 }
 
 function readPhases(document: Document, root: unknown): readonly Phase[] | undefined {
@@ -217,7 +222,10 @@ function editsOf(
   const edits = [...changes].map(([key, value]) => setPair(text, task.map, key, String(value)));
   if (!isOnlyChange(text, applyEdits(text, edits), [...changes.keys()], position, done)) {
     throw new HumanError(
-      `The state of ${plainText(id)} cannot be changed by itself: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task a line “status: pending” of its own.`,
+      say(
+        'The state of {0} cannot be changed by itself: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task a line “status: pending” of its own.',
+        plainText(id),
+      ),
     );
   }
   return edits;
@@ -261,7 +269,11 @@ function moveTask(
   }
   if (task.list !== other.list) {
     throw new HumanError(
-      `${plainText(story.id)} and ${plainText(target.id)} are in different phases: move the task in the file, and look at what it waits for.`,
+      say(
+        '{0} and {1} are in different phases: move the task in the file, and look at what it waits for.',
+        plainText(story.id),
+        plainText(target.id),
+      ),
     );
   }
   const siblings = tasks.filter(({ list }) => list === task.list);
@@ -275,7 +287,10 @@ function moveTask(
     siblings.length === task.list.length && isOnlyMove(text, moved, story.position, from, to);
   if (from !== to && !isMoved) {
     throw new HumanError(
-      `${plainText(story.id)} cannot be moved by itself, because of the way this YAML is written: move its lines in the file.`,
+      say(
+        '{0} cannot be moved by itself, because of the way this YAML is written: move its lines in the file.',
+        plainText(story.id),
+      ),
     );
   }
   return moved;

@@ -1,3 +1,4 @@
+import { say } from '../say.ts';
 import { indentOf, type MarkdownLine, readMarkdown, type UnclosedBlock } from './markdownBlocks.ts';
 import { moveItem } from './planMove.ts';
 import type { Story, StoryProblem } from './story.ts';
@@ -8,7 +9,7 @@ import type { TextLines } from './textLines.ts';
 /** A Markdown file whose checkboxes are the stories. */
 export const plan: StoryFormat = {
   name: 'plan',
-  read: (text, lines) => read(text, lines, idInText, 'Write each story as “- [ ] …”.'),
+  read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
 };
 
 /** An index of specifications: each checkbox is one of them, to be written or built. */
@@ -19,7 +20,7 @@ export const specsIndex: StoryFormat = {
       text,
       lines,
       line => specificationName(line) ?? idInText(line),
-      'Write each specification that is to be worked on as “- [ ] `specs/name.md` …”.',
+      say('Write each specification that is to be worked on as “- [ ] `specs/name.md` …”.'),
     ),
 };
 
@@ -44,7 +45,10 @@ function read(
   );
   const hidden = markdown.unclosed && unclosedProblem(markdown.unclosed, lines);
   if (found.length === 0) {
-    const message = `The file has no checkbox with a text outside code fences and comments. ${mend}`;
+    const message = say(
+      'The file has no checkbox with a text outside code fences and comments. {0}',
+      mend,
+    );
     return hidden ?? { code: 'noStories', message, line: 1, column: 1 };
   }
   const ids = uniqueIds(found.map(({ line }) => idOf(line.checkbox.text)));
@@ -195,12 +199,18 @@ function unclosedProblem(
   { kind, offset, checkboxes }: UnclosedBlock,
   lines: TextLines,
 ): StoryProblem | undefined {
-  const name = kind === 'fence' ? 'code fence' : 'comment';
   return checkboxes === 0
     ? undefined
     : {
         code: 'unclosedBlock',
-        message: `The ${name} that begins here is never closed, so no checkbox after it is read: close it.`,
+        message:
+          kind === 'fence'
+            ? say(
+                'The code fence that begins here is never closed, so no checkbox after it is read: close it.',
+              )
+            : say(
+                'The comment that begins here is never closed, so no checkbox after it is read: close it.',
+              ),
         ...lines.at(offset),
       };
 }

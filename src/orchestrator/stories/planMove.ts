@@ -1,5 +1,6 @@
 import { applyEdits } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import type { Span } from './jsonOutline.ts';
 import { indentOf, type MarkdownLine } from './markdownBlocks.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
@@ -30,7 +31,9 @@ export function moveItem(
   }
   if (item.indent !== other.indent) {
     throw new HumanError(
-      'One of these items is a part of another one, so they have no common order: move the text in the file.',
+      say(
+        'One of these items is a part of another one, so they have no common order: move the text in the file.',
+      ),
     );
   }
   const siblings = items

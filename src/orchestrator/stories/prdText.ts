@@ -1,3 +1,4 @@
+import { say } from '../say.ts';
 import { doneChanges } from './doneChanges.ts';
 import { moveEntry } from './entryMove.ts';
 import { setMembers } from './jsonEdit.ts';
@@ -25,7 +26,10 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   try {
     root = JSON.parse(text);
   } catch {
-    const error = findJsonError(text, lines) ?? { offset: 0, message: 'This is not valid JSON.' };
+    const error = findJsonError(text, lines) ?? {
+      offset: 0,
+      message: say('This is not valid JSON.'),
+    };
     return { code: 'invalidJson', message: error.message, ...lines.at(error.offset) };
   }
   const array = findStoryArray(root);
@@ -74,17 +78,20 @@ function changesOf(
 }
 
 function noStoriesMessage(root: unknown): string {
-  const mend = 'Put the stories into a list "userStories", each with id, title and passes.';
+  const mend = say('Put the stories into a list "userStories", each with id, title and passes.');
   if (!isEntry(root)) {
     return Array.isArray(root)
-      ? `The entries of this list do not look like stories (no passes, status, or id with title). ${mend}`
-      : `The file holds a single value, not stories. ${mend}`;
+      ? say(
+          'The entries of this list do not look like stories (no passes, status, or id with title). {0}',
+          mend,
+        )
+      : say('The file holds a single value, not stories. {0}', mend);
   }
   if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
-    return `This is a JSON schema, not a list of stories. ${mend}`;
+    return say('This is a JSON schema, not a list of stories. {0}', mend);
   }
   const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
   return nested === undefined
-    ? `The file has no list of stories. ${mend}`
-    : `The stories are nested in "${nested}", which this program does not run. ${mend}`;
+    ? say('The file has no list of stories. {0}', mend)
+    : say('The stories are nested in "{0}", which this program does not run. {1}', nested, mend);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { decodeText } from './decodeText.ts';
 import { formatOf } from './formats.ts';
 import { findTooDeep, MAX_DEPTH } from './nesting.ts';
@@ -125,25 +126,36 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
     // Opening a named pipe would wait for a writer for ever.
     const found = await stat(path);
     if (!found.isFile()) {
-      return unreadable(path, `${basename(path)} is not a file: put the stories into a file.`);
+      return unreadable(
+        path,
+        say('{0} is not a file: put the stories into a file.', basename(path)),
+      );
     }
     if (found.size > MAX_BYTES) {
       return unreadable(
         path,
-        `${basename(path)} is larger than ${MAX_BYTES / 1024 / 1024} MB: move finished stories to another file.`,
+        say(
+          '{0} is larger than {1} MB: move finished stories to another file.',
+          basename(path),
+          MAX_BYTES / 1024 / 1024,
+        ),
       );
     }
     content = await readFile(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code =
+      error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new HumanError(`There is no story file at ${path}. Create it, or name another one.`, {
-        cause: error,
-      });
+      throw new HumanError(
+        say('There is no story file at {0}. Create it, or name another one.', path),
+        {
+          cause: error,
+        },
+      );
     }
     return unreadable(
       path,
-      `${basename(path)} cannot be read (${code}): check its permissions and its size.`,
+      say('{0} cannot be read ({1}): check its permissions and its size.', basename(path), code),
     );
   }
   if (lastRead?.file.path !== path || !lastRead.content.equals(content)) {
@@ -218,7 +230,10 @@ function nestingProblem(
   return offset === undefined
     ? undefined
     : {
-        message: `This is nested deeper than ${MAX_DEPTH} levels, which no story is. Remove it.`,
+        message: say(
+          'This is nested deeper than {0} levels, which no story is. Remove it.',
+          MAX_DEPTH,
+        ),
         offset,
       };
 }

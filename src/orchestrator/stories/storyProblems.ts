@@ -1,3 +1,4 @@
+import { say } from '../say.ts';
 import { plainText } from './plainText.ts';
 import type { Story, StoryProblem } from './story.ts';
 
@@ -34,7 +35,11 @@ function* duplicateIds(
     for (const other of others) {
       yield {
         code: 'duplicateId',
-        message: `The id ${plainText(id)} is already used on line ${first?.line ?? 1}: give this story an id of its own.`,
+        message: say(
+          'The id {0} is already used on line {1}: give this story an id of its own.',
+          plainText(id),
+          first?.line ?? 1,
+        ),
         ...placeOf(other, 'id'),
         subject: { position: other.position, ids: [id] },
       };
@@ -61,7 +66,11 @@ function* unknownDependencies(
 }
 
 export function unknownDependencyMessage(id: string, unknown: readonly string[]): string {
-  return `${plainText(id)} waits for ${unknown.slice(0, 5).map(plainText).join(', ')}, which this file does not have: correct the id, or remove it when that story is done elsewhere.`;
+  return say(
+    '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
+    plainText(id),
+    unknown.slice(0, 5).map(plainText).join(', '),
+  );
 }
 
 /** One problem per circle. Stories of one id count as one, since a dependency cannot tell them apart. */
@@ -104,7 +113,10 @@ function* circularDependencies(
       const shown = path.length > 8 ? [...path.slice(0, 7), '…', first.id] : path;
       yield {
         code: 'circularDependency',
-        message: `These stories wait for each other and none can start: ${shown.map(plainText).join(' → ')}. Remove one of these dependencies.`,
+        message: say(
+          'These stories wait for each other and none can start: {0}. Remove one of these dependencies.',
+          shown.map(plainText).join(' → '),
+        ),
         ...placeOf(first, 'dependencies'),
         subject: { position: first.position, ids: path.slice(0, -1) },
       };

@@ -1,4 +1,5 @@
 import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
 import { plainText } from './plainText.ts';
 import type { Story } from './story.ts';
 
@@ -65,7 +66,11 @@ export function prioritiesFor(order: readonly Story[], moved: Story): ReadonlyMa
 export function requireSameGroup(story: Story, target: Story): void {
   if (story.epic !== target.epic) {
     throw new HumanError(
-      `${plainText(story.id)} and ${plainText(target.id)} are in different groups, and an order cannot change that: change the group of one in the story file first.`,
+      say(
+        '{0} and {1} are in different groups, and an order cannot change that: change the group of one in the story file first.',
+        plainText(story.id),
+        plainText(target.id),
+      ),
     );
   }
 }

@@ -14,6 +14,7 @@ import type {
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { plainSentence } from '../plainSentence.ts';
+import { translate } from '../translate.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 
 /** Who tells of the problem, in the list of problems. */
@@ -75,7 +76,7 @@ export function toDiagnostic(
 ): Diagnostic {
   const diagnostic = new Diagnostic(
     rangeOf(document, text, start, end),
-    plainSentence(message),
+    plainSentence(translate.said(message)),
     SEVERITIES[severity],
   );
   diagnostic.code = code;

@@ -53,7 +53,7 @@ function living(
 }
 
 function ended(state: RunState, t: Translate): Standing {
-  const quote = shortenBlock(state.detail ?? '', MAX_QUOTE);
+  const quote = shortenBlock(t.said(state.detail ?? ''), MAX_QUOTE);
   const { iteration: iterations, stories } = state;
   const outcome = state.phase === 'ended' ? state.outcome : 'interrupted';
   switch (outcome) {

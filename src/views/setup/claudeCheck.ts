@@ -9,6 +9,7 @@ import { MendableError } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { translate } from '../translate.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 
 /** Which account pays for the agents' work; `variable` of the environment says so. */
@@ -199,5 +200,5 @@ export function missingSentence({
     ? l10n.t(
         'Claude Code was not found: not on the PATH, and not where its installers put it. Choose the program, or install it.',
       )
-    : problem;
+    : translate.said(problem);
 }

@@ -18,6 +18,7 @@ import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { registerTrustedCommand } from '../registerCommand.ts';
+import { translate } from '../translate.ts';
 import { requireFolder } from '../workspaceFolder.ts';
 
 /** Of a path, in UTF-16 units. */
@@ -135,7 +136,9 @@ async function readSource(file: string): Promise<StoryList> {
   const list = await readStoryFile(file);
   if (list.kind === 'invalid') {
     const [{ line, message }] = list.problems;
-    throw new HumanError(l10n.t('{0}, line {1}: {2}', path.basename(file), line, message));
+    throw new HumanError(
+      l10n.t('{0}, line {1}: {2}', path.basename(file), line, translate.said(message)),
+    );
   }
   if (list.stories.length === 0) {
     throw new HumanError(

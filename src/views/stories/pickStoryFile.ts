@@ -7,6 +7,7 @@ import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
+import { errorWords, translate } from '../translate.ts';
 import { requireFolder } from '../workspaceFolder.ts';
 
 /** Of a path, and of what is wrong with a file, in UTF-16 units. */
@@ -67,7 +68,7 @@ async function choices(folder: Folder): Promise<FileItem[]> {
 }
 
 function cannotRead(error: unknown): string {
-  return plainLabel(error instanceof Error ? error.message : String(error), MAX_LABEL);
+  return plainLabel(errorWords(error), MAX_LABEL);
 }
 
 function describe(file: StoryFile): string {
@@ -76,7 +77,7 @@ function describe(file: StoryFile): string {
     return l10n.t(
       'cannot be used, line {0}: {1}',
       problem?.line ?? 1,
-      plainLabel(problem?.message ?? '', MAX_LABEL),
+      plainLabel(translate.said(problem?.message ?? ''), MAX_LABEL),
     );
   }
   const done = file.stories.filter(story => story.done).length;

@@ -347,7 +347,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
             '{0}, line {1}: {2}',
             plainSentence(path.basename(file.path)),
             problem.line,
-            plainSentence(problem.message),
+            plainSentence(translate.said(problem.message)),
           ),
         ];
   }

@@ -191,11 +191,12 @@ function problemItem({ file, folder }: ProblemNode): TreeItem {
     l10n.t('{0} cannot be used', path.basename(file.path)),
     TreeItemCollapsibleState.None,
   );
+  const words = translate.said(problem.message);
   item.id = `problem:${folder}`;
-  item.description = l10n.t('line {0}: {1}', problem.line, shorten(problem.message, 300));
+  item.description = l10n.t('line {0}: {1}', problem.line, shorten(words, 300));
   item.iconPath = new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
   item.contextValue = 'problem';
-  item.tooltip = problem.message;
+  item.tooltip = words;
   item.accessibilityInformation = { label: `${item.label}, ${item.description}` };
   item.command = {
     command: Command.openStoryFile,

@@ -7,7 +7,7 @@ import { Transcript } from '../../presentation/transcript.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
-import { translate } from '../translate.ts';
+import { errorWords, translate } from '../translate.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
@@ -66,7 +66,7 @@ export class RunTerminal implements Pseudoterminal {
         await this.options.start?.();
       }
     } catch (error) {
-      this.write('error', error instanceof Error ? error.message : String(error));
+      this.write('error', errorWords(error));
       this.end(1);
       return;
     }
@@ -129,7 +129,7 @@ export class RunTerminal implements Pseudoterminal {
     const mode = STOPS[Math.min(next, STOPS.length - 1)] ?? 'kill';
     this.interrupts = next + 1;
     postRequest(files, runId, { type: 'stop', mode }).catch((error: unknown) =>
-      this.write('error', error instanceof Error ? error.message : String(error)),
+      this.write('error', errorWords(error)),
     );
   }
 

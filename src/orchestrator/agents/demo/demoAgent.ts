@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../humanError.ts';
+import { say } from '../../say.ts';
 import type { Agent } from '../agent.ts';
 import { agentEnv } from '../agentEnv.ts';
 import { StreamJsonDecoder } from '../streamJson.ts';
@@ -13,7 +14,10 @@ export function demoAgent(options: { readonly program?: string } = {}): Agent {
       const program = options.program ?? ownProgram();
       if (!existsSync(program)) {
         throw new HumanError(
-          `The demo agent's program is missing (${program}). Install Ralph Fresh again, or choose the agent claude.`,
+          say(
+            "The demo agent's program is missing ({0}). Install Ralph Fresh again, or choose the agent claude.",
+            program,
+          ),
         );
       }
       const env = agentEnv(request.env);

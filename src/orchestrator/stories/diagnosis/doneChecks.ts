@@ -1,3 +1,4 @@
+import { say } from '../../say.ts';
 import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../prdFormat.ts';
 import { type StatusUse, statusFollows } from '../statusWord.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
@@ -20,7 +21,7 @@ export function* checkDone(
       yield {
         code: 'missingDone',
         severity: 'info',
-        message: `This story does not say whether it is done: add "${doneKey}": false.`,
+        message: say('This story does not say whether it is done: add "{0}": false.', doneKey),
         mends: () => [addField(document, position, doneKey, false, false)],
       };
     }
@@ -31,7 +32,11 @@ export function* checkDone(
         code: 'statusForPasses',
         severity: 'warning',
         key,
-        message: `The other stories of this file say by "${doneKey}" whether they are done: write "${doneKey}": ${done} in place of the status.`,
+        message: say(
+          'The other stories of this file say by "{0}" whether they are done: write "{0}": {1} in place of the status.',
+          doneKey,
+          done,
+        ),
         mends: () => replaceKey(document, position, 'status', doneKey, done),
       };
     }
@@ -55,7 +60,10 @@ function notBoolean(
     code: 'doneNotBoolean',
     severity: 'warning',
     key,
-    message: `${quoted(value)} is neither true nor false, so the story counts as not done: write true or false without quotes.`,
+    message: say(
+      '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
+      quoted(value),
+    ),
     mends: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
   };
 }
@@ -80,7 +88,10 @@ function* contradiction(
       code: 'statusContradicts',
       severity: 'info',
       key: 'status',
-      message: `The status says that the story is done, and "${key}": false that it is not, which counts: correct one of them.`,
+      message: say(
+        'The status says that the story is done, and "{0}": false that it is not, which counts: correct one of them.',
+        key,
+      ),
       mends: () => [setValue(document, position, key, true, false)],
     };
   }

@@ -1,3 +1,4 @@
+import { say } from '../../say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../jsonEdit.ts';
 import { skipSpace } from '../jsonOutline.ts';
 import { plainText } from '../plainText.ts';
@@ -76,8 +77,9 @@ function* checkEntry(
     yield {
       code: 'emptyStory',
       severity: 'warning',
-      message:
+      message: say(
         'This story says nothing of what is to be done: give it a title and criteria, or remove it.',
+      ),
       mends: () => [
         {
           kind: 'removeEntry',
@@ -130,26 +132,32 @@ function* checkTexts(
   };
   if (ownId(entry) === undefined && habits.hasIds) {
     const id = takeFreeId(taken, document.ids().at(-1) ?? FIRST_ID);
-    yield missing('id', 'This story has no id, so nothing can refer to it: give it one.', () => id);
+    yield missing(
+      'id',
+      say('This story has no id, so nothing can refer to it: give it one.'),
+      () => id,
+    );
   }
   if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
     yield missing(
       'title',
-      'This story has no title: say in a line what is to be done.',
+      say('This story has no title: say in a line what is to be done.'),
       () => EXAMPLE_TITLE,
     );
   }
   if (readCriteria(entry).length === 0 && habits.hasCriteria && !hasOtherCriteria) {
     yield missing(
       habits.criteriaKey,
-      'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+      say(
+        'This story has no acceptance criteria, so nobody can tell when it is done: add what can be checked.',
+      ),
       () => EXAMPLE_CRITERIA,
     );
   }
   for (const key of ['title', 'description']) {
     const value = entry[key];
     if (value !== undefined && value !== null && typeof value === 'object') {
-      yield wrongKind(key, 'a text');
+      yield wrongKind(key, say('a text'));
     }
   }
 }
@@ -166,7 +174,10 @@ function* checkNumbers(
       code: 'priorityNotNumber',
       severity: 'warning',
       key: 'priority',
-      message: `${quoted(priority)} is no priority, so the story runs after all that have one: write a number, the lowest first.`,
+      message: say(
+        '{0} is no priority, so the story runs after all that have one: write a number, the lowest first.',
+        quoted(priority),
+      ),
       mends: () =>
         digits === undefined
           ? []
@@ -182,7 +193,7 @@ function* checkNumbers(
       !isVoid(value) &&
       list.some(item => dependencyId(item) === undefined)
     ) {
-      yield wrongKind(key, 'a list of ids');
+      yield wrongKind(key, say('a list of ids'));
     }
   }
 }
@@ -198,8 +209,9 @@ function notAStory(
   return {
     code: 'notAStory',
     severity: 'warning',
-    message:
+    message: say(
       'This entry is no object, so it is passed over: write the story as {…}, or remove the entry.',
+    ),
     mends: () => {
       if (title === '') {
         return [
@@ -242,10 +254,15 @@ function misnamedKey(
     code: 'unknownKey',
     severity: 'warning',
     key,
-    message: `The key “${plainText(key)}” is not read: call it "${usual}" (or ${known
-      .filter(name => name !== usual)
-      .slice(0, 2)
-      .join(', ')}).`,
+    message: say(
+      'The key “{0}” is not read: call it "{1}" (or {2}).',
+      plainText(key),
+      usual,
+      known
+        .filter(name => name !== usual)
+        .slice(0, 2)
+        .join(', '),
+    ),
     mends: () => {
       const done = fact === 'done' ? yesOrNo(document.entry(position)?.[key]) : undefined;
       return replaceKey(document, position, key, usual, done);
@@ -258,7 +275,7 @@ function wrongKind(key: string, expected: string): Complaint {
     code: 'wrongType',
     severity: 'warning',
     key,
-    message: `"${key}" must be ${expected}: what stands there is not read.`,
+    message: say('"{0}" must be {1}: what stands there is not read.', key, expected),
   };
 }
 
@@ -270,8 +287,9 @@ function emptyList(document: PrdDocument): StoryDiagnosis {
   return {
     code: 'noStoriesYet',
     severity: 'info',
-    message:
+    message: say(
       'There are no stories yet: add one with id, title, acceptanceCriteria and "passes": false.',
+    ),
     start: place?.start ?? start,
     end: place?.end ?? start + 1,
     mends: () =>

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { LANGUAGES } from '../../scripts/lib/l10nStrings.ts';
+import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
+import { say } from '../../src/orchestrator/say.ts';
+import { parseSettings } from '../../src/orchestrator/settings/settingsFile.ts';
+import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import { SAID, SaidWords } from '../../src/presentation/saidWords.ts';
+import { outcomeSentence } from '../../src/presentation/sentences.ts';
+import { bundleOf, translationInto } from '../support/translations.ts';
+
+const { said } = translationInto('de');
+const OWNER = { kind: 'workspace' } as const;
+
+/** What a failing call tells, in German. */
+function inGerman(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    assert.ok(error instanceof HumanError, String(error));
+    return said(error.message);
+  }
+  return assert.fail('It did not fail.');
+}
+
+for (const language of LANGUAGES) {
+  const bundle = bundleOf(language);
+  const keys = Object.keys(bundle).filter(key => key.endsWith(SAID));
+  const words = new SaidWords(bundle);
+  /** No words that a template could take for its own. */
+  const value = fc.stringMatching(/^[a-z0-9/]{1,12}$/);
+
+  test(`every sentence of the loop is known again for ${language}, whatever stands in its places`, () => {
+    assert.ok(keys.length > 200);
+    for (const key of keys) {
+      const english = key.slice(0, -SAID.length);
+      fc.assert(
+        fc.property(fc.array(value, { minLength: 4, maxLength: 4 }), values => {
+          assert.equal(words.in(say(english, ...values)), say(bundle[key] ?? '', ...values));
+        }),
+        { numRuns: 5 },
+      );
+    }
+  });
+
+  test(`no other text becomes anything else for ${language}`, () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
+        const isSaid = keys.includes(`${text}${SAID}`);
+        assert.equal(words.in(text) === text || isSaid, true);
+      }),
+    );
+    assert.equal(words.in('Show older'), 'Show older');
+    assert.equal(words.in(`${'a: '.repeat(5_000)}b`), `${'a: '.repeat(5_000)}b`);
+  });
+}
+
+describe('in a German window', () => {
+  test('an error in the settings is German as a whole', () => {
+    assert.equal(
+      inGerman(() => parseSettings('{\n  "maxIterations": 0\n}', '/w/.omc/config.json', OWNER)),
+      '/w/.omc/config.json, Zeile 2: "maxIterations" ist 0; erwartet wird: eine ganze Zahl ab 1.',
+    );
+    assert.equal(
+      inGerman(() => parseSettings('{"maxIteration": 3}', 'config.json', OWNER)),
+      'config.json, Zeile 1: Es gibt keine Einstellung "maxIteration". Meinten Sie "maxIterations"?',
+    );
+  });
+
+  test('an error in a prompt template is, too', () => {
+    assert.match(
+      inGerman(() => parsePromptTemplate('Hello\n{{storry}}\n', 'prompt.md')),
+      /^prompt\.md:2: \{\{storry\}\} ist unbekannt\. Meinten Sie \{\{story\}\}\? Bekannt sind hier: [\w, ]+\. Schreiben Sie "\\\{\{" für zwei Klammern\.$/,
+    );
+  });
+
+  test('so is what is wrong in a story file', () => {
+    const text = JSON.stringify(
+      {
+        userStories: [
+          { id: 'A', title: 'One', passes: 'maybe', dependsOn: ['Z'] },
+          { id: 'A', title: 'Two', passes: false },
+        ],
+      },
+      undefined,
+      1,
+    );
+    const { diagnoses } = diagnoseStories('prd.json', text);
+    const told = diagnoses.map(({ message }) => said(message));
+    assert.ok(
+      told.includes(
+        'Die Id A wird schon in Zeile 3 verwendet: Geben Sie dieser Story eine eigene Id.',
+      ),
+      told.join('\n'),
+    );
+    assert.deepEqual(
+      told.filter((words, index) => words === diagnoses[index]?.message),
+      [],
+    );
+  });
+
+  test('what a journal says of a run that could not go on is German in the sentence of its end', () => {
+    const detail = say(
+      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to go on.',
+      'ENOSPC',
+      '/w/.omc/state',
+    );
+    const end = {
+      outcome: 'error',
+      iterations: 3,
+      stories: { done: 1, total: 2 },
+      detail,
+    } as const;
+    assert.equal(
+      outcomeSentence(end, translationInto('de'), 'window').text,
+      'Es geht nicht weiter: Der Datenträger nimmt nichts mehr auf (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder auf dem Datenträger, und starten Sie erneut, um weiterzumachen.',
+    );
+  });
+});
