@@ -17,7 +17,6 @@ await gitRepo(workspace);
 
 await using workbench = await Workbench.open({
   workspace,
-  extensionPath: root,
   env: cleanEnv({ home, extra: { RALPH_FRESH_DEMO_PACE_MS: '400' } }),
   theme: 'dark',
 });

@@ -52,7 +52,6 @@ const noise: readonly RegExp[] = [
 export interface WorkbenchOptions {
   /** The folder or `.code-workspace` file to open, by its real name. It is used as it is: give a copy. */
   readonly workspace: string;
-  readonly extensionPath: string;
   readonly env: Readonly<Record<string, string>>;
   /** True unless said otherwise. False opens the folder in Restricted Mode. */
   readonly trusted?: boolean;
@@ -102,7 +101,7 @@ export class Workbench implements AsyncDisposable {
     const executablePath = await ensureChromium(say);
     const theme = themes[options.theme ?? 'dark'];
     const server = await startVsCodeServer({
-      extensionPath: options.extensionPath,
+      extensionPath: repoRoot,
       env: options.env,
       trusted: options.trusted ?? true,
       settings: {

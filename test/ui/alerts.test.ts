@@ -1,16 +1,14 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { openStories, type Step, until } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
 
 function open(run: ScriptedRun, theme: Theme = 'dark'): Promise<Workbench> {
   const { env, settings, workspace } = run;
-  return Workbench.open({ workspace, env, settings, theme, extensionPath: repoRoot });
+  return Workbench.open({ workspace, env, settings, theme });
 }
 
 const asks = (question: string): Step => ({

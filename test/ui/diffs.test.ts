@@ -37,7 +37,7 @@ const env = () =>
   });
 
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
-  return Workbench.open({ workspace, extensionPath: repoRoot, env: env(), ...options });
+  return Workbench.open({ workspace, env: env(), ...options });
 }
 
 const { git, write } = gitFolder(() => ({ folder: workspace, home: path.join(temp.path, 'home') }));

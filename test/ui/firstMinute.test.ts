@@ -1,29 +1,26 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
+import { sampleProject } from '../support/sampleProject.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 
 let temp: TempDir;
+let home: string;
 let workspace: string;
 const prdFile = () => path.join(workspace, '.omc', 'prd.json');
 
 test.beforeEach(async () => {
-  temp = await tempDir('ralph-fresh-first-');
-  workspace = path.join(temp.path, 'todo-api');
-  await mkdir(path.join(temp.path, 'home'));
-  await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
-  await gitRepo(workspace);
+  ({ temp, home, workspace } = await sampleProject('ralph-fresh-first-'));
 });
 test.afterEach(() => temp.remove());
 
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({
     workspace,
-    extensionPath: repoRoot,
-    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    env: cleanEnv({ home }),
     ...options,
   });
 }
@@ -106,7 +103,7 @@ test('what stands in the way of a run is said, each with the button that mends i
     await expect(refused.getByRole('button', { name: 'Find Claude Code' })).toBeVisible();
     expect(await runs()).toEqual([]);
     // It is installed where installers put it, and found there.
-    const place = path.join(temp.path, 'home', '.local', 'bin');
+    const place = path.join(home, '.local', 'bin');
     await mkdir(place, { recursive: true });
     await cp(await fakeClaude(), path.join(place, 'claude'));
     await refused.getByRole('button', { name: 'Find Claude Code' }).click();

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { sampleProject } from '../support/sampleProject.ts';
 import { commitSubject, ScriptedModel, storyScript } from '../support/scriptedModel.ts';
 import { Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** For a whole run; it only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 120_000 };
 
@@ -38,7 +38,6 @@ for (const [name, makeStage] of [
     await using stage = await makeStage();
     await using workbench = await Workbench.open({
       workspace: stage.workspace,
-      extensionPath: repoRoot,
       env: stage.env,
       settings: stage.settings,
     });
@@ -152,13 +151,9 @@ for (const [name, makeStage] of [
 
 /** The sample, its stories from the second on held by a file each. */
 async function demoStage(): Promise<Stage> {
-  const temp = await tempDir('ralph-fresh-demo-');
-  const workspace = path.join(temp.path, 'todo-api');
+  const { temp, home, workspace } = await sampleProject('ralph-fresh-demo-');
   const holds = path.join(temp.path, 'holds');
-  const home = path.join(temp.path, 'home');
-  await Promise.all([mkdir(holds), mkdir(home)]);
-  await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
-  await gitRepo(workspace);
+  await mkdir(holds);
   for (const storyId of ['US-002', 'US-003', 'US-004', 'US-005']) {
     await writeFile(path.join(holds, storyId), '');
   }

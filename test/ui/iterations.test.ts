@@ -1,9 +1,6 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { fakeAgent, openStories, Workspace } from '../support/ralph.ts';
 import { Workbench } from '../support/workbench.ts';
-
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 
 /** Removes what was made, the last first. */
 class CleanUp implements AsyncDisposable {
@@ -39,7 +36,6 @@ test('each iteration has its outcome, commits, prompt, transcript, checks and re
 
   await using workbench = await Workbench.open({
     workspace: workspace.folder,
-    extensionPath: repoRoot,
     env: workspace.env,
     settings: { 'ralphFresh.claudePath': fakeAgent('scripted') },
   });

@@ -5,7 +5,6 @@ import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts
 import { fakeAgent } from '../support/ralph.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const SLOW = { timeout: 60_000 };
 
 let temp: TempDir;
@@ -38,7 +37,6 @@ async function openStoryFile(options: Partial<WorkbenchOptions> = {}): Promise<W
   await gitRepo(workspace);
   const workbench = await Workbench.open({
     workspace,
-    extensionPath: repoRoot,
     env: cleanEnv({ home: path.join(temp.path, 'home') }),
     ...options,
   });

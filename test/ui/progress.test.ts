@@ -53,7 +53,6 @@ test.afterEach(async () => {
 function open(script: readonly unknown[], options: Partial<WorkbenchOptions> = {}) {
   return Workbench.open({
     workspace,
-    extensionPath: repoRoot,
     env: cleanEnv({
       home: path.join(temp.path, 'home'),
       extra: { FAKE_AGENT_NOTES: notes, FAKE_AGENT_SCRIPT: JSON.stringify(script) },

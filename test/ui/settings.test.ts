@@ -1,10 +1,8 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { openStories } from '../support/ralph.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
 import { Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
 
@@ -17,7 +15,7 @@ test('settings stand in groups, and what the window says wins over the file', as
   });
   const { env, settings, workspace } = run;
   await using workbench = await Workbench.open({
-    ...{ workspace, env, settings, extensionPath: repoRoot },
+    ...{ workspace, env, settings },
   });
   const { page } = workbench;
   await workbench.runCommand('Preferences: Open Settings (UI)');

@@ -1,9 +1,6 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { Workbench } from '../support/workbench.ts';
-
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 
 test('the workbench opens and shows Ralph in the activity bar', async () => {
   await using home = await tempDir('ralph-fresh-home-');
@@ -11,7 +8,6 @@ test('the workbench opens and shows Ralph in the activity bar', async () => {
   await gitRepo(workspace.path);
   await using workbench = await Workbench.open({
     workspace: workspace.path,
-    extensionPath: repoRoot,
     env: cleanEnv({ home: home.path }),
   });
   await expect(workbench.activityTab('Ralph')).toBeVisible();

@@ -1,29 +1,24 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
+import { sampleProject } from '../support/sampleProject.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
-
 let temp: TempDir;
+let home: string;
 let workspace: string;
 const prdFile = () => path.join(workspace, '.omc', 'prd.json');
 
 test.beforeEach(async () => {
-  temp = await tempDir('ralph-fresh-stories-');
-  workspace = path.join(temp.path, 'todo-api');
-  await mkdir(path.join(temp.path, 'home'));
-  await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
-  await gitRepo(workspace);
+  ({ temp, home, workspace } = await sampleProject('ralph-fresh-stories-'));
 });
 test.afterEach(() => temp.remove());
 
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({
     workspace,
-    extensionPath: repoRoot,
-    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    env: cleanEnv({ home }),
     ...options,
   });
 }
@@ -121,7 +116,7 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
     await using workbench = await open({
       theme,
       env: cleanEnv({
-        home: path.join(temp.path, 'home'),
+        home,
         extra: { RALPH_FRESH_DEMO_PACE_MS: '0' },
       }),
     });

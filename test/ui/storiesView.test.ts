@@ -43,7 +43,6 @@ async function folder(name: string): Promise<string> {
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({
     workspace,
-    extensionPath: repoRoot,
     env: cleanEnv({ home: path.join(temp.path, 'home') }),
     // Claude Code is not looked for, so that nothing comes in above the list later.
     settings: { 'ralphFresh.agent': 'demo' },

@@ -1,17 +1,15 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { isRunning, pidsOf } from '../support/journals.ts';
 import { openStories } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
 import { Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
 
 function open(run: ScriptedRun, theme: 'dark' | 'light' | 'hc-dark' = 'dark'): Promise<Workbench> {
   const { env, settings, workspace } = run;
-  return Workbench.open({ workspace, env, settings, theme, extensionPath: repoRoot });
+  return Workbench.open({ workspace, env, settings, theme });
 }
 
 const output = Array.from({ length: 40 }, (_, index) => `output line ${index + 1}`).join('\n');

@@ -1,0 +1,23 @@
+import { cp, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
+
+const sample = path.resolve(import.meta.dirname, '..', '..', 'sample');
+
+/** A copy of the sample as a repository, and a home beside it. */
+export interface SampleProject {
+  readonly temp: TempDir;
+  readonly home: string;
+  readonly workspace: string;
+}
+
+/** Makes one in a new folder. */
+export async function sampleProject(prefix: string): Promise<SampleProject> {
+  const temp = await tempDir(prefix);
+  const home = path.join(temp.path, 'home');
+  const workspace = path.join(temp.path, 'todo-api');
+  await mkdir(home);
+  await cp(sample, workspace, { recursive: true });
+  await gitRepo(workspace);
+  return { temp, home, workspace };
+}
