@@ -7,7 +7,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { ChildProcesses } from './childProcesses.ts';
-import { NeedsHuman, Playback, PlaybackFailed } from './playback.ts';
+import { NeedsHuman, PlaybackFailed } from './endings.ts';
+import { Playback } from './playback.ts';
 import { PreparedWork } from './preparedWork.ts';
 import { Transcript, TurnLimitReached } from './transcript.ts';
 
