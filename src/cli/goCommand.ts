@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { count, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
-import { PLAN_DEFAULTS, startRun } from './runCommand.ts';
+import { addStartFlags, PLAN_DEFAULTS, startRun } from './runCommand.ts';
 import { addSettingFlags } from './settingFlags.ts';
 
 interface GoFlags {
@@ -22,20 +22,8 @@ export function addGoCommand(program: Command): void {
   const command = forPeople(program.command('go'))
     .description('the pure loop: a fresh agent for each step of .ralph/ralph-<n>/plan.md')
     .argument('<n>', 'number of the plan', count)
-    .addOption(cwdOption())
-    .addOption(
-      new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
-        'new',
-      ),
-    )
-    .option('--new', 'do not go on with an unfinished run')
-    .addOption(
-      new Option('--dry-run', 'print what would run and the first prompt; start nothing').conflicts(
-        'detach',
-      ),
-    )
-    .option('--detach', 'start in the background and return; it outlives this terminal')
-    .option('--quiet', 'print nothing but errors');
+    .addOption(cwdOption());
+  addStartFlags(command);
   addSettingFlags(command, PLAN_DEFAULTS).action(async (number: number, flags: GoFlags) => {
     const planDir = requirePlan(new RunFiles(flags.cwd).workspace, number);
     process.exitCode = await startRun({

@@ -1,23 +1,15 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { planAlone } from '../orchestrator/planner/planAlone.ts';
 import { readStoryText, writePlan } from '../orchestrator/planner/writePlan.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import {
-  agentOf,
-  configOf,
-  fallbackAgentOf,
-  resolveSettings,
-} from '../orchestrator/settings/settings.ts';
-import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { cwdOption } from './arguments.ts';
+import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
-import { eventPrinter, print, printJson, printJsonText } from './print.ts';
+import { print, printJson, printJsonText } from './print.ts';
 import { OWN_STORY_FILE } from './runCommand.ts';
-import { addPlannerFlags, settingsOf } from './settingFlags.ts';
+import { addPlannerFlags } from './settingFlags.ts';
 
 interface PlanFlags {
   readonly cwd: string;
@@ -48,36 +40,11 @@ async function plan(task: string, flags: PlanFlags, command: Command): Promise<n
   }
   const files = new RunFiles(flags.cwd);
   const storyFile = path.resolve(files.workspace, flags.file ?? OWN_STORY_FILE);
-  const settings = await resolveSettings({
-    flags: settingsOf(command),
-    workspace: files.workspace,
-    env: process.env,
-    platform: process.platform,
-  });
-  const fallbackAgent = await fallbackAgentOf(settings, {
-    env: process.env,
-    workspace: files.workspace,
-  });
   const before = { text: await readStoryText(storyFile) };
-  const stop = new StopSwitch();
-  const result = await stoppable(stop, flags.attached === true, () =>
-    planAlone({
-      ...{ task, files, storyFile, stop },
-      agent: agentOf(settings),
-      ...(fallbackAgent && { fallbackAgent }),
-      config: configOf(settings),
-      env: process.env,
-      // What the agent does is shown where a person watches; the draft alone is the output.
-      ...(process.stderr.isTTY && { onEvent: eventPrinter(() => true, process.stderr) }),
-    }),
-  );
-  if (result.kind === 'cancelled') {
+  const draft = await draftByAgent(command, { task, files, storyFile }, flags.attached === true);
+  if (draft === undefined) {
     return EXIT_FAILURE;
   }
-  if (result.kind === 'failed') {
-    throw new HumanError(result.message);
-  }
-  const { kind: _, ...draft } = result;
   const written = flags.write
     ? await writePlan({ files, storyFile, content: draft.text, before })
     : {};
@@ -90,32 +57,4 @@ async function plan(task: string, flags: PlanFlags, command: Command): Promise<n
     printJsonText(draft.text.trimEnd());
   }
   return 0;
-}
-
-/** Runs it until a signal comes; attached, also until standard input ends: whoever started it is gone then. */
-export async function stoppable<T>(
-  stop: StopSwitch,
-  isAttached: boolean,
-  action: () => Promise<T>,
-): Promise<T> {
-  const end = () => stop.request(stop.requested ? 'kill' : 'end', 'signal');
-  const onGone = () => stop.request('end', 'signal');
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) {
-    process.on(signal, end);
-  }
-  if (isAttached) {
-    process.stdin.on('end', onGone).on('error', onGone).resume();
-  }
-  try {
-    return await action();
-  } finally {
-    for (const signal of signals) {
-      process.off(signal, end);
-    }
-    if (isAttached) {
-      // An open standard input would keep this process.
-      process.stdin.destroy();
-    }
-  }
 }

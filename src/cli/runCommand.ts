@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { dryRun } from '../orchestrator/dryRun.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { runLoop } from '../orchestrator/loop.ts';
-import { titlesOf } from '../orchestrator/planner/planner.ts';
+import { titlesOf } from '../orchestrator/planner/taskStories.ts';
 import {
   type ChosenRun,
   chooseRun,
@@ -85,7 +85,19 @@ export function addRunCommand(program: Command): void {
       new Option('--story <id>', 'work on this story alone; may be given several times')
         .argParser(storyIds)
         .conflicts(['prd', 'tasks']),
-    )
+    );
+  addStartFlags(command)
+    .addOption(new Option('--run-id <id>').hideHelp())
+    .addOption(new Option('--on-last-window <action>').choices(ON_LAST_WINDOW).hideHelp())
+    .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
+  addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {
+    process.exitCode = await startRun({ task, flags, command });
+  });
+}
+
+/** How to start, the same for each command that starts a run. */
+export function addStartFlags(command: Command): Command {
+  return command
     .addOption(
       new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
         'new',
@@ -98,13 +110,7 @@ export function addRunCommand(program: Command): void {
       ),
     )
     .option('--detach', 'start in the background and return; it outlives this terminal')
-    .option('--quiet', 'print nothing but errors')
-    .addOption(new Option('--run-id <id>').hideHelp())
-    .addOption(new Option('--on-last-window <action>').choices(ON_LAST_WINDOW).hideHelp())
-    .addOption(new Option('--plan-dir <dir>').argParser(dir => path.resolve(dir)).hideHelp());
-  addSettingFlags(command).action(async (task: string | undefined, flags: RunFlags) => {
-    process.exitCode = await startRun({ task, flags, command });
-  });
+    .option('--quiet', 'print nothing but errors');
 }
 
 /** A start as the command line asks for it. */

@@ -1,24 +1,15 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { planAlone } from '../orchestrator/planner/planAlone.ts';
 import { draftSplit } from '../orchestrator/planner/splitStory.ts';
 import { readStoryText } from '../orchestrator/planner/writePlan.ts';
 import { requireNobodyWorks, writeSplit } from '../orchestrator/planner/writeSplit.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import {
-  agentOf,
-  configOf,
-  fallbackAgentOf,
-  resolveSettings,
-} from '../orchestrator/settings/settings.ts';
-import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { cwdOption } from './arguments.ts';
+import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
-import { stoppable } from './planCommand.ts';
-import { eventPrinter, print, printJson, printJsonText } from './print.ts';
-import { addPlannerFlags, settingsOf } from './settingFlags.ts';
+import { print, printJson, printJsonText } from './print.ts';
+import { addPlannerFlags } from './settingFlags.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
 interface SplitFlags {
@@ -51,29 +42,18 @@ async function split(storyId: string, flags: SplitFlags, command: Command): Prom
   const { file } = await findStory(files, storyId, flags.file);
   const storyFile = path.resolve(files.workspace, file);
   await requireNobodyWorks(files);
-  const { env, platform } = process;
-  const sources = { flags: settingsOf(command), workspace: files.workspace, env, platform };
-  const settings = await resolveSettings(sources);
-  const fallbackAgent = await fallbackAgentOf(settings, { env, workspace: files.workspace });
   const before = await readStoryText(storyFile);
-  const stop = new StopSwitch();
-  const result = await stoppable(stop, flags.attached === true, () =>
-    planAlone({
-      ...{ task: '', files, storyFile, stop, env },
-      agent: agentOf(settings),
-      ...(fallbackAgent && { fallbackAgent }),
-      config: configOf(settings),
+  const draft = await draftByAgent(
+    command,
+    {
+      ...{ task: '', files, storyFile },
       make: options => draftSplit(options, storyId, flags.hint?.trim() ?? ''),
-      ...(process.stderr.isTTY && { onEvent: eventPrinter(() => true, process.stderr) }),
-    }),
+    },
+    flags.attached === true,
   );
-  if (result.kind === 'cancelled') {
+  if (draft === undefined) {
     return EXIT_FAILURE;
   }
-  if (result.kind === 'failed') {
-    throw new HumanError(result.message);
-  }
-  const { kind: _, ...draft } = result;
   if (flags.write) {
     await writeSplit(files, storyFile, { before: before ?? '', after: draft.text });
   }

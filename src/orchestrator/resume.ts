@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from './humanError.ts';
-import { holdsTitles, plannedTaskOf, titlesOf } from './planner/planner.ts';
+import { plannedTaskOf } from './planner/plannedTask.ts';
+import { holdsTitles, titlesOf } from './planner/taskStories.ts';
 import type { RunEvent } from './run/events.ts';
 import { foldRun } from './run/foldRun.ts';
 import { readJournal } from './run/journal.ts';

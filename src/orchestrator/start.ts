@@ -3,7 +3,7 @@ import path from 'node:path';
 import { changedFilesBut, checkOutBranch } from './git/branch.ts';
 import { asHumanError, type GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
-import { isPlannedFor } from './planner/planner.ts';
+import { isPlannedFor } from './planner/plannedTask.ts';
 import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
 import { progressFileOf, type RunOptions, taskOf } from './runContext.ts';
 import { say } from './say.ts';

@@ -11,12 +11,9 @@ import type { CallAgent, CallRequest, CallResult } from '../../src/orchestrator/
 import { readProgressLog } from '../../src/orchestrator/context/progressLog.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { checkPlan, isBranchName } from '../../src/orchestrator/planner/planDraft.ts';
-import {
-  type PlanOptions,
-  plannedTaskOf,
-  planStories,
-  writeTaskStories,
-} from '../../src/orchestrator/planner/planner.ts';
+import { plannedTaskOf } from '../../src/orchestrator/planner/plannedTask.ts';
+import { type PlanOptions, planStories } from '../../src/orchestrator/planner/planner.ts';
+import { writeTaskStories } from '../../src/orchestrator/planner/taskStories.ts';
 import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
@@ -472,7 +469,7 @@ describe('writeTaskStories', () => {
 
 test('a kill at any moment loses no stories', async () => {
   const placing = pathToFileURL(
-    path.resolve(import.meta.dirname, '../../src/orchestrator/planner/planner.ts'),
+    path.resolve(import.meta.dirname, '../../src/orchestrator/planner/taskStories.ts'),
   );
   const runFiles = pathToFileURL(
     path.resolve(import.meta.dirname, '../../src/orchestrator/run/runFiles.ts'),

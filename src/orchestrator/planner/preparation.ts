@@ -3,7 +3,9 @@ import type { Decision } from '../policy.ts';
 import type { RunContext } from '../runContext.ts';
 import { say } from '../say.ts';
 import { readSnapshot } from '../snapshot.ts';
-import { isPlannedFor, planStories, writeTaskStories } from './planner.ts';
+import { isPlannedFor } from './plannedTask.ts';
+import { planStories } from './planner.ts';
+import { writeTaskStories } from './taskStories.ts';
 
 /**
  * Makes the stories of a run before its first iteration, by a planning agent or from a list of tasks. The

@@ -1,18 +1,14 @@
-import { answerJson } from '../calls/agentAnswer.ts';
 import { HumanError } from '../humanError.ts';
-import { amount } from '../numbers.ts';
 import { fenced } from '../prompt/fenced.ts';
 import { say } from '../say.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { shortenBlock } from '../text.ts';
+import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 import { applySplit, checkSplit, MAX_PARTS, openStory, splitJsonSchema } from './splitDraft.ts';
 import { readStoryText } from './writePlan.ts';
 
-/** The first draft and two repairs. */
-const MAX_ATTEMPTS = 3;
-const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
 /** So much of a story is told, in UTF-16 units. */
 const MAX_STORY = 20_000;
 
@@ -38,50 +34,41 @@ export async function draftSplit(
     );
   }
   const story = openStory(parseStoryFile(storyFile, text), storyId);
-  let problems: readonly string[] = [];
-  let costUsd: number | undefined;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const answer = await call({
-      name: `plan-${attempt}`,
-      prompt: splitPrompt(story, hint, problems),
-      tools: READING_TOOLS,
-      allowedTools: READING_TOOLS,
+  const answer = await askPlanner(
+    { call, journal },
+    {
+      prompt: problems => splitPrompt(story, hint, problems),
       jsonSchema: splitJsonSchema(),
-    });
-    costUsd = answer.costUsd === undefined ? costUsd : (costUsd ?? 0) + amount(answer.costUsd);
-    if (answer.cancelled) {
-      return { kind: 'cancelled' };
-    }
-    if (answer.error) {
-      return {
-        kind: 'failed',
-        message: say('The planning agent failed: {0}', answer.error.message),
-      };
-    }
-    const found = answerJson(answer);
-    const split =
-      found.problem === undefined ? checkSplit(found.value) : { problems: [found.problem] };
-    if (split.problems === undefined) {
+      isMended: false,
+      async check(found) {
+        const split = checkSplit(found);
+        return split.problems === undefined ? { value: split.parts } : split;
+      },
+    },
+  );
+  switch (answer.kind) {
+    case 'answered': {
+      const { value: parts, kind: _, ...facts } = answer;
       return {
         kind: 'drafted',
-        text: applySplit(text, storyId, split.parts),
-        stories: split.parts.length,
-        attempts: attempt,
-        ...(costUsd === undefined ? {} : { costUsd }),
+        text: applySplit(text, storyId, parts),
+        stories: parts.length,
+        ...facts,
       };
     }
-    problems = split.problems;
-    journal.append({ type: 'plan.refused', attempt, problems: [...problems] });
+    case 'refused':
+      return {
+        kind: 'failed',
+        message: say(
+          'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Say how it is to be split, or split it in the file.',
+          MAX_ATTEMPTS,
+          files.workspace,
+          answer.problems.slice(0, 3).join(' '),
+        ),
+      };
+    default:
+      return answer;
   }
-  return {
-    kind: 'failed',
-    message: say(
-      'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Say how it is to be split, or split it in the file.',
-      MAX_ATTEMPTS,
-      files.workspace,
-      problems.slice(0, 3).join(' '),
-    ),
-  };
 }
 
 /** The prompt of the agent that splits. Pure. */

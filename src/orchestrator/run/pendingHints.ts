@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
+import { takeFileLock } from './takeFileLock.ts';
 
 /** More than people write. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -84,7 +85,8 @@ async function change(
   files: RunFiles,
   edit: (hints: readonly PendingHint[]) => readonly PendingHint[],
 ): Promise<void> {
-  const unlock = await takeLock(files);
+  requirePlainState(files);
+  const unlock = await takeFileLock(files, files.hintsFile, () => ignoreStateDir(files));
   try {
     const before = await pendingHints(files);
     const after = edit(before);
@@ -110,34 +112,6 @@ async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Pr
         '{0} cannot be written ({1}), so the hint was not kept. Move away what is in its place, or make room on the disk.',
         hintsFile,
         (error as NodeJS.ErrnoException).code ?? String(error),
-      ),
-      { cause: error },
-    );
-  }
-}
-
-async function takeLock(files: RunFiles): Promise<() => Promise<void>> {
-  requirePlainState(files);
-  try {
-    await mkdir(files.stateDir, { recursive: true });
-    await ignoreStateDir(files);
-    // Loaded here: whoever only looks needs no lock.
-    const { lock } = await import('./fileLock.ts');
-    return await lock(files.stateDir, {
-      lockfilePath: `${files.hintsFile}.taking`,
-      stale: 5_000,
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
-    });
-  } catch (error) {
-    if (error instanceof HumanError) {
-      throw error;
-    }
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HumanError(
-      say(
-        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
-        files.stateDir,
-        code ?? String(error),
       ),
       { cause: error },
     );

@@ -1,10 +1,11 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
+import { takeFileLock } from './takeFileLock.ts';
 
 const ownerSchema = z.looseObject({
   pid: z.number().int().positive(),
@@ -60,7 +61,7 @@ export async function acquireRunLock(files: RunFiles, runId?: string): Promise<L
 
 async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<LockAttempt> {
   requirePlainState(files, runId);
-  const unlock = await takeFileLock(files);
+  const unlock = await takeFileLock(files, files.lockFile);
   try {
     const owner = await readLockOwner(files);
     if (owner && (await isRunning(identityOf(owner)))) {
@@ -80,29 +81,6 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
     };
   } finally {
     await unlock();
-  }
-}
-
-async function takeFileLock(files: RunFiles): Promise<() => Promise<void>> {
-  try {
-    await mkdir(files.stateDir, { recursive: true });
-    // Loaded here: whoever only looks needs no lock.
-    const { lock } = await import('./fileLock.ts');
-    return await lock(files.stateDir, {
-      lockfilePath: `${files.lockFile}.taking`,
-      stale: 5_000,
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
-    });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HumanError(
-      say(
-        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
-        files.stateDir,
-        code ?? String(error),
-      ),
-      { cause: error },
-    );
   }
 }
 

@@ -164,6 +164,18 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
   return lastRead.file;
 }
 
+/** The same; `undefined` when there is no file at `path`, or not any more. */
+export async function readStoryFileIfThere(path: string): Promise<StoryFile | undefined> {
+  try {
+    return await readStoryFile(path);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** The newest reading. The loop looks at its story file several times between two changes. */
 let lastRead: { readonly content: Buffer; readonly file: StoryFile } | undefined;
 

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
   OTHER_STORY_FILE_PLACES,
-  readStoryFile,
+  readStoryFileIfThere,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -152,23 +151,11 @@ export class StoryModel implements Disposable {
 
   private async read(): Promise<StoryFile | undefined> {
     const chosen = this.chosenFile;
-    const file = chosen === undefined ? undefined : await readIfThere(chosen);
+    const file = chosen === undefined ? undefined : await readStoryFileIfThere(chosen);
     if (file !== undefined) {
       return file;
     }
     const usual = await findStoryFile(this.folder);
-    return usual === undefined ? undefined : readIfThere(usual);
-  }
-}
-
-async function readIfThere(file: string): Promise<StoryFile | undefined> {
-  try {
-    return await readStoryFile(file);
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // Removed, perhaps between the look and the read.
-      return undefined;
-    }
-    throw error;
+    return usual === undefined ? undefined : readStoryFileIfThere(usual);
   }
 }

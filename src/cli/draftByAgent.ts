@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { HumanError } from '../orchestrator/humanError.ts';
+import { type PlanAloneOptions, planAlone } from '../orchestrator/planner/planAlone.ts';
+import type { StoryDraft } from '../orchestrator/planner/planner.ts';
+import {
+  agentOf,
+  configOf,
+  fallbackAgentOf,
+  resolveSettings,
+} from '../orchestrator/settings/settings.ts';
+import { StopSwitch } from '../orchestrator/stopSwitch.ts';
+import { eventPrinter } from './print.ts';
+import { settingsOf } from './settingFlags.ts';
+
+/**
+ * Lets a planning agent make a draft, with the settings that the command was given.
+ * @param isAttached it ends with standard input
+ * @returns `undefined` when it was ended
+ * @throws {HumanError} when no agent made a valid one
+ */
+export async function draftByAgent(
+  command: Command,
+  what: Pick<PlanAloneOptions, 'task' | 'files' | 'storyFile' | 'make'>,
+  isAttached: boolean,
+): Promise<StoryDraft | undefined> {
+  const { env, platform } = process;
+  const { workspace } = what.files;
+  const settings = await resolveSettings({ flags: settingsOf(command), workspace, env, platform });
+  const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
+  const stop = new StopSwitch();
+  const result = await stoppable(stop, isAttached, () =>
+    planAlone({
+      ...{ ...what, stop, env },
+      agent: agentOf(settings),
+      ...(fallbackAgent && { fallbackAgent }),
+      config: configOf(settings),
+      // What the agent does is shown where a person watches; the draft alone is the output.
+      ...(process.stderr.isTTY && { onEvent: eventPrinter(() => true, process.stderr) }),
+    }),
+  );
+  switch (result.kind) {
+    case 'cancelled':
+      return undefined;
+    case 'failed':
+      throw new HumanError(result.message);
+    default: {
+      const { kind: _, ...draft } = result;
+      return draft;
+    }
+  }
+}
+
+/** Runs it until a signal comes; attached, also until standard input ends: whoever started it is gone then. */
+async function stoppable<T>(
+  stop: StopSwitch,
+  isAttached: boolean,
+  action: () => Promise<T>,
+): Promise<T> {
+  const end = () => stop.request(stop.requested ? 'kill' : 'end', 'signal');
+  const onGone = () => stop.request('end', 'signal');
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) {
+    process.on(signal, end);
+  }
+  if (isAttached) {
+    process.stdin.on('end', onGone).on('error', onGone).resume();
+  }
+  try {
+    return await action();
+  } finally {
+    for (const signal of signals) {
+      process.off(signal, end);
+    }
+    if (isAttached) {
+      // An open standard input would keep this process.
+      process.stdin.destroy();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { answerJson } from '../calls/agentAnswer.ts';
+import type { CallAgent } from '../calls/callAgent.ts';
+import { amount } from '../numbers.ts';
+import type { JournalWriter } from '../run/journal.ts';
+import { say } from '../say.ts';
+
+/** The first draft and two repairs. */
+export const MAX_ATTEMPTS = 3;
+/** A planning agent reads. The loop alone writes the story file, once the plan is valid. */
+const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
+
+/** What a planning agent is asked, and what its answer must be. */
+export interface PlannerQuestion<T> {
+  /** @param problems why the last answer was refused; none the first time */
+  prompt(problems: readonly string[]): string;
+  readonly jsonSchema: object;
+  /** Looks at an answer that is a JSON object. */
+  check(
+    answer: unknown,
+  ): Promise<
+    { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly string[] }
+  >;
+  /** The last answer that was an object is still the one to mend when the next is none. */
+  readonly isMended: boolean;
+}
+
+export type PlannerAnswer<T> =
+  | {
+      readonly kind: 'answered';
+      readonly value: T;
+      readonly attempts: number;
+      /** In US dollars, of all tries. */
+      readonly costUsd?: number;
+    }
+  /** No answer was valid. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  | { readonly kind: 'cancelled' }
+  /** `message` is a sentence for the person. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Asks a fresh agent. An answer that is not valid goes back with its problems, twice. */
+export async function askPlanner<T>(
+  { call, journal }: { readonly call: CallAgent; readonly journal: Pick<JournalWriter, 'append'> },
+  question: PlannerQuestion<T>,
+): Promise<PlannerAnswer<T>> {
+  let problems: readonly string[] = [];
+  let costUsd: number | undefined;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const answer = await call({
+      name: `plan-${attempt}`,
+      prompt: question.prompt(problems),
+      tools: READING_TOOLS,
+      allowedTools: READING_TOOLS,
+      jsonSchema: question.jsonSchema,
+    });
+    costUsd = answer.costUsd === undefined ? costUsd : (costUsd ?? 0) + amount(answer.costUsd);
+    if (answer.cancelled) {
+      return { kind: 'cancelled' };
+    }
+    if (answer.error) {
+      return {
+        kind: 'failed',
+        message: say('The planning agent failed: {0}', answer.error.message),
+      };
+    }
+    const found = answerJson(answer);
+    const checked =
+      found.problem === undefined
+        ? await question.check(found.value)
+        : { problems: [found.problem] };
+    if (checked.problems === undefined) {
+      return {
+        kind: 'answered',
+        value: checked.value,
+        attempts: attempt,
+        ...(costUsd === undefined ? {} : { costUsd }),
+      };
+    }
+    journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });
+    problems =
+      found.problem !== undefined && question.isMended
+        ? [...checked.problems, ...problems]
+        : checked.problems;
+  }
+  return { kind: 'refused', problems };
+}

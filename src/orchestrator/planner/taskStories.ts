@@ -1,0 +1,107 @@
+import path from 'node:path';
+import { HumanError } from '../humanError.ts';
+import type { RunFiles } from '../run/runFiles.ts';
+import { say } from '../say.ts';
+import { readStoryFileIfThere } from '../stories/storyFile.ts';
+import { shorten } from '../text.ts';
+import { placeStories, requireWritablePlace } from './placeStories.ts';
+
+/** Longest title of a task's story, in UTF-16 units. */
+const MAX_TITLE = 200;
+
+export interface TaskStoriesOptions {
+  /** One story each; the first line is its title. */
+  readonly tasks: readonly string[];
+  /** What they are for, when the person said so. */
+  readonly task?: string;
+  readonly files: RunFiles;
+  /** Absolute path of the JSON file to write, usually `.omc/prd.json`. */
+  readonly storyFile: string;
+  readonly now: Date;
+}
+
+/**
+ * Writes a story file with one story for each task. A file that already holds exactly these titles in this order is
+ * left as it is, so that the same command goes on with them; any other is kept below `.omc/archive`.
+ *
+ * @returns how many stories there are, whether they were there already, and the archive's folder
+ * @throws {HumanError} for tasks that are empty or the same, or when the file cannot be written
+ */
+export async function writeTaskStories(
+  options: TaskStoriesOptions,
+): Promise<{ stories: number; archived?: string; reused: boolean }> {
+  const { tasks, task, files, storyFile, now } = options;
+  const titles = titlesOf(tasks);
+  const stories = titles.length;
+  await requireWritablePlace(files, storyFile);
+  if (await holdsTitles(storyFile, titles)) {
+    return { stories, reused: true };
+  }
+  const prd = {
+    project: path.basename(files.workspace),
+    ...(task === undefined ? {} : { description: task }),
+    userStories: tasks.map((text, index) => taskStory(text.trim(), titles[index] ?? '', index)),
+  };
+  const content = `${JSON.stringify(prd, null, 2)}\n`;
+  const placed = await placeStories({ files, storyFile, content, now });
+  return { stories, ...placed, reused: false };
+}
+
+function taskStory(text: string, title: string, index: number): object {
+  return {
+    id: `US-${String(index + 1).padStart(3, '0')}`,
+    title,
+    ...(text === title ? {} : { description: text }),
+    acceptanceCriteria: [
+      `Everything that this task asks for is done: ${title}`,
+      "What was done is covered by tests where the project has tests, and all of the project's tests pass",
+    ],
+    priority: index + 1,
+    passes: false,
+  };
+}
+
+/**
+ * The titles of the stories that stand for tasks.
+ * @throws {HumanError} for tasks that are empty or the same
+ */
+export function titlesOf(tasks: readonly string[]): string[] {
+  if (tasks.length === 0) {
+    throw new HumanError(
+      say('There are no tasks: name at least one, as in --tasks "first|second".'),
+    );
+  }
+  const numbers = new Map<string, number>();
+  return tasks.map((task, index) => {
+    const number = index + 1;
+    const title = shorten(task.trim().split(/[\r\n]/, 1)[0] ?? '', MAX_TITLE);
+    if (title === '') {
+      throw new HumanError(
+        say('Task {0} of {1} is empty: give it words, or leave it out.', number, tasks.length),
+      );
+    }
+    const same = numbers.get(title);
+    if (same !== undefined) {
+      throw new HumanError(
+        say(
+          'Tasks {0} and {1} are both called "{2}": leave one out, or tell them apart.',
+          same,
+          number,
+          shorten(title, 80),
+        ),
+      );
+    }
+    numbers.set(title, number);
+    return title;
+  });
+}
+
+/** Whether a story file holds exactly these titles in this order. */
+export async function holdsTitles(storyFile: string, titles: readonly string[]): Promise<boolean> {
+  const file = await readStoryFileIfThere(storyFile);
+  return (
+    file?.kind === 'stories' &&
+    file.stories.length === titles.length &&
+    file.stories.every(({ title }, index) => title === titles[index])
+  );
+}

@@ -1,0 +1,41 @@
+import { mkdir } from 'node:fs/promises';
+import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/**
+ * Takes the lock around a look at a file of the state and its change, for milliseconds.
+ * @param prepare what the state folder needs before, besides being there
+ * @returns gives it back
+ * @throws {HumanError} when the state folder cannot be written
+ */
+export async function takeFileLock(
+  { stateDir }: RunFiles,
+  file: string,
+  prepare: () => Promise<void> = async () => undefined,
+): Promise<() => Promise<void>> {
+  try {
+    await mkdir(stateDir, { recursive: true });
+    await prepare();
+    // Loaded here: whoever only looks needs no lock.
+    const { lock } = await import('./fileLock.ts');
+    return await lock(stateDir, {
+      lockfilePath: `${file}.taking`,
+      stale: 5_000,
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+    });
+  } catch (error) {
+    if (error instanceof HumanError) {
+      throw error;
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HumanError(
+      say(
+        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+        stateDir,
+        code ?? String(error),
+      ),
+      { cause: error },
+    );
+  }
+}
