@@ -1,6 +1,8 @@
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
 
 type RunStarted = Extract<RunEventBody, { type: 'run.started' }>;
+type IterationStarted = Extract<RunEventBody, { type: 'iteration.started' }>;
+type IterationEnded = Extract<RunEventBody, { type: 'iteration.ended' }>;
 
 /** When everything happens, in tests that do not care. */
 export const AT = '2026-03-01T12:00:00.000Z';
@@ -27,4 +29,25 @@ export function runStarted(more: Partial<RunStarted> & Pick<RunStarted, 'stories
     stuckThreshold: 3,
     ...more,
   };
+}
+
+/** An iteration begins, and nothing is known against its story. */
+export function iterationStarted(
+  more: Partial<IterationStarted> & Pick<IterationStarted, 'iteration' | 'stories'>,
+): IterationStarted {
+  return {
+    type: 'iteration.started',
+    maxIterations: 20,
+    promptBytes: 1,
+    handoffBytes: 1,
+    stuckFor: 0,
+    ...more,
+  };
+}
+
+/** It ends, without a commit unless said otherwise. */
+export function iterationEnded(
+  more: Partial<IterationEnded> & Pick<IterationEnded, 'iteration' | 'outcome' | 'stories'>,
+): IterationEnded {
+  return { type: 'iteration.ended', durationMs: 1_000, commits: 0, ...more };
 }

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
-import { AT, journalOf, runStarted } from '../support/runEvents.ts';
+import {
+  AT,
+  iterationEnded,
+  iterationStarted,
+  journalOf,
+  runStarted,
+} from '../support/runEvents.ts';
 
 const stories = { done: 0, total: 3 };
 
@@ -13,16 +19,11 @@ function journal(...bodies: readonly RunEventBody[]): RunEvent[] {
 const firstEvent = runStarted({ agent: 'demo', stories });
 
 function started(iteration: number, storyId?: string): RunEventBody {
-  return {
-    type: 'iteration.started',
+  return iterationStarted({
     iteration,
-    maxIterations: 20,
     ...(storyId !== undefined && { storyId, storyTitle: `Title of ${storyId}` }),
     stories,
-    promptBytes: 1,
-    handoffBytes: 1,
-    stuckFor: 0,
-  };
+  });
 }
 
 function agentEnded(
@@ -45,15 +46,7 @@ function ended(
   outcome: Extract<RunEventBody, { type: 'iteration.ended' }>['outcome'],
   costUsd?: number,
 ): RunEventBody {
-  return {
-    type: 'iteration.ended',
-    iteration,
-    outcome,
-    durationMs: 1_000,
-    ...(costUsd !== undefined && { costUsd }),
-    commits: 0,
-    stories,
-  };
+  return iterationEnded({ iteration, outcome, ...(costUsd !== undefined && { costUsd }), stories });
 }
 
 function commit(iteration: number, hash: string): RunEventBody {

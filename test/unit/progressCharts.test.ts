@@ -6,7 +6,7 @@ import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
-import { journalOf, runStarted } from '../support/runEvents.ts';
+import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
 
 const numbers = new Numbers('en');
 
@@ -25,24 +25,15 @@ function run(iterations: number, total: number, budgetUsd?: number): RunEventBod
       ...(budgetUsd !== undefined && { budgetUsd }),
     }),
     ...Array.from({ length: iterations }, (_, at): RunEventBody[] => [
-      {
-        type: 'iteration.started',
-        iteration: at + 1,
-        maxIterations: 2_000,
-        stories: stories(at),
-        promptBytes: 1,
-        handoffBytes: 1,
-        stuckFor: 0,
-      },
-      {
-        type: 'iteration.ended',
+      iterationStarted({ iteration: at + 1, maxIterations: 2_000, stories: stories(at) }),
+      iterationEnded({
         iteration: at + 1,
         outcome: 'storyDone',
         durationMs: 1,
         costUsd: at === 1 ? 0.5 : 0.25,
         commits: 1,
         stories: stories(at + 1),
-      },
+      }),
     ]).flat(),
   ];
 }

@@ -5,7 +5,13 @@ import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.t
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
-import { AT, journalOf, runStarted } from '../support/runEvents.ts';
+import {
+  AT,
+  iterationEnded,
+  iterationStarted,
+  journalOf,
+  runStarted,
+} from '../support/runEvents.ts';
 
 const NOW = new Date(AT);
 const stories = { done: 1, total: 3 };
@@ -23,27 +29,19 @@ const started = runStarted({ stories });
 
 function iteration(number: number): RunEventBody[] {
   return [
-    {
-      type: 'iteration.started',
+    iterationStarted({
       iteration: number,
-      maxIterations: 20,
       storyId: 'US-001',
       storyTitle: 'Create a todo',
       stories,
-      promptBytes: 1,
-      handoffBytes: 1,
-      stuckFor: 0,
-    },
-    {
-      type: 'iteration.ended',
+    }),
+    iterationEnded({
       iteration: number,
       storyId: 'US-001',
       outcome: 'progress',
-      durationMs: 1_000,
       costUsd: 0.001,
-      commits: 0,
       stories,
-    },
+    }),
   ];
 }
 

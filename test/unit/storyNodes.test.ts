@@ -15,7 +15,7 @@ import {
   StoryNodes,
   type StoryTreeNode,
 } from '../../src/views/stories/storyNodes.ts';
-import { journalOf, runStarted } from '../support/runEvents.ts';
+import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
 
 const FOLDER = path.resolve('/work', 'shop');
 const count = { done: 0, total: 1 };
@@ -50,25 +50,8 @@ function run(
 ): RunState {
   const bodies: RunEventBody[] = [
     runStarted({ runId: 'r', stuckThreshold: 1, storyFile, stories: count }),
-    {
-      type: 'iteration.started',
-      iteration: 1,
-      maxIterations: 20,
-      storyId,
-      stories: count,
-      promptBytes: 0,
-      handoffBytes: 0,
-      stuckFor: 0,
-    },
-    {
-      type: 'iteration.ended',
-      iteration: 1,
-      storyId,
-      outcome,
-      durationMs: 0,
-      commits: 0,
-      stories: count,
-    },
+    iterationStarted({ iteration: 1, storyId, stories: count }),
+    iterationEnded({ iteration: 1, storyId, outcome, stories: count }),
   ];
   return foldRun(journalOf(bodies));
 }

@@ -9,7 +9,7 @@ import {
   type StoryState,
   storyStates,
 } from '../../src/views/stories/storyState.ts';
-import { journalOf, runStarted } from '../support/runEvents.ts';
+import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
 import { aStory } from '../support/storyList.ts';
 
 const count = { done: 0, total: 4 };
@@ -25,29 +25,10 @@ function iteration(
   outcome?: 'noProgress' | 'failed' | 'needsHuman' | 'blocked' | 'storyDone',
 ): RunEventBody[] {
   return [
-    {
-      type: 'iteration.started',
-      iteration: number,
-      maxIterations: 20,
-      storyId,
-      stories: count,
-      promptBytes: 0,
-      handoffBytes: 0,
-      stuckFor: 0,
-    },
+    iterationStarted({ iteration: number, storyId, stories: count }),
     ...(outcome === undefined
       ? []
-      : [
-          {
-            type: 'iteration.ended' as const,
-            iteration: number,
-            storyId,
-            outcome,
-            durationMs: 0,
-            commits: 0,
-            stories: count,
-          },
-        ]),
+      : [iterationEnded({ iteration: number, storyId, outcome, stories: count })]),
   ];
 }
 

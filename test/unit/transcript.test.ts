@@ -13,7 +13,13 @@ import {
   waitingSentence,
 } from '../../src/presentation/sentences.ts';
 import { Transcript } from '../../src/presentation/transcript.ts';
-import { AT, journalOf, runStarted } from '../support/runEvents.ts';
+import {
+  AT,
+  iterationEnded,
+  iterationStarted,
+  journalOf,
+  runStarted,
+} from '../support/runEvents.ts';
 
 const stories = { done: 1, total: 3 };
 
@@ -40,16 +46,7 @@ const cost = (iteration: number, costUsd: number): RunEventBody => ({
   costUsd,
 });
 
-const begun: RunEventBody = {
-  type: 'iteration.started',
-  iteration: 1,
-  maxIterations: 20,
-  storyId: 'US-001',
-  stories,
-  promptBytes: 1,
-  handoffBytes: 1,
-  stuckFor: 0,
-};
+const begun: RunEventBody = iterationStarted({ iteration: 1, storyId: 'US-001', stories });
 
 describe('a start', () => {
   test('tells what steers the run and who pays', () => {
@@ -128,14 +125,7 @@ describe('an end', () => {
 
   test('every outcome of an iteration has a word', () => {
     for (const outcome of ITERATION_OUTCOMES) {
-      const told = text({
-        type: 'iteration.ended',
-        iteration: 1,
-        outcome,
-        durationMs: 1,
-        commits: 0,
-        stories,
-      });
+      const told = text(iterationEnded({ iteration: 1, outcome, durationMs: 1, stories }));
       assert.match(told, /Iteration 1: [a-z ]+ · 0\.0 s · 0 commits/, outcome);
     }
   });
