@@ -115,14 +115,29 @@ export function translatedTexts(source: string, file: string, name: 't' | 'say' 
   });
 }
 
+/** A text in code: a string, or all of a template's own text with `…` for each of its places. */
+export interface Literal {
+  readonly index: number;
+  readonly text: string;
+}
+
+/** All texts in a source file, in the order of their ends. */
+export function literalsIn(source: string): readonly Literal[] {
+  const found: Literal[] = [];
+  codeOnly(source, literal => found.push(literal));
+  return found;
+}
+
 /** The same text, with `#` for all that is a comment, a string, a regular expression or a template's own text. */
-function codeOnly(source: string): string {
+function codeOnly(source: string, onLiteral: (literal: Literal) => void = () => {}): string {
   const part =
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[(,=:[!&|?{};\n]\s*)\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/|[`{}]/gs;
   let code = '';
   let from = 0;
   /** For each open brace, whether a template goes on when it is closed. */
   const braces: boolean[] = [];
+  /** The templates that have begun, the innermost last. */
+  const templates: { index: number; text: string }[] = [];
   for (let found = part.exec(source); found !== null; found = part.exec(source)) {
     const [token] = found;
     code += source.slice(from, found.index);
@@ -136,11 +151,21 @@ function codeOnly(source: string): string {
       const words = text.exec(source)?.[0] ?? '';
       from += words.length;
       part.lastIndex = from;
+      const template = (token === '`' ? undefined : templates.pop()) ?? {
+        index: found.index,
+        text: '',
+      };
       if (words.endsWith('${')) {
         braces.push(true);
+        templates.push({ index: template.index, text: `${template.text}${words.slice(0, -2)}…` });
+      } else {
+        onLiteral({ index: template.index, text: template.text + words.slice(0, -1) });
       }
       code += '#'.repeat(1 + words.length);
     } else {
+      if (/^['"]/.test(token)) {
+        onLiteral({ index: found.index, text: textOf(token) });
+      }
       code += token === '}' ? token : '#'.repeat(token.length);
     }
   }

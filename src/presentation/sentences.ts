@@ -86,7 +86,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       return t(
         'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
         detail,
-        resume(t('Mend the cause'), t, door),
+        mend('cause', t, door),
       );
     case 'stuck':
       // The story's id; without stories the number of iterations.
@@ -94,13 +94,9 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         ? t(
             'Stuck: no progress for {0}. {1}',
             iterationCount(Number(detail), t),
-            resume(t('Make the task smaller or clearer'), t, door),
+            mend('task', t, door),
           )
-        : t(
-            'Stuck: no progress on {0}. {1}',
-            detail,
-            resume(t('Make the story smaller or clearer'), t, door),
-          );
+        : t('Stuck: no progress on {0}. {1}', detail, mend('story', t, door));
     case 'stopped':
       return t('Stopped. State saved; run again to go on.');
     case 'error':
@@ -128,10 +124,24 @@ function raise(flag: string, setting: string, t: Translate, door: Door): string 
     : t('Start again for another run with the same limit, or change {0} first.', setting);
 }
 
-function resume(mend: string, t: Translate, door: Door): string {
-  return door === 'terminal'
-    ? t('{0}, then run with --resume.', mend)
-    : t('{0}, then start again to go on.', mend);
+function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string {
+  const inTerminal = door === 'terminal';
+  switch (what) {
+    case 'cause':
+      return inTerminal
+        ? t('Mend the cause, then run with --resume.')
+        : t('Mend the cause, then start again to go on.');
+    case 'task':
+      return inTerminal
+        ? t('Make the task smaller or clearer, then run with --resume.')
+        : t('Make the task smaller or clearer, then start again to go on.');
+    case 'story':
+      return inTerminal
+        ? t('Make the story smaller or clearer, then run with --resume.')
+        : t('Make the story smaller or clearer, then start again to go on.');
+    default:
+      return assertNever(what);
+  }
 }
 
 /**

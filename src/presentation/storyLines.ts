@@ -26,17 +26,23 @@ export function storyStuck(
   t: Translate,
 ): TranscriptLine {
   const what = storyId === '' ? t('The task') : storyId;
-  const stuck = t('{0} has brought no progress for {1}', what, iterationCount(iterations, t));
+  const howLong = iterationCount(iterations, t);
   switch (action) {
     case 'warn':
-      return own('warning', `${stuck}; ${t('its next agent is warned')}`);
+      return own(
+        'warning',
+        t('{0} has brought no progress for {1}; its next agent is warned', what, howLong),
+      );
     case 'skip':
       // What follows from it is an event of its own.
-      return own('warning', stuck);
+      return own('warning', t('{0} has brought no progress for {1}', what, howLong));
     case 'ask':
-      return own('warning', `${stuck}; ${t('the run waits for you')}`);
+      return own(
+        'warning',
+        t('{0} has brought no progress for {1}; the run waits for you', what, howLong),
+      );
     case 'stop':
-      return own('warning', `${stuck}; ${t('the run ends')}`);
+      return own('warning', t('{0} has brought no progress for {1}; the run ends', what, howLong));
     default:
       return assertNever(action);
   }

@@ -6,6 +6,7 @@ import {
   FileSystemError,
   type FileSystemProvider,
   FileType,
+  l10n,
   Uri,
   workspace,
 } from 'vscode';
@@ -113,22 +114,22 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
   }
 
   readDirectory(): never {
-    throw FileSystemError.NoPermissions('A commit is shown file by file.');
+    throw FileSystemError.NoPermissions(l10n.t('A commit is shown file by file.'));
   }
 
   createDirectory(): never {
-    throw FileSystemError.NoPermissions('A commit cannot be changed.');
+    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
   }
 
   writeFile(): never {
-    throw FileSystemError.NoPermissions('A commit cannot be changed.');
+    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
   }
 
   delete(): never {
-    throw FileSystemError.NoPermissions('A commit cannot be changed.');
+    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
   }
 
   rename(): never {
-    throw FileSystemError.NoPermissions('A commit cannot be changed.');
+    throw FileSystemError.NoPermissions(l10n.t('A commit cannot be changed.'));
   }
 }

@@ -27,7 +27,6 @@ import { RunLinks } from './runLinks.ts';
 import { RunTerminal } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
-const NAME = 'Fresh Run';
 /** Where the person's "don't show again" is kept, for all windows. */
 const QUIET_KEY = 'terminal.closedQuietly';
 
@@ -169,7 +168,8 @@ export class RunTask implements TaskProvider, Disposable {
   }
 
   private name(folder: Folder): string {
-    return this.folders.all.length > 1 ? `${NAME} (${folder.name})` : NAME;
+    const name = l10n.t('Fresh Run');
+    return this.folders.all.length > 1 ? `${name} (${folder.name})` : name;
   }
 
   /** VS Code does not tell which terminal a task got. */
