@@ -8,12 +8,12 @@ import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { generateIterationPrompt, iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
 import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
 import {
-  PLACEHOLDERS,
   parsePromptTemplate,
   readPromptTemplate,
   TEMPLATE_MAX_BYTES,
   TEMPLATE_MAX_TOKENS,
 } from '../../src/orchestrator/prompt/promptTemplate.ts';
+import { PLACEHOLDERS } from '../../src/orchestrator/prompt/templateParts.ts';
 import { estimateTokens } from '../../src/orchestrator/prompt/tokens.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { aStory } from '../support/storyList.ts';

@@ -1,6 +1,7 @@
 import type { PromptInput } from './promptInput.ts';
 import { promptSections } from './promptSections.ts';
-import { type PromptTemplate, renderTemplate } from './promptTemplate.ts';
+import type { PromptTemplate } from './promptTemplate.ts';
+import { renderTemplate } from './renderTemplate.ts';
 import { estimateTokens } from './tokens.ts';
 
 /** A part of the prompt, by the name of its section; `template` is the user's own text between sections. */

@@ -1,0 +1,117 @@
+import { asData, commandText } from './foreignText.ts';
+import { commitsOf, learningsOf, nextStoryIdOf, patternsOf, taskOf } from './promptFacts.ts';
+import type { PromptInput } from './promptInput.ts';
+import { promptSections } from './promptSections.ts';
+import type { PromptTemplate } from './promptTemplate.ts';
+import { FACTS, type FactName, LISTS, type ListName, type Part } from './templateParts.ts';
+import { shortenToTokens } from './tokens.ts';
+
+/** Fills a template in. What is filled in is text: a placeholder in it stays as it is. Pure. */
+export function renderTemplate(
+  template: PromptTemplate,
+  input: PromptInput,
+): { name: string; text: string }[] {
+  const sections = new Map<string, string>(
+    promptSections(input).map(({ name, text }) => [name, text]),
+  );
+  const rendered: { name: string; text: string }[] = [];
+  const add = (name: string, text: string) => {
+    const last = rendered.at(-1);
+    if (last?.name === name && name === 'template') {
+      last.text += text;
+    } else {
+      rendered.push({ name, text });
+    }
+  };
+  let dropsLine = false;
+  for (const part of template.parts) {
+    if (part.kind === 'section') {
+      const text = sections.get(part.name) ?? '';
+      dropsLine = part.alone && text === '';
+      add(part.name, text);
+    } else {
+      const text = textOf(part, input);
+      add('template', dropsLine ? text.replace(/^\n{1,2}/, '') : text);
+      dropsLine = false;
+    }
+  }
+  return rendered;
+}
+
+function textOf(part: Exclude<Part, { kind: 'section' }>, input: PromptInput): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'fact':
+      return factOf(part.name, input);
+    case 'list': {
+      const items = itemsOf(part.name, input);
+      return items.length === 0 ? '- none yet' : items.map(item => `- ${item['this']}`).join('\n');
+    }
+    case 'each':
+      return itemsOf(part.name, input)
+        .map(item =>
+          part.item
+            .map(piece => (piece.kind === 'text' ? piece.text : (item[piece.name] ?? '')))
+            .join(''),
+        )
+        .join('');
+  }
+}
+
+function factOf(name: FactName, input: PromptInput): string {
+  const { handoff } = input;
+  const { prd } = handoff;
+  const line = (text: string | undefined) => shortenToTokens(text ?? '', FACTS[name]);
+  switch (name) {
+    case 'N':
+      return String(handoff.iteration);
+    case 'MAX':
+      return String(handoff.max_iterations);
+    case 'original_prompt':
+      return asData(taskOf(input), FACTS[name]);
+    case 'project':
+      return line(prd?.project);
+    case 'branch':
+      return line(handoff.git.branch);
+    case 'completed':
+      return String(prd?.storiesCompleted ?? 0);
+    case 'total':
+      return String(prd?.storiesTotal ?? 0);
+    case 'remaining':
+      return String((prd?.storiesTotal ?? 0) - (prd?.storiesCompleted ?? 0));
+    case 'nextStoryId':
+      return line(nextStoryIdOf(handoff));
+    case 'nextStoryTitle':
+      return line(input.story?.title);
+    case 'lastCompletedStory':
+      return line(handoff.progress.lastCompletedStory);
+    case 'lastError':
+      return line(handoff.lastError?.message);
+    case 'completion_promise':
+      return line(handoff.completion_promise);
+    case 'storyFile':
+      return line(input.storyFile);
+    case 'progressFile':
+      return line(input.plan?.progressFile ?? input.progressFile);
+  }
+}
+
+function itemsOf(name: ListName, input: PromptInput): Record<string, string>[] {
+  switch (name) {
+    case 'recentCommits':
+      return commitsOf(input.handoff).map(({ hash, message }) => ({
+        hash,
+        message,
+        this: `${hash}: ${message}`,
+      }));
+    case 'patterns':
+      return patternsOf(input.handoff).map(text => ({ this: text }));
+    case 'learnings':
+      return learningsOf(input.handoff).map(text => ({ this: text }));
+    case 'verify':
+      return (input.verify ?? [])
+        .slice(0, LISTS.verify.items)
+        .map(command => ({ this: commandText(command) }));
+  }
+}
