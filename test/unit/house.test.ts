@@ -91,6 +91,7 @@ describe('imports run one way', () => {
   const leaves = [
     'assertNever',
     'codeFence',
+    'editDistance',
     'emitter',
     'humanError',
     'lineSplitter',

@@ -1,3 +1,4 @@
+import { editDistance } from '../editDistance.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { shorten } from '../text.ts';
@@ -170,25 +171,6 @@ function isKey<T extends object>(table: T, name: string): name is keyof T & stri
 }
 
 function nearestOf(name: string, known: readonly string[]): string {
-  const distances = known.map(other => distance(name.toLowerCase(), other.toLowerCase()));
+  const distances = known.map(other => editDistance(name.toLowerCase(), other.toLowerCase()));
   return known[distances.indexOf(Math.min(...distances))] ?? '';
-}
-
-/** Levenshtein's: how many letters must be added, removed or replaced. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 1; j <= b.length; j += 1) {
-      next.push(
-        Math.min(
-          (next[j - 1] ?? 0) + 1,
-          (row[j] ?? 0) + 1,
-          (row[j - 1] ?? 0) + (b[j - 1] === letter ? 0 : 1),
-        ),
-      );
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,3 +1,5 @@
+import { editDistance } from '../../editDistance.ts';
+
 /** The first id like `model` (`US-002`, `7`) that is not taken yet; it is taken then. */
 export function takeFreeId(taken: Set<string>, model: string): string {
   const [, stem = '', digits = ''] = /^(.*?)(\d*)$/su.exec(model) ?? [];
@@ -87,19 +89,9 @@ function readParts(id: string): IdParts {
   };
 }
 
-/** Levenshtein's distance. */
+/** Those that are farther apart than is of interest are not compared. */
 function distance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > MAX_CHANGES) {
-    return Number.POSITIVE_INFINITY;
-  }
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  return Math.abs(a.length - b.length) > MAX_CHANGES
+    ? Number.POSITIVE_INFINITY
+    : editDistance(a, b);
 }
