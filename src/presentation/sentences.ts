@@ -302,6 +302,7 @@ function numbersOf(language: string): NumberFormats {
   return made;
 }
 
-function sentence(text: string): string {
+/** With a full stop, where it has no end. */
+export function sentence(text: string): string {
   return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }

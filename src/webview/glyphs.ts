@@ -14,6 +14,7 @@ const shapes: Readonly<Record<Glyph, TemplateResult>> = {
   blocked: svg`<circle class="line" cx="8" cy="8" r="6"/><path class="line" d="m3.8 12.2 8.4-8.4"/>`,
   needsYou: svg`<circle class="disc" cx="8" cy="8" r="7"/><path class="hole" d="M8 4.2v4.6"/><circle class="dot" cx="8" cy="11.4" r="1"/>`,
   stopped: svg`<circle class="line" cx="8" cy="8" r="6"/><rect class="fill" x="5.6" y="5.6" width="4.8" height="4.8" rx=".6"/>`,
+  waiting: svg`<circle class="line" cx="8" cy="8" r="6"/><path class="line" d="M6.4 5.8v4.4M9.6 5.8v4.4"/>`,
   interrupted: svg`<circle class="line dashed" cx="8" cy="8" r="6"/><path class="line" d="M8 4.8v4M8 11.2v.1"/>`,
 };
 

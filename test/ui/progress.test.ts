@@ -251,8 +251,10 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
       await page.locator('html').evaluate(html => html.scrollWidth - html.clientWidth),
     ).toBeLessThanOrEqual(0);
 
-    // From the head down: start, review, the table of the charts, the sections of the prompt, the iterations.
+    // From the head down: start, the setting of the budget, review, the table of the charts, the sections of the prompt, the iterations.
     await button(page, 'Start Fresh Run').focus();
+    await workbench.page.keyboard.press('Tab');
+    await expect(button(page, 'Open Settings')).toBeFocused();
     await workbench.page.keyboard.press('Tab');
     await expect(button(page, 'Review Changes')).toBeFocused();
     await workbench.page.keyboard.press('Tab');
@@ -268,6 +270,10 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
     await expect(page.getByRole('heading', { name: /^Iteration 1: / })).toBeVisible();
     await button(page, 'Show newer').press('Enter');
     await expect(page.getByRole('heading', { name: /^Iteration 126: / })).toBeVisible();
+
+    await button(page, 'Open Settings').press('Enter');
+    const setting = workbench.page.locator('.settings-editor .setting-item-label');
+    await expect(setting.filter({ hasText: /Budget Usd/ }).first()).toBeVisible();
     expect(workbench.consoleErrors()).toEqual([]);
   });
 }

@@ -7,6 +7,8 @@ import {
 } from '../../src/orchestrator/run/runState.ts';
 import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import { completedWords } from '../../src/views/run/completedWords.ts';
 import { isAllDone } from '../../src/views/run/isAllDone.ts';
 import { storyAtWork } from '../../src/views/run/storyAtWork.ts';
 
@@ -28,6 +30,28 @@ test('a start finds nothing to do when every story is done and no claim is left'
   assert.equal(isAllDone(list(), INITIAL_RUN_STATE), false);
   assert.equal(isAllDone(undefined, INITIAL_RUN_STATE), false);
   assert.equal(isAllDone(list(true), withRecord({ refused: true })), false);
+});
+
+test('a start finds nothing to do when what is left is put aside', () => {
+  const file = list(true, false);
+  assert.ok(file.kind === 'stories');
+  const stories = file.stories.map(story =>
+    story.done ? story : { ...story, parked: true as const },
+  );
+  assert.equal(isAllDone({ ...file, stories }, INITIAL_RUN_STATE), true);
+});
+
+test('what a complete run has come to', () => {
+  const of = (state: Partial<RunState>) =>
+    completedWords({ ...INITIAL_RUN_STATE, iteration: 2, ...state }, english);
+  assert.equal(of({ stories: { done: 2, total: 2 } }), 'All stories are done, after 2 iterations.');
+  assert.match(of({ stories: { done: 1, total: 2 } }), /but for those that are put aside/);
+  assert.equal(
+    of({ stories: { done: 1, total: 2 }, onlyStories: ['US-2'] }),
+    'Ralph is done with US-2.',
+  );
+  assert.equal(of({}), 'The task is done, after 2 iterations.');
+  assert.match(of({ iteration: 0, stories: { done: 2, total: 2 } }), /nothing to do/);
 });
 
 test('only a living run has a story at work, also while it waits', () => {

@@ -16,12 +16,18 @@ import {
 const NOW = new Date(AT);
 const stories = { done: 1, total: 3 };
 
-function snapshot(bodies: readonly RunEventBody[], alive: boolean, page = 0) {
+function snapshot(
+  bodies: readonly RunEventBody[],
+  alive: boolean,
+  page = 0,
+  { allDone = false } = {},
+) {
   const events = journalOf(bodies);
   return progressSnapshot({ runId: 'r1', state: foldRun(events), alive }, events, {
     t: english,
     now: NOW,
     page,
+    allDone,
   });
 }
 
@@ -244,6 +250,40 @@ describe('progressSnapshot', () => {
       const ended = { type: 'run.ended', outcome, exitCode: 1, stories, iterations: 1 } as const;
       assert.deepEqual(buttons(false, ended), ['startRun', 'openLimitSetting']);
     }
+    const done = { done: 3, total: 3 };
+    const complete: RunEventBody = {
+      type: 'run.ended',
+      outcome: 'completed',
+      exitCode: 0,
+      stories: done,
+      iterations: 1,
+    };
+    assert.deepEqual(buttons(false, complete), ['startRun']);
+    assert.deepEqual(snapshot([started, complete], false, 0, { allDone: true }).run?.actions, []);
+  });
+
+  it('says that nobody works while a usage limit is waited for', () => {
+    const [begin] = iteration(1);
+    assert.ok(begin);
+    const { run } = snapshot(
+      [
+        started,
+        begin,
+        {
+          type: 'limit.waiting',
+          iteration: 1,
+          until: '2026-03-01T13:00:00.000Z',
+          remainingMs: 3_600_000,
+          known: true,
+          message: '',
+        },
+      ],
+      true,
+    );
+    assert.deepEqual(
+      [run?.glyph, run?.status, run?.now?.step],
+      ['waiting', 'Waiting for the usage limit', 'the agent waits'],
+    );
   });
 
   it('lets a question be answered while it waits, and after it has ended the run', () => {

@@ -64,6 +64,16 @@ test('a killed loop is told', () => {
   assert.equal(of({}, false)?.text, 'Ralph interrupted · 4/20');
 });
 
+test('a run that is over does not look like a pause', () => {
+  const icon = (outcome: NonNullable<RunState['outcome']>) =>
+    of({ phase: 'ended', outcome }, false)?.icon;
+  for (const outcome of ['stopped', 'budget', 'maxIterations'] as const) {
+    assert.equal(icon(outcome), 'stop-circle');
+  }
+  assert.equal(icon('noReadyStory'), 'circle-slash');
+  assert.equal(of({ waiting: { kind: 'pause', reason: 'person' } })?.icon, 'debug-pause');
+});
+
 test("a story's id draws no icon and is short", () => {
   const id = `$(alert)${'x'.repeat(90)}`;
   const text = of({ current: { ...current, storyId: id } })?.text ?? '';

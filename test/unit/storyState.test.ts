@@ -66,6 +66,22 @@ describe('the state of a story', () => {
     assert.deepEqual(kinds(open, state)[0], { kind: 'next' });
   });
 
+  test('while its agent waits for a usage limit', () => {
+    const state = fold(started, ...iteration(1, 'S1'), {
+      type: 'limit.waiting',
+      iteration: 1,
+      until: '2026-03-01T13:00:00.000Z',
+      remainingMs: 3_600_000,
+      known: true,
+      message: '',
+    });
+    assert.deepEqual(kinds(open, state, { alive: true })[0], {
+      kind: 'running',
+      iteration: 1,
+      step: 'limit',
+    });
+  });
+
   test('failed, stuck, blocked and waiting for a person', () => {
     const failed = fold(started, ...iteration(1, 'S1', 'failed'));
     assert.deepEqual(kinds(open, failed)[0], { kind: 'failed', times: 1 });

@@ -4,7 +4,7 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { iterationCount, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
@@ -157,7 +157,7 @@ export class RunAlerts implements Disposable {
         };
       }
       case 'ended':
-        return this.endWords(alert.outcome, state, button);
+        return this.endWords(alert.outcome, state, here, button);
       default:
         return assertNever(alert);
     }
@@ -166,7 +166,8 @@ export class RunAlerts implements Disposable {
   private endWords(
     outcome: Extract<RunAlert, { kind: 'ended' }>['outcome'],
     state: RunState,
-    button: (label: string, command: string) => Button,
+    here: object,
+    button: (label: string, command: string, argument?: object) => Button,
   ): Message {
     const text = outcomeSentence(runEnd(state, outcome), translate, 'window').text;
     const review =
@@ -201,7 +202,18 @@ export class RunAlerts implements Disposable {
             again,
           ],
         };
-      case 'stuck':
+      case 'stuck': {
+        // Its advice is to make the story smaller or clearer.
+        const at = state.lastIteration?.storyId;
+        const buttons =
+          at === undefined
+            ? [...review]
+            : [
+                button(l10n.t('Split…'), Command.splitStory, { ...here, storyId: at }),
+                button(l10n.t('Hint…'), Command.giveHint, { ...here, storyId: at }),
+              ];
+        return { severity: 'warning', text, buttons: [...buttons, stories, again] };
+      }
       case 'noReadyStory':
         return { severity: 'warning', text, buttons: [stories, ...review, again] };
       case 'interrupted':
@@ -210,7 +222,7 @@ export class RunAlerts implements Disposable {
       case 'error':
         return {
           severity: 'error',
-          text: [text, nextStep(state)].filter(Boolean).join(' '),
+          text: [sentence(text), nextStep(state)].filter(Boolean).join(' '),
           buttons: [button(l10n.t('Show Progress'), Command.showProgress), again],
         };
       default:

@@ -16,6 +16,7 @@ import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
+import { isAllDone } from '../run/isAllDone.ts';
 import { translate } from '../translate.ts';
 import { PageCommands } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
@@ -46,6 +47,7 @@ export class ProgressPage implements Disposable {
     this.log = log;
     this.store.add(commands.registerCommand(Command.showProgress, () => this.show()));
     this.store.add(model.onDidChange(() => this.sendSoon()));
+    this.store.add(folders.inEach(({ stories }) => stories.onDidChange(() => this.sendSoon())));
     this.store.add(folders.onDidChange(() => this.sendSoon()));
   }
 
@@ -153,6 +155,7 @@ export class ProgressPage implements Disposable {
           t: translate,
           now: new Date(),
           language: env.language,
+          allDone: isAllDone(active?.stories.current, current.state),
           page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
         }),
         ...(all.length > 1 && {

@@ -29,6 +29,7 @@ export type Glyph =
   | 'blocked'
   | 'needsYou'
   | 'stopped'
+  | 'waiting'
   | 'interrupted';
 
 /** Texts in it are plain text of any origin, in the user's language where they are ours. */

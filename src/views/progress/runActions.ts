@@ -9,11 +9,13 @@ export type Stopping = 'now' | 'afterIteration';
 /**
  * The buttons that fit how the run stands, the most likely one first. Pure.
  * @param stopping absent when nobody has asked for it, or the run is over
+ * @param allDone another run would find nothing to do
  */
 export function runActions(
   state: RunState,
   active: boolean,
   stopping: Stopping | undefined,
+  allDone: boolean,
   t: Translate,
 ): readonly ShownAction[] {
   if (!active) {
@@ -21,8 +23,12 @@ export function runActions(
     const hasChanges = state.commits.length > 0;
     const isAsking = state.outcome === 'needsHuman' && state.question !== undefined;
     // After the work is done, another run is nothing to urge.
+    const reviewFirst = hasChanges ? [{ ...review, primary: true } as const] : [];
+    if (allDone) {
+      return reviewFirst;
+    }
     return state.outcome === 'completed'
-      ? [...(hasChanges ? [{ ...review, primary: true } as const] : []), start(t)]
+      ? [...reviewFirst, start(t)]
       : [
           // The answer has a button of its own, and lets the run go on.
           { ...start(t), ...(!isAsking && { primary: true as const }) },

@@ -23,18 +23,20 @@ export interface SnapshotOptions {
   readonly language?: string;
   /** Which page of iterations is looked at, from 0 with the newest. */
   readonly page?: number;
+  /** Another run would find nothing to do. */
+  readonly allDone?: boolean;
 }
 
 /** Puts a run into the words and numbers that the progress page shows. Pure. */
 export function progressSnapshot(
   run: WatchedRun,
   events: readonly RunEvent[],
-  { t, now, language = 'en', page = 0 }: SnapshotOptions,
+  { allDone = false, t, now, language = 'en', page = 0 }: SnapshotOptions,
 ): ProgressSnapshot {
   const shown =
     run.runId === undefined || run.state.phase === 'idle'
       ? undefined
-      : shownRun(run.runId, run, events, page, t, now, new Numbers(language));
+      : shownRun(run.runId, run, events, page, allDone, t, now, new Numbers(language));
   return {
     sentAt: now.getTime(),
     announcement: shown ? announcement(shown, t) : '',
@@ -47,6 +49,7 @@ function shownRun(
   { state, alive }: WatchedRun,
   events: readonly RunEvent[],
   page: number,
+  allDone: boolean,
   t: Translate,
   now: Date,
   numbers: Numbers,
@@ -63,7 +66,7 @@ function shownRun(
     id,
     ...standing(state, active, stopping, t, now),
     active,
-    actions: runActions(state, active, stopping, t),
+    actions: runActions(state, active, stopping, allDone, t),
     ...(question && { question }),
     ...(active && { now: shownNow(state, stopping, t) }),
     ...(stories && { stories }),
@@ -159,7 +162,7 @@ function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate)
   return {
     ...(story && { story }),
     words: t('Iteration {0} of {1}', current.number, maxIterations),
-    step: stepWords(current, t),
+    step: stepWords(current, state.waiting, t),
     since: current.startedAt,
   };
 }
@@ -182,7 +185,10 @@ function betweenWords(
   return planner ? t('An agent plans the stories…') : t('Preparing the first iteration…');
 }
 
-function stepWords({ step }: CurrentIteration, t: Translate): string {
+function stepWords({ step }: CurrentIteration, waiting: RunState['waiting'], t: Translate): string {
+  if (waiting?.kind === 'limit') {
+    return t('the agent waits');
+  }
   switch (step) {
     case 'gate':
       return t('the checks run');

@@ -7,6 +7,7 @@ import {
   type Translate,
   waitingSentence,
 } from '../../presentation/sentences.ts';
+import { completedWords } from '../run/completedWords.ts';
 import type { ShownRun } from './protocol.ts';
 import type { Stopping } from './runActions.ts';
 
@@ -58,7 +59,7 @@ function ended(state: RunState, t: Translate): Standing {
   const outcome = state.phase === 'ended' ? state.outcome : 'interrupted';
   switch (outcome) {
     case 'completed':
-      return { glyph: 'done', status: t('Complete'), sentence: completed(state, t) };
+      return { glyph: 'done', status: t('Complete'), sentence: completedWords(state, t) };
     case 'needsHuman':
       return {
         glyph: 'needsYou',
@@ -140,7 +141,7 @@ function ended(state: RunState, t: Translate): Standing {
 function waiting(waits: Waiting, t: Translate, now: Date): Standing {
   if (waits.kind === 'limit') {
     return {
-      glyph: 'stopped',
+      glyph: 'waiting',
       status: t('Waiting for the usage limit'),
       sentence: waits.known
         ? t('The account has used up what it may use for now. The run goes on by itself.')
@@ -151,7 +152,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
   switch (waits.reason) {
     case 'person':
       return {
-        glyph: 'stopped',
+        glyph: 'waiting',
         status: t('Paused'),
         sentence: t('The next iteration starts when you let the run go on.'),
       };
@@ -183,18 +184,4 @@ function needsHumanSentence({ answers, question }: RunState, t: Translate): stri
   return answers.length > 0
     ? t('Your answer is kept. Start a run to go on: its next agent reads it.')
     : t('Answer in the story file or in progress.txt, then start a run: its agent reads them.');
-}
-
-function completed({ iteration, stories: { total } }: RunState, t: Translate): string {
-  if (iteration === 0) {
-    return t('All stories were done already; there was nothing to do.');
-  }
-  if (total === 0) {
-    return iteration === 1
-      ? t('The task is done, after 1 iteration.')
-      : t('The task is done, after {0} iterations.', iteration);
-  }
-  return iteration === 1
-    ? t('All stories are done, after 1 iteration.')
-    : t('All stories are done, after {0} iterations.', iteration);
 }

@@ -2,7 +2,8 @@ import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 
 /**
- * Whether a run would find nothing to do: every story is done, and no claim is left to be checked again. Pure.
+ * Whether a run would find nothing to do: every story is done or put aside by its file, and no claim is left to be
+ * checked again. Pure.
  * @param state of the folder's newest run
  */
 export function isAllDone(
@@ -12,7 +13,7 @@ export function isAllDone(
   return (
     file?.kind === 'stories' &&
     file.stories.length > 0 &&
-    file.stories.every(({ done }) => done) &&
+    file.stories.every(({ done, parked }) => done || parked === true) &&
     cutOff === undefined &&
     [...storyRecords.values()].every(({ refused }) => refused !== true)
   );

@@ -110,10 +110,14 @@ export class RunStarter {
     const open = l10n.t('Open the Story File');
     void window
       .showInformationMessage(
-        l10n.t(
-          'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
-          file.stories.length,
-        ),
+        file.stories.every(({ done }) => done)
+          ? l10n.t(
+              'All {0} stories are done, so there is nothing to run. Add a story, or mark one as not done, and start again.',
+              file.stories.length,
+            )
+          : l10n.t(
+              'Every story is done or put aside, so there is nothing to run. Add a story, or open one again, and start again.',
+            ),
         open,
       )
       .then(choice =>

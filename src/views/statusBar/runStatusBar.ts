@@ -20,6 +20,7 @@ import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
 import { answerLabel } from '../run/answerLabel.ts';
+import { completedWords } from '../run/completedWords.ts';
 import { fittingActions, type RunAction } from '../run/fittingActions.ts';
 import { isAllDone } from '../run/isAllDone.ts';
 import { openQuestion } from '../run/openQuestion.ts';
@@ -152,12 +153,8 @@ function facts(run: WatchedRun): string[] {
   const { budgetUsd, costUsd, current, iteration, maxIterations } = state;
   const cost =
     budgetUsd === undefined
-      ? l10n.t('Cost so far: {0}', dollars(costUsd, translate))
-      : l10n.t(
-          'Cost so far: {0} of {1}',
-          dollars(costUsd, translate),
-          dollars(budgetUsd, translate),
-        );
+      ? l10n.t('Cost: {0}', dollars(costUsd, translate))
+      : l10n.t('Cost: {0} of {1}', dollars(costUsd, translate), dollars(budgetUsd, translate));
   return [
     ...standing(run, state),
     ...(run.alive && iteration > 0
@@ -175,6 +172,9 @@ function standing(run: WatchedRun, state: RunState): string[] {
       : [];
   }
   const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;
+  if (outcome === 'completed') {
+    return [completedWords(state, translate)];
+  }
   return outcome === undefined
     ? []
     : [outcomeSentence(runEnd(state, outcome), translate, 'window').text];

@@ -160,7 +160,10 @@ function endIcon(outcome: RunState['outcome']): string {
       return 'warning';
     case 'interrupted':
       return 'debug-disconnect';
+    case 'noReadyStory':
+      return 'circle-slash';
     default:
-      return 'debug-pause';
+      // Not as a pause, which somebody can end.
+      return 'stop-circle';
   }
 }

@@ -12,8 +12,12 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 
 /** What a story's line says; words and icons are made of it elsewhere. */
 export type StoryState =
-  /** `step`: the agent is done and its work is looked at. */
-  | { readonly kind: 'running'; readonly iteration: number; readonly step?: 'gate' | 'review' }
+  /** `step`: the agent is done and its work is looked at, or its call waits for the end of a usage limit. */
+  | {
+      readonly kind: 'running';
+      readonly iteration: number;
+      readonly step?: 'gate' | 'review' | 'limit';
+    }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }
   /** An agent says so in the file; no check has confirmed it. */
@@ -137,11 +141,12 @@ function stateOf(
   const phase = phaseOf(run);
   const running = phase === 'running' || phase === 'stopping';
   if (running && state.current?.storyId === story.id) {
-    const { number: iteration, step } = state.current;
+    const { number: iteration } = state.current;
+    const step = state.waiting?.kind === 'limit' ? 'limit' : state.current.step;
     return {
       kind: 'running',
       iteration,
-      ...((step === 'gate' || step === 'review') && { step }),
+      ...((step === 'gate' || step === 'review' || step === 'limit') && { step }),
     };
   }
   if (story.done) {

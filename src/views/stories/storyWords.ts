@@ -14,7 +14,9 @@ export function stateWords(state: StoryState): string {
         ? l10n.t('checking · iteration {0}', state.iteration)
         : state.step === 'review'
           ? l10n.t('reviewing · iteration {0}', state.iteration)
-          : l10n.t('running · iteration {0}', state.iteration);
+          : state.step === 'limit'
+            ? l10n.t('waits for the usage limit · iteration {0}', state.iteration)
+            : l10n.t('running · iteration {0}', state.iteration);
     case 'skipped':
       return state.by === 'person' ? kindName(state.kind) : l10n.t('skipped · stuck');
     case 'needsYou':
@@ -43,7 +45,11 @@ export function stateWords(state: StoryState): string {
 export function stateIcon(state: StoryState): ThemeIcon {
   switch (state.kind) {
     case 'running':
-      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
+      // Nothing moves while a usage limit is waited for.
+      return new ThemeIcon(
+        state.step === 'limit' ? 'sync' : 'sync~spin',
+        new ThemeColor('progressBar.background'),
+      );
     case 'done':
       return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
     case 'doneByHand':
@@ -65,7 +71,7 @@ export function stateIcon(state: StoryState): ThemeIcon {
     case 'stuck':
       return new ThemeIcon('warning', new ThemeColor('problemsWarningIcon.foreground'));
     case 'waiting':
-      return new ThemeIcon('watch', new ThemeColor('disabledForeground'));
+      return new ThemeIcon('issue-draft', new ThemeColor('disabledForeground'));
     case 'parked':
       return new ThemeIcon('archive', new ThemeColor('disabledForeground'));
     case 'next':

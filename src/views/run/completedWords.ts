@@ -1,0 +1,30 @@
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import type { Translate } from '../../presentation/sentences.ts';
+
+/** So much of the ids of the stories that a run was about, in UTF-16 units. */
+const MAX_IDS = 100;
+
+/** What a run that is complete has come to, in a sentence. Pure. */
+export function completedWords(
+  { iteration, onlyStories, stories: { done, total } }: RunState,
+  t: Translate,
+): string {
+  if (onlyStories !== undefined) {
+    return t('Ralph is done with {0}.', shorten(onlyStories.join(', '), MAX_IDS));
+  }
+  if (iteration === 0) {
+    return t('All stories were done already; there was nothing to do.');
+  }
+  if (total === 0) {
+    return iteration === 1
+      ? t('The task is done, after 1 iteration.')
+      : t('The task is done, after {0} iterations.', iteration);
+  }
+  if (done < total) {
+    return t('All stories are done, but for those that are put aside.');
+  }
+  return iteration === 1
+    ? t('All stories are done, after 1 iteration.')
+    : t('All stories are done, after {0} iterations.', iteration);
+}
