@@ -99,6 +99,20 @@ export function warningWords(
       return t('The approval could not be written into the story file: {0}', words);
     case 'restorePointNotKept':
       return t('No restore point was kept for this iteration: {0}', words);
+    case 'restorePointsNotRemoved':
+      return t('Restore points of old runs could not be removed: {0}', words);
+    case 'guardWithoutCopy':
+      return t('{0} changed as the iteration began, so it is not guarded this time.', words);
+    case 'historyRewritten':
+      return t('The history of the branch was rewritten: {0}', words);
+    case 'costNotRead':
+      return t('What the cut-off call cost cannot be read: {0}', words);
+    case 'stateFileNotWritten':
+      return t('The state file could not be set to inactive: {0}', words);
+    case 'stateDamaged':
+      return t('The folder of the state went away while an agent worked: {0}', words);
+    case 'errorsLogNotWritten':
+      return t('errors.log could not be written: {0}', words);
     default:
       return `${code}: ${words}`;
   }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
+import { warningWords } from '../../src/presentation/runLines.ts';
 import {
   clock,
   dollars,
@@ -62,4 +65,20 @@ describe('numbers and times', () => {
       /16:10.*2 h 5 min/,
     );
   });
+});
+
+test('whatever the loop warns of has a sentence of its own', () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const codes = new Set(
+    globSync('src/orchestrator/**/*.ts', { cwd: root })
+      .map(file => readFileSync(path.join(root, file), 'utf8'))
+      .flatMap(source => [
+        ...source.matchAll(/\bwarn\(\s*'(\w+)'|type: 'warning',\s*code: '(\w+)'/g),
+      ])
+      .map(([, warned, written]) => warned ?? written ?? ''),
+  );
+  assert.ok(codes.size > 15);
+  const event = { type: 'warning', seq: 1, at: '2026-03-01T12:00:00.000Z', detail: 'why' } as const;
+  const bare = [...codes].filter(code => warningWords({ ...event, code }, english).includes(code));
+  assert.deepEqual(bare, []);
 });

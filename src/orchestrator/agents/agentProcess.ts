@@ -5,6 +5,7 @@ import { LineSplitter } from '../lineSplitter.ts';
 import type { ProcessEndReason } from '../run/eventCodes.ts';
 import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
+import { say } from '../say.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
 import type { ProcessLimits } from './processLimits.ts';
 import { endLeftovers, RUN_MARKER } from './processTree.ts';
@@ -262,7 +263,7 @@ export async function runAgentProcess(
 function limitError({ limitType, resetsAt }: Extract<AgentEvent, { type: 'limit' }>): AgentError {
   return {
     kind: 'usageLimit',
-    message: limitType === undefined ? 'usage limit' : `usage limit: ${limitType}`,
+    message: limitType === undefined ? say('usage limit') : say('usage limit: {0}', limitType),
     ...(resetsAt === undefined ? {} : { resetsAt }),
   };
 }

@@ -198,7 +198,9 @@ const causes: readonly (readonly [RegExp, AgentErrorKind])[] = [
 ];
 
 function commandError(exit: ProcessExit, answer: string, now: number): AgentError {
-  const ended = exit.signal ? `ended by ${exit.signal}` : `exit code ${exit.exitCode}`;
+  const ended = exit.signal
+    ? say('ended by {0}', exit.signal)
+    : say('exit code {0}', String(exit.exitCode));
   const errors = lastLines(withoutControls(exit.stderr));
   const message = shortenBlock(errors || lastLines(answer) || ended, MAX_LAST_WORDS);
   // Programs differ in where they complain, so both ends are read; the rest may be anybody's prose.
