@@ -3,11 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type ProgressLog,
-  parseProgressLog,
-  readProgressLog,
-} from '../../src/orchestrator/context/progressLog.ts';
+import { parseProgressLog, readProgressLog } from '../../src/orchestrator/context/progressLog.ts';
+import type { ProgressLog } from '../../src/orchestrator/context/progressReader.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { endsSoon } from '../support/endsSoon.ts';
 

@@ -1,0 +1,244 @@
+import { entryOf, isDated, type ProgressEntry } from './progressEntry.ts';
+import {
+  clean,
+  headingOf,
+  isLearnings,
+  isPatterns,
+  isPlaceholder,
+  type Label,
+  type Line,
+  labelOf,
+  toLine,
+} from './progressLine.ts';
+
+/** What earlier iterations wrote down for later ones. */
+export interface ProgressLog {
+  /** Bullets under `## Codebase Patterns`. */
+  readonly patterns: readonly string[];
+  /** Bullets of learnings, oldest first, also where the newest entry is at the top of the file. */
+  readonly learnings: readonly string[];
+  /** In file order. Not every one is an iteration: `## Codebase Patterns` is a heading, too. */
+  readonly entries: readonly ProgressEntry[];
+}
+
+/** Nobody reads more of a line, and no pattern below is slow for so little. */
+const MAX_LINE = 2_000;
+/** Deeper than any heading: a section that a bold line began ends at every heading. */
+const LABEL_LEVEL = 7;
+
+const ONLY_LEARNING = /^(?:learnings?|learned|lessons?(?:\s+learned)?)$/i;
+const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)$/;
+const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
+const STAMP = /^\[\d{4}-\d\d-\d\d/;
+const FENCE = /^(?:`{3,}|~{3,})/;
+
+/** What one entry holds: its learnings, or else all it says. */
+interface Group {
+  readonly date?: string;
+  readonly iteration?: number;
+  readonly learnings: string[];
+  readonly others: string[];
+}
+
+/** Reads the parts of one log, line by line. */
+export class ProgressReader {
+  private readonly patterns: string[] = [];
+  private readonly entries: ProgressEntry[] = [];
+  private readonly groups: Group[] = [];
+  private group: Group = { learnings: [], others: [] };
+  private section: 'entry' | 'patterns' | 'learnings' = 'entry';
+  /** Level of the heading that began the section. */
+  private level = 0;
+  /** Level of the heading that began the entry. */
+  private entryLevel = 0;
+  /** Indentation of the bullet that the learnings are nested in; -1 when they are in none. */
+  private learningsIndent = -1;
+  private inFence = false;
+  /** Where the text of a wrapped bullet goes on. */
+  private last: { readonly list: string[]; readonly indent: number } | undefined;
+
+  /** Reads a part of the file that begins and ends with whole lines. */
+  read(text: string): void {
+    this.closeEntry();
+    this.begin('entry', 0);
+    this.inFence = false;
+    for (const whole of text.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
+      this.readLine(toLine(whole.slice(0, MAX_LINE)));
+    }
+    this.closeEntry();
+  }
+
+  /** What was read. */
+  log(): ProgressLog {
+    const learnings = oldestFirst(this.groups).flatMap(({ learnings, others }) =>
+      learnings.length > 0 ? learnings : others,
+    );
+    return { patterns: this.patterns, learnings, entries: this.entries };
+  }
+
+  private readLine(line: Line): void {
+    const heading = headingOf(line);
+    if (this.inFence) {
+      // An agent's summary may have been cut within a code block; the next entry is no part of it.
+      if (heading !== undefined && isDated(entryOf(heading.title))) {
+        this.inFence = false;
+      } else {
+        this.inFence = !FENCE.test(line.text);
+        return;
+      }
+    }
+    if (line.text === '') {
+      this.last = undefined;
+    } else if (FENCE.test(line.text)) {
+      this.inFence = true;
+    } else if (heading) {
+      this.readHeading(heading.level, heading.title);
+    } else if (RULE.test(line.text) || STAMP.test(line.text)) {
+      this.closeEntry(entryOf(line.text));
+      this.begin('entry', 0);
+    } else {
+      this.readText(line);
+    }
+  }
+
+  private readHeading(level: number, title: string): void {
+    const entry = entryOf(title);
+    if (level === 2 || level === 3 || (level === 1 && isDated(entry))) {
+      this.entries.push(entry);
+    }
+    const begins = isDated(entry) || entry.storyId !== undefined;
+    const isDeeper = level > this.level && !begins;
+    if (isPatterns(title)) {
+      if (this.section !== 'patterns' || !isDeeper) {
+        this.closeEntry();
+        this.begin('patterns', level);
+      }
+    } else if (isLearnings(title)) {
+      this.begin('learnings', level);
+    } else if (this.section !== 'entry' && isDeeper) {
+      // A part of the patterns or learnings.
+      this.last = undefined;
+    } else if (this.entryLevel > 0 && level > this.entryLevel && !begins) {
+      this.begin('entry', level);
+    } else {
+      this.closeEntry(entry, level);
+      this.begin('entry', level);
+    }
+  }
+
+  private readText(line: Line): void {
+    const [, bullet] = BULLET.exec(line.text) ?? [];
+    const label = labelOf(bullet ?? line.text);
+    if (this.section === 'learnings' && line.indent <= this.learningsIndent) {
+      // The learnings were a nested list, and this is its parent's next sibling.
+      this.begin('entry', this.entryLevel);
+    }
+    if (bullet !== undefined) {
+      this.readBullet(line, bullet, label);
+      return;
+    }
+    if (label && isLearnings(label.name)) {
+      this.beginLearnings(line, -1, label.inline);
+      return;
+    }
+    if (this.last && line.indent > this.last.indent) {
+      append(this.last.list, line.text);
+      return;
+    }
+    this.last = undefined;
+    if (label?.inline !== '') {
+      return;
+    }
+    if (isPatterns(label.name)) {
+      this.begin('patterns', LABEL_LEVEL);
+    } else if (this.level === LABEL_LEVEL) {
+      this.begin('entry', this.entryLevel);
+    }
+  }
+
+  private readBullet(line: Line, bullet: string, label: Label | undefined): void {
+    const saysLearnings = label !== undefined && isLearnings(label.name);
+    if (this.section === 'patterns') {
+      this.keep(this.patterns, bullet, line.indent);
+    } else if (this.section === 'learnings') {
+      const says = saysLearnings && ONLY_LEARNING.test(label.name) ? label.inline : bullet;
+      this.keep(this.group.learnings, says, line.indent);
+    } else if (saysLearnings) {
+      this.beginLearnings(line, line.indent, label.inline);
+    } else {
+      this.keep(this.group.others, bullet, line.indent);
+    }
+  }
+
+  private beginLearnings(line: Line, indent: number, inline: string): void {
+    this.begin('learnings', LABEL_LEVEL);
+    this.learningsIndent = indent;
+    this.keep(this.group.learnings, inline, line.indent);
+  }
+
+  private keep(list: string[], text: string, indent: number): void {
+    const said = clean(text);
+    if (isPlaceholder(said)) {
+      this.last = undefined;
+    } else {
+      list.push(said);
+      this.last = { list, indent };
+    }
+  }
+
+  private begin(section: ProgressReader['section'], level: number): void {
+    this.section = section;
+    this.level = level;
+    this.learningsIndent = -1;
+    this.last = undefined;
+  }
+
+  private closeEntry(next: Partial<ProgressEntry> = {}, level = 0): void {
+    if (this.group.learnings.length > 0 || this.group.others.length > 0) {
+      this.groups.push(this.group);
+    }
+    const { date, iteration } = next;
+    this.group = {
+      ...(date === undefined ? {} : { date }),
+      ...(iteration === undefined ? {} : { iteration }),
+      learnings: [],
+      others: [],
+    };
+    this.entryLevel = level;
+    this.last = undefined;
+  }
+}
+
+/** Some agents put the newest entry at the top. What stands before the first dated entry stays the oldest. */
+function oldestFirst(groups: readonly Group[]): readonly Group[] {
+  const dated = groups.filter(group => group.date !== undefined || group.iteration !== undefined);
+  let steps = 0;
+  for (const [i, group] of dated.slice(1).entries()) {
+    steps += Math.sign(compareTimes(group, dated[i] ?? group));
+  }
+  const [first] = dated;
+  if (steps >= 0 || first === undefined) {
+    return groups;
+  }
+  const from = groups.indexOf(first);
+  return [...groups.slice(0, from), ...groups.slice(from).reverse()];
+}
+
+function compareTimes(a: Group, b: Group): number {
+  if (a.date !== undefined && b.date !== undefined) {
+    const length = Math.min(a.date.length, b.date.length);
+    const [one, other] = [a.date.slice(0, length), b.date.slice(0, length)];
+    if (one !== other) {
+      return one < other ? -1 : 1;
+    }
+  }
+  return a.iteration !== undefined && b.iteration !== undefined ? a.iteration - b.iteration : 0;
+}
+
+function append(list: string[], text: string): void {
+  const end = list.length - 1;
+  const whole = list[end];
+  if (whole !== undefined && whole.length < MAX_LINE) {
+    list[end] = `${whole} ${clean(text)}`.slice(0, MAX_LINE).trimEnd();
+  }
+}
