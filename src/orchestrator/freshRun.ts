@@ -2,6 +2,7 @@ import { payerOf } from './agents/agentEnv.ts';
 import { refreshHandoff } from './briefing.ts';
 import type { Disposable } from './emitter.ts';
 import { removeRestorePoints } from './git/restorePoints.ts';
+import { hasTracked } from './git/trackedFile.ts';
 import { writeHandoff } from './handoff.ts';
 import { recordOwedCommits, runIteration, settleCutOff } from './iteration.ts';
 import { storyChanges } from './judge.ts';
@@ -10,6 +11,7 @@ import { appendError } from './planLog.ts';
 import { type Decision, decide, type Verdict } from './policy.ts';
 import { EXIT_CODES } from './run/eventCodes.ts';
 import type { RunRequest } from './run/inbox.ts';
+import { clearOldRuns } from './run/oldRuns.ts';
 import { identify } from './run/processIdentity.ts';
 import { eventsOfRequest } from './run/requestEvents.ts';
 import { RequestWatcher } from './run/requestWatcher.ts';
@@ -22,8 +24,8 @@ import { tellPendingHints } from './tellHints.ts';
 import { waitForSignal } from './waiting.ts';
 import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
-/** Older runs can no longer be rolled back to by their numbers. */
-const RUNS_WITH_RESTORE_POINTS = 20;
+/** Of older runs only the journals are kept, and they can no longer be rolled back to by their numbers. */
+const RUNS_KEPT = 20;
 
 /** The steps of one run. What they share is in the {@link RunContext}. */
 export class FreshRun {
@@ -66,7 +68,7 @@ export class FreshRun {
       ...(head === undefined ? {} : { startCommit: head }),
     });
     await this.open();
-    this.tidying = this.forgetOldRestorePoints();
+    this.tidying = this.tidyUp();
     // Awaited at the end; until then a failure must not count as unhandled.
     this.tidying.catch(() => undefined);
   }
@@ -208,14 +210,25 @@ export class FreshRun {
     };
   }
 
-  /** Their commits stay as long as git's own rules keep them; the refs would pile up for ever. */
-  private async forgetOldRestorePoints(): Promise<void> {
-    const { files } = this.context.options;
-    try {
-      const kept = (await runIds(files)).slice(-RUNS_WITH_RESTORE_POINTS);
-      await removeRestorePoints(files.workspace, kept);
-    } catch (error) {
-      this.context.warn('restorePointsNotRemoved', String(error));
+  /** Restore points and transcripts would pile up for ever. Commits stay as long as git's own rules keep them. */
+  private async tidyUp(): Promise<void> {
+    const { files, runId } = this.context.options;
+    const { workspace } = files;
+    const kept = async () =>
+      [...new Set([...(await runIds(files)).slice(-RUNS_KEPT), runId])].sort();
+    const tasks = [
+      ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
+      [
+        'oldRunsNotCleared',
+        async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),
+      ],
+    ] as const;
+    for (const [code, task] of tasks) {
+      try {
+        await task();
+      } catch (error) {
+        this.context.warn(code, String(error));
+      }
     }
   }
 

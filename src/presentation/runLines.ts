@@ -113,6 +113,8 @@ export function warningWords(
       return t('The folder of the state went away while an agent worked: {0}', words);
     case 'errorsLogNotWritten':
       return t('errors.log could not be written: {0}', words);
+    case 'oldRunsNotCleared':
+      return t('Files of old runs could not be removed: {0}', words);
     default:
       return `${code}: ${words}`;
   }

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -546,5 +557,66 @@ describe('git', () => {
         .sort(),
       [1, 2].map(n => `${runId}/${n} ${starts[n - 1]}`),
     );
+  });
+});
+
+const canLink = { skip: process.platform === 'win32' && 'links need rights there' };
+
+describe('old runs', canLink, () => {
+  test('keep their journals; the last 20 runs stay whole, and nothing of others is touched', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { files } = workspace;
+    const idOf = (n: number) => `2026-01-${String(n).padStart(2, '0')}T00-00-00-000-aaaaaa`;
+    const ids = Array.from({ length: 25 }, (_, index) => idOf(index + 1));
+    const started = await workspace.script([['stay']]);
+    const begin = await workspace.event('run.started');
+    started.child.kill('SIGINT');
+    await started.finished;
+    const [first = ''] = await workspace.runIds();
+    const journal = await readFile(files.journalFile(first), 'utf8');
+    await rm(files.runDir(first), { recursive: true });
+    for (const id of ids) {
+      await mkdir(files.iterationDir(id, 1), { recursive: true });
+      await writeFile(path.join(files.iterationDir(id, 1), 'stream.jsonl'), 'much');
+      await writeFile(files.inboxFile(id), '');
+      await writeFile(files.logFile(id), 'words');
+      await writeFile(files.journalFile(id), journal.replaceAll(begin.runId, id));
+    }
+    // A start that came to no run; somebody's own note; a link; a run that came with the repository.
+    const failed = '2026-01-01T00-00-00-000-failed';
+    await mkdir(files.runDir(failed));
+    await writeFile(files.logFile(failed), 'There is no plan.');
+    await writeFile(path.join(files.runDir(idOf(1)), 'note.txt'), 'mine');
+    const outside = path.join(workspace.notesDir, 'outside');
+    await rename(files.iterationDir(idOf(2), 1), outside);
+    await rm(path.dirname(files.iterationDir(idOf(2), 1)), { recursive: true });
+    await symlink(workspace.notesDir, path.dirname(files.iterationDir(idOf(2), 1)));
+    await promisify(execFile)('git', ['add', '-f', files.runDir(idOf(3))], {
+      cwd: workspace.folder,
+      env: workspace.env,
+    });
+
+    const run = workspace.script([['work']], '--new');
+    assert.equal((await run.finished).code, 0, (await run.finished).stderr);
+    const left = async (id: string) => (await readdir(files.runDir(id))).sort();
+    const whole = ['inbox.jsonl', 'iterations', 'journal.jsonl', 'loop.log'];
+    assert.deepEqual(await left(idOf(1)), ['journal.jsonl', 'note.txt']);
+    assert.deepEqual(await left(idOf(2)), ['journal.jsonl']);
+    assert.deepEqual(await left(idOf(3)), whole);
+    for (const id of ids.slice(3, 6)) {
+      assert.deepEqual(await left(id), ['journal.jsonl'], id);
+    }
+    for (const id of ids.slice(6)) {
+      assert.deepEqual(await left(id), whole, id);
+    }
+    assert.equal(existsSync(files.runDir(failed)), false);
+    assert.deepEqual(await readdir(outside), ['stream.jsonl']);
+    assert.deepEqual(await workspace.events('warning'), []);
+
+    const { code, stdout } = await workspace.cli('receipt', '--run', idOf(4)).finished;
+    assert.deepEqual([code, stdout.includes(idOf(4))], [0, true]);
+    const raw = await workspace.cli('logs', '--raw', '--iteration', '1', '--run', idOf(4)).finished;
+    assert.deepEqual([raw.code, raw.stdout], [1, '']);
+    assert.match(raw.stderr, /raw stream of iteration 1 is gone; "ralph-fresh logs --iteration 1"/);
   });
 });

@@ -14,3 +14,17 @@ export async function isTracked(file: string): Promise<boolean> {
   const place = `:(top,icase,literal)${prefix}${path.basename(file)}`;
   return (await runGit(dir, '--no-optional-locks', 'ls-files', '-z', '--', place)) !== '';
 }
+
+/**
+ * Whether git has anything at or below a place in its index.
+ * @param dir absolute path of a folder in the work tree
+ * @param place relative to it, with forward slashes
+ * @throws git's words, also outside a repository
+ */
+export async function hasTracked(dir: string, place: string): Promise<boolean> {
+  const found = await runGit(
+    dir,
+    ...['--no-optional-locks', 'ls-files', '-z', '--', `:(icase,literal)${place}`],
+  );
+  return found !== '';
+}

@@ -1,0 +1,49 @@
+import { readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { requirePlainFolders } from './plainFile.ts';
+import { isRunId, type RunFiles } from './runFiles.ts';
+
+/** What a run leaves beside its journal: prompts, what agents printed, outputs of checks, requests, the loop's own words. */
+const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
+
+/**
+ * Removes what old runs left beside their journals, and folders of starts that came to no run. The journal stays: it
+ * tells the whole run, names the commits that a story can be taken back by, and says how a story came to be done.
+ * Whatever else lies in these folders stays, too. A link is removed, never followed. Killed halfway, the next call goes on.
+ *
+ * @param kept ids of the runs that stay whole, the oldest first; what is younger than the first of them stays as well
+ * @param isForeign whether files at a place, relative to the workspace and with forward slashes, came with the repository
+ * @throws {HumanError} when a folder on the way is a link
+ * @throws the system's error when something cannot be removed
+ */
+export async function clearOldRuns(
+  files: RunFiles,
+  kept: readonly string[],
+  isForeign: (place: string) => Promise<boolean>,
+): Promise<void> {
+  requirePlainFolders(files.runsDir);
+  const [oldestKept] = kept;
+  const entries = await readdir(files.runsDir, { withFileTypes: true });
+  const old = entries
+    .filter(entry => entry.isDirectory() && isRunId(entry.name))
+    .map(entry => entry.name)
+    .filter(id => oldestKept !== undefined && id < oldestKept && !kept.includes(id));
+  for (const id of old) {
+    const dir = files.runDir(id);
+    const names = await readdir(dir);
+    const bulk = names.filter(name => BULK.includes(name));
+    if ((names.length > 0 && bulk.length === 0) || (await isForeign(placeOf(files, dir)))) {
+      continue;
+    }
+    for (const name of bulk) {
+      await rm(path.join(dir, name), { recursive: true, force: true });
+    }
+    if (bulk.length === names.length) {
+      await rmdir(dir);
+    }
+  }
+}
+
+function placeOf({ workspace }: RunFiles, dir: string): string {
+  return path.relative(workspace, dir).split(path.sep).join('/');
+}
