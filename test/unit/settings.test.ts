@@ -228,7 +228,8 @@ describe('a file of settings', () => {
       preset: 'codex',
       apiKey: 'remove',
     };
-    for (const [setting, value] of Object.entries(values)) {
+    const autoMode: [string, unknown] = ['permissionMode', 'auto'];
+    for (const [setting, value] of [...Object.entries(values), autoMode]) {
       const text = `{\n  "agent": "demo",\n  ${JSON.stringify(setting)}: ${JSON.stringify(value)}\n}`;
       assert.deepEqual(ofPerson(text), { agent: 'demo', [setting]: value });
       assert.throws(

@@ -221,11 +221,11 @@ describe('what was set in the window', () => {
     const { given, refused } = find({
       claudePath: { workspace: [hostile[0], undefined] },
       preset: { workspace: [undefined, hostile[1]] },
-      permissionMode: { workspace: [hostile[2], undefined] },
+      permissionMode: { workspace: [hostile[2], 'auto'] },
       apiKey: { workspace: [hostile[3], undefined] },
     });
     assert.deepEqual(given, {});
-    assert.equal(refused.length, 4);
+    assert.equal(refused.length, 5);
     assert.deepEqual(find({ permissionMode: { person: 'bypassPermissions' } }).given, {
       permissionMode: 'bypassPermissions',
     });

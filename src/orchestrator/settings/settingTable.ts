@@ -181,6 +181,9 @@ const PERMISSION_MODES = [
 
 const always = () => true;
 
+/** Claude Code takes neither from a repository's own settings. */
+const WIDE_MODES: ReadonlySet<unknown> = new Set(['auto', 'bypassPermissions']);
+
 const SETTINGS = {
   agent: { kind: oneOf(AGENTS), flag: '--agent <name>' },
   model: { kind: name, flag: '--model <name>' },
@@ -211,7 +214,7 @@ const SETTINGS = {
   permissionMode: {
     kind: oneOf(PERMISSION_MODES),
     flag: '--permission-mode <mode>',
-    isPersonal: mode => mode === 'bypassPermissions',
+    isPersonal: mode => WIDE_MODES.has(mode),
   },
   skipPermissions: { kind: onOff, flag: '--dangerously-skip-permissions', isPersonal: always },
   claudePath: { kind: program, flag: '--claude-path <path>', isPersonal: always },
