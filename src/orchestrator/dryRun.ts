@@ -32,6 +32,14 @@ class UnwrittenJournal implements Journal {
   sync(): void {
     // There is no file.
   }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  restore(): void {
+    // There is none.
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { payerOf } from './agents/agentEnv.ts';
 import { refreshHandoff } from './briefing.ts';
 import type { Disposable } from './emitter.ts';
@@ -20,12 +21,16 @@ import type { RunState } from './run/runState.ts';
 import type { Preparation, RunContext } from './runContext.ts';
 import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { StateKeeper } from './stateKeeper.ts';
 import { tellPendingHints } from './tellHints.ts';
 import { waitForSignal } from './waiting.ts';
 import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
 /** Of older runs only the journals are kept, and they can no longer be rolled back to by their numbers. */
 const RUNS_KEPT = 20;
+
+/** From the moment that the state is found to be gone until it is put back, in ms. */
+const SETTLE_MS = 500;
 
 /** The steps of one run. What they share is in the {@link RunContext}. */
 export class FreshRun {
@@ -34,6 +39,7 @@ export class FreshRun {
   private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
+  private readonly keeper: StateKeeper;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
@@ -42,7 +48,8 @@ export class FreshRun {
   constructor(context: RunContext, inboxFrom: number) {
     this.context = context;
     this.inboxFrom = inboxFrom;
-    context.onLook(() => this.requests?.look());
+    this.keeper = new StateKeeper(context, () => this.requests?.watchAgain());
+    context.onLook(() => this.look());
   }
 
   async start(): Promise<void> {
@@ -154,8 +161,14 @@ export class FreshRun {
   async end({ outcome, detail }: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
     const { context } = this;
     // Once more, so that a tick in the last moment is not lost.
-    await Promise.all([context.look(), this.tidying]);
+    try {
+      await Promise.all([context.isDisplaced ? undefined : context.look(), this.tidying]);
+    } catch (error) {
+      // What is gone of the state and cannot be put back must not hide how the run ended.
+      context.warn('stateDamaged', String(error));
+    }
     this.requests?.dispose();
+    this.requests = undefined;
     this.stopListener?.dispose();
     this.windows?.dispose();
     try {
@@ -165,7 +178,9 @@ export class FreshRun {
         completed: outcome === 'completed',
         ...(detail === undefined ? {} : { completion_message: detail }),
       };
-      await writeHandoff(context.options.files, context.handoff);
+      if (!context.isDisplaced) {
+        await writeHandoff(context.options.files, context.handoff);
+      }
     } catch (error) {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
       context.warn('handoffNotWritten', String(error));
@@ -271,13 +286,7 @@ export class FreshRun {
         process.stderr.write(`The stop could not be recorded: ${error}\n`);
       }
     });
-    requests.onDamage(place => {
-      try {
-        context.warn('stateDamaged', place);
-      } catch {
-        // As below: the loop meets it at its next event.
-      }
-    });
+    requests.onDamage(place => void this.mend(place));
     requests.onError(error => {
       try {
         context.warn('inboxUnreadable', error.message);
@@ -285,6 +294,38 @@ export class FreshRun {
         // The journal cannot be written either; the loop meets that at its next event and ends.
       }
     });
+  }
+
+  /** Takes what people have asked; but first their requests must have a place. */
+  private async look(): Promise<void> {
+    if (this.requests === undefined) {
+      return;
+    }
+    await this.keeper.restore();
+    await this.requests?.look();
+  }
+
+  /** Beside the agent: whoever watches finds the run again. */
+  private async mend(place: string): Promise<void> {
+    const { context } = this;
+    // Whoever removes the folder may still be at it.
+    await delay(SETTLE_MS, undefined, { ref: false });
+    if (this.requests === undefined) {
+      return;
+    }
+    try {
+      if (!(await this.keeper.restore()) && place === context.options.files.stateFile) {
+        // Something else is there, which is not the loop's to remove.
+        context.warn('stateDamaged', place);
+      }
+    } catch (error) {
+      if (context.isDisplaced) {
+        // Two agents must not work on the same files. Why the run ends is told where the loop meets this.
+        context.options.stop.request('end', 'stateFile');
+      } else {
+        process.stderr.write(`The state could not be restored yet: ${error}\n`);
+      }
+    }
   }
 
   private wakeIfAbout(storyId: string): void {

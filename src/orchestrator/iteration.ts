@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { brief } from './briefing.ts';
@@ -398,7 +399,7 @@ async function keepRestorePoint(
 /** It is needed until the iteration is judged, and would fill the disk after a thousand. */
 async function removeKept(context: RunContext, iteration: number): Promise<void> {
   const dir = context.dir(iteration);
-  for (const name of await readdir(dir)) {
+  for (const name of existsSync(dir) ? await readdir(dir) : []) {
     if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
       await rm(path.join(dir, name), { force: true });
     }

@@ -94,6 +94,8 @@ export class RunContext {
       }
     | undefined;
   handoff: RalphFreshHandoff;
+  /** Another loop works here by now, and what both would write is its own. */
+  isDisplaced = false;
   /** What is left to do of the last iteration's files; the next one may begin meanwhile. */
   finishing: Promise<unknown> | undefined;
   private workTree: Promise<WorkTreeStatus> | undefined;
@@ -263,7 +265,7 @@ export class RunContext {
   async writeStateFile(active: boolean): Promise<void> {
     const { files, runId, stop } = this.options;
     // Written again after somebody asked to cancel through it, it would hide that request.
-    if (active && stop.requested) {
+    if (this.isDisplaced || (active && stop.requested)) {
       return;
     }
     requirePlainState(files, runId);

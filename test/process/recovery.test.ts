@@ -16,7 +16,15 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { fakeAgent, openStories, type PrdStory, until, Workspace } from '../support/ralph.ts';
+import { identify } from '../../src/orchestrator/run/processIdentity.ts';
+import {
+  fakeAgent,
+  isAlive,
+  openStories,
+  type PrdStory,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
 
 /** Loaded into the loop's process. */
 const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
@@ -560,6 +568,88 @@ describe('git', () => {
   });
 });
 
+// An open file cannot be removed on Windows.
+const posixFiles = { skip: process.platform === 'win32' && 'files that are open stay' };
+
+describe('an agent that removes the state (git clean -fdx)', {
+  concurrency: 3,
+  ...posixFiles,
+}, () => {
+  const clean = { delete: '.omc/state' };
+
+  test('the run puts its own files back and goes on; the journal has all of it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const { files } = workspace;
+    const cli = workspace.script(
+      [['work'], [clean, 'work'], ['work']],
+      ...['--verify', 'test -f US-001.txt'],
+    );
+    const { code, stderr } = await cli.finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    const [runId] = await workspace.runIds();
+    assert.equal((await workspace.runIds()).length, 1);
+    const events = await workspace.journal(runId);
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, index) => index + 1),
+    );
+    assert.deepEqual(await outcomes(workspace), ['storyDone', 'storyDone', 'storyDone']);
+    assert.deepEqual(
+      (await workspace.events('warning')).map(({ code }) => code),
+      ['stateDamaged'],
+    );
+    assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
+    assert.equal(JSON.parse(await readFile(files.stateFile, 'utf8')).active, false);
+    assert.equal(existsSync(files.lockFile), false);
+    const { stdout } = await workspace.cli('status').finished;
+    assert.match(stdout, /COMPLETE after 3 iterations/);
+  });
+
+  test('while its agent works it can be watched and stopped again, and no second loop begins', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script([[clean, { wait: 'never' }]]);
+    const agent = await workspace.agent();
+    await until('the journal again', async () => (await workspace.events('warning')).length > 0);
+    const second = await workspace.script([['work']]).finished;
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /already going on/);
+    const stop = await workspace.cli('stop').finished;
+    assert.deepEqual([stop.code, (await cli.finished).code], [0, 130]);
+    assert.equal(isAlive(agent), false);
+    const resumed = await workspace.script([['stay'], ['work']]).finished;
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
+  test('another loop has begun meanwhile: the run ends, says why, and leaves that one alone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const { files } = workspace;
+    // As good as a loop: a process that lives, this one.
+    const owner = `${JSON.stringify({ ...(await identify(process.pid)), runId: 'other-run' })}\n`;
+    const state = '{"active":true,"run_id":"other-run"}\n';
+    const cli = workspace.script([
+      [
+        { delete: '.omc/state/runs' },
+        { write: ['.omc/state/ralph-fresh-lock.json', owner] },
+        { write: ['.omc/state/ralph-fresh-state.json', state] },
+        'work',
+      ],
+    ]);
+    const { code, stderr } = await cli.finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(`^ralph-fresh: .*another loop \\(process ${process.pid}\\) has begun here`),
+    );
+    assert.equal(await readFile(files.lockFile, 'utf8'), owner);
+    assert.equal(await readFile(files.stateFile, 'utf8'), state);
+    const [ended] = await workspace.events('run.ended');
+    assert.deepEqual([ended?.outcome, /another loop/.test(ended?.detail ?? '')], ['error', true]);
+  });
+});
+
 const canLink = { skip: process.platform === 'win32' && 'links need rights there' };
 
 describe('old runs', canLink, () => {
@@ -570,6 +660,7 @@ describe('old runs', canLink, () => {
     const ids = Array.from({ length: 25 }, (_, index) => idOf(index + 1));
     const started = await workspace.script([['stay']]);
     const begin = await workspace.event('run.started');
+    await workspace.event('agent.init');
     started.child.kill('SIGINT');
     await started.finished;
     const [first = ''] = await workspace.runIds();

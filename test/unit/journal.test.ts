@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
@@ -43,6 +43,35 @@ async function readNew(reader: JournalReader): Promise<string[]> {
 }
 
 describe('a journal', () => {
+  test('that somebody removed or replaced comes back whole, and goes on', {
+    skip: process.platform === 'win32' && 'a file that is open cannot be removed',
+  }, async () => {
+    const elsewhere = path.join(temp.path, 'elsewhere');
+    await writeFile(elsewhere, 'mine');
+    const journal = await JournalWriter.open(file);
+    const reader = new JournalReader(file);
+    try {
+      journal.append(text('one'));
+      assert.deepEqual(await readNew(reader), ['one']);
+      assert.equal(journal.isInPlace(), true);
+      await rm(path.dirname(file), { recursive: true });
+      journal.append(text('two'));
+      assert.equal(journal.isInPlace(), false);
+      journal.restore();
+      assert.deepEqual(await readNew(reader), ['two']);
+      await rm(file);
+      await symlink(elsewhere, file);
+      journal.restore();
+      journal.append(text('three'));
+      assert.equal(journal.isInPlace(), true);
+    } finally {
+      journal.close();
+    }
+    assert.deepEqual(words(await readJournal(file)), ['one', 'two', 'three']);
+    assert.deepEqual(await readdir(path.dirname(file)), ['journal.jsonl']);
+    assert.equal(await readFile(elsewhere, 'utf8'), 'mine');
+  });
+
   test('gives back what was appended, numbered and dated, one line each', async () => {
     const before = Date.now();
     const written = await append(text('one'), text('two\nlines \u2028 "quoted" 😀'));

@@ -106,4 +106,12 @@ class MemoryJournal implements Journal {
   sync(): void {
     // Nothing is on the disk.
   }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  restore(): void {
+    // As above.
+  }
 }

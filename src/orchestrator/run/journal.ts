@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -28,6 +32,10 @@ const CUT_MARK = ' […]';
 export interface Journal {
   append(body: RunEventBody): RunEvent;
   sync(): void;
+  /** Whether the file at its place is still the one that is written. */
+  isInPlace(): boolean;
+  /** Puts it back there with all that was written, if somebody has removed or replaced it. */
+  restore(): void;
   readonly onDidAppend: JournalWriter['onDidAppend'];
 }
 
@@ -38,7 +46,7 @@ export interface Journal {
  */
 export class JournalWriter implements Journal {
   private readonly file: string;
-  private readonly fd: number;
+  private fd: number;
   private seq: number;
   /** Bytes of whole lines; there is no other writer. */
   private size: number;
@@ -113,6 +121,39 @@ export class JournalWriter implements Journal {
     fsyncSync(this.fd);
   }
 
+  isInPlace(): boolean {
+    const found = lstatSync(this.file, { bigint: true, throwIfNoEntry: false });
+    const own = fstatSync(this.fd, { bigint: true });
+    return found?.ino === own.ino && found.dev === own.dev;
+  }
+
+  /**
+   * A file that was removed lives for as long as it is open, so nothing of it is lost. What is at its place by now goes.
+   * @throws {HumanError} when a folder on the way is a link
+   * @throws the system's error when it cannot be written; the old one is written on then
+   */
+  restore(): void {
+    if (this.isInPlace()) {
+      return;
+    }
+    requirePlainFolders(path.dirname(this.file));
+    mkdirSync(path.dirname(this.file), { recursive: true });
+    const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
+    const temporary = `${this.file}.${randomBytes(8).toString('hex')}.tmp`;
+    const fd = openSync(temporary, O_RDWR | O_APPEND | O_CREAT | O_EXCL | PLAIN, 0o644);
+    try {
+      copy(this.fd, fd, this.size);
+      fsyncSync(fd);
+      renameSync(temporary, this.file);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+    closeSync(this.fd);
+    this.fd = fd;
+  }
+
   close(): void {
     closeSync(this.fd);
     this.appendEmitter.dispose();
@@ -165,6 +206,21 @@ function fitLine(whole: RunEvent): { event: RunEvent; text: string } {
     event = JSON.parse(text) as RunEvent;
   }
   return { event, text };
+}
+
+/** @param size of what is there, in bytes */
+function copy(from: number, to: number, size: number): void {
+  const buffer = Buffer.alloc(READ_CHUNK_BYTES);
+  for (let at = 0; at < size; ) {
+    const length = readSync(from, buffer, 0, Math.min(buffer.length, size - at), at);
+    if (length === 0) {
+      throw new Error(`A journal of ${size} bytes ends after ${at}.`);
+    }
+    for (let written = 0; written < length; ) {
+      written += writeSync(to, buffer, written, length - written);
+    }
+    at += length;
+  }
 }
 
 function damaged(file: string): HumanError {

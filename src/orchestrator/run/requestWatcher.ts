@@ -18,12 +18,15 @@ export class RequestWatcher implements Disposable {
   private readonly runId: string;
   private readonly inbox: InboxReader;
   private readonly watchers: FSWatcher[] = [];
+  /** What the loop writes in these folders. */
+  private readonly ownNames: ReadonlySet<string>;
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
   /** A look that has not begun yet, and so will see all that is there now. */
   private nextLook: Promise<void> | undefined;
   private lastErrors = new Map<string, string>();
   private isDamageTold = false;
+  private restores = 0;
   private isDisposed = false;
   private readonly requestEmitter = new Emitter<RunRequest>();
   /** A line of the inbox. */
@@ -49,12 +52,28 @@ export class RequestWatcher implements Disposable {
     this.runId = runId;
     this.inbox = new InboxReader(files.inboxFile(runId), inboxFrom);
     const ownFiles = [files.journalFile(runId), files.handoffFile, files.promptFile];
-    const ownNames = new Set(ownFiles.map(file => path.basename(file)));
-    for (const dir of [files.stateDir, files.runDir(runId)]) {
+    this.ownNames = new Set(ownFiles.map(file => path.basename(file)));
+    this.watch();
+    this.timer = setInterval(() => void this.look(), POLL_MS);
+  }
+
+  /** The folders are new ones: they were removed, and put back by the loop. */
+  watchAgain(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this.restores += 1;
+    this.isDamageTold = false;
+    this.closeWatchers();
+    this.watch();
+  }
+
+  private watch(): void {
+    for (const dir of [this.files.stateDir, this.files.runDir(this.runId)]) {
       try {
         const watcher = watch(dir, (_event, name) => {
           // What the loop itself writes all the time is no request.
-          if (name === null || !(ownNames.has(name) || name.endsWith('.tmp'))) {
+          if (name === null || !(this.ownNames.has(name) || name.endsWith('.tmp'))) {
             void this.look();
           }
         });
@@ -65,7 +84,12 @@ export class RequestWatcher implements Disposable {
         // As above: no file events here, the slow look is enough.
       }
     }
-    this.timer = setInterval(() => void this.look(), POLL_MS);
+  }
+
+  private closeWatchers(): void {
+    for (const watcher of this.watchers.splice(0)) {
+      watcher.close();
+    }
   }
 
   /** Looks now; resolves when everything that was there has been told. */
@@ -81,9 +105,7 @@ export class RequestWatcher implements Disposable {
   dispose(): void {
     this.isDisposed = true;
     clearInterval(this.timer);
-    for (const watcher of this.watchers) {
-      watcher.close();
-    }
+    this.closeWatchers();
     this.requestEmitter.dispose();
     this.cancelEmitter.dispose();
     this.damageEmitter.dispose();
@@ -116,6 +138,7 @@ export class RequestWatcher implements Disposable {
   }
 
   private async lookAtState(): Promise<void> {
+    const { restores } = this;
     const text = await readPlainFile(this.files.stateFile, MAX_STATE_BYTES);
     if (text !== undefined) {
       if (!isActive(text.toString('utf8'))) {
@@ -127,7 +150,7 @@ export class RequestWatcher implements Disposable {
       await sleep(SETTLE_MS, undefined, { ref: false });
     }
     const damage = this.damage();
-    if (this.isDisposed) {
+    if (this.isDisposed || restores !== this.restores) {
       return;
     }
     if (damage === undefined) {
