@@ -4,6 +4,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
+import { buildSplit, type SplitOptions } from './lib/splitBundle.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const minify = process.argv.includes('--minify');
@@ -33,30 +34,82 @@ const node: BuildOptions = {
     js: [
       "import { createRequire as ralphFreshRequire } from 'node:module';",
       "import { fileURLToPath as ralphFreshPath } from 'node:url';",
-      'const require = ralphFreshRequire(import.meta.url);',
-      'const __filename = ralphFreshPath(import.meta.url);',
+      // "Pure": where nothing uses them they may go.
+      'const require = /* @__PURE__ */ ralphFreshRequire(import.meta.url);',
+      'const __filename = /* @__PURE__ */ ralphFreshPath(import.meta.url);',
     ].join('\n'),
   },
   format: 'esm',
 };
 
-/**
- * The YAML library is a fourth of the extension's code, and few windows ever meet a YAML story file: it
- * stays in a file of its own, loaded by the first call.
- */
-const lazyYaml: Plugin = {
-  name: 'lazy-yaml',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^yaml$/ }, () => ({ path: 'yaml', namespace: 'lazy-yaml' }));
-    onResolve({ filter: /^\.\/yaml\.cjs$/ }, ({ path: file }) => ({ path: file, external: true }));
-    onLoad({ filter: /.*/, namespace: 'lazy-yaml' }, () => ({
-      contents: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'visit']
-        .map(name => `export const ${name} = (...args) => require('./yaml.cjs').${name}(...args);`)
-        .join('\n'),
-      resolveDir: root,
-    }));
-  },
+/** A library in a file of its own beside the bundles, loaded by the first call of one of its functions. */
+interface OwnFile {
+  readonly library: string;
+  readonly file: string;
+  readonly functions: readonly string[];
+  /** What the file is made of, when it is not what Node would load. */
+  readonly source?: string;
+}
+
+/** A fourth of the extension's code, and few windows ever meet a YAML story file. */
+const YAML: OwnFile = {
+  library: 'yaml',
+  file: 'yaml.cjs',
+  functions: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'visit'],
+  // Its main file for Node is in many parts.
+  source: './node_modules/yaml/browser/index.js',
 };
+
+/** Another fourth, and a window whose folder has seen no run checks nothing before a person does something. */
+const ZOD: OwnFile = {
+  library: 'zod',
+  file: 'zod.cjs',
+  functions: [
+    ...['array', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject'],
+    ...['number', 'object', 'record', 'strictObject', 'string', 'unknown'],
+  ],
+};
+
+function libraryFile({ file, functions, library, source = library }: OwnFile): BuildOptions {
+  return {
+    ...shared,
+    stdin: {
+      contents: `export { ${functions.join(', ')} } from '${source}';`,
+      resolveDir: root,
+    },
+    outfile: path.join(outdir, file),
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    // VS Code's extension host reports every look at this global as an error; zod takes one at start.
+    define: { navigator: 'undefined' },
+  };
+}
+
+function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
+  return {
+    name: `lazy-${library}`,
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: new RegExp(`^${library}$`) }, () => ({
+        path: library,
+        namespace: `lazy-${library}`,
+      }));
+      onResolve({ filter: new RegExp(`^\\./${library}\\.cjs$`) }, () => ({
+        path: `./${file}`,
+        external: true,
+      }));
+      onLoad({ filter: /.*/, namespace: `lazy-${library}` }, () => ({
+        contents: functions
+          .map(
+            name => `const lazy_${name} = (...args) => require('./${file}').${name}(...args);
+              export { lazy_${name} as ${name} };`,
+          )
+          .join('\n'),
+        resolveDir: root,
+      }));
+    },
+  };
+}
 
 /** Libraries that few calls of the program need, loaded by the first use; what they export as it is imported. */
 const LAZY_LIBRARIES: Readonly<Record<string, string>> = {
@@ -92,28 +145,18 @@ const ownProgram: Plugin = {
   },
 };
 
+/** What a window needs only when somebody asks for it is loaded then, from files of their own. */
+const extension: SplitOptions = {
+  ...node,
+  absWorkingDir: root,
+  plugins: [loadedByFirstCall(YAML), loadedByFirstCall(ZOD)],
+  target: 'node22',
+  external: ['vscode'],
+};
+
 const bundles: BuildOptions[] = [
-  {
-    ...shared,
-    entryPoints: ['node_modules/yaml/browser/index.js'],
-    outfile: path.join(outdir, 'yaml.cjs'),
-    platform: 'node',
-    target: 'node22',
-    format: 'cjs',
-  },
-  {
-    ...node,
-    plugins: [lazyYaml],
-    entryPoints: { extension: 'src/extension.ts' },
-    // What a window needs only when somebody asks for it is loaded then, from files of their own.
-    splitting: true,
-    chunkNames: 'extension-[name]-[hash]',
-    outdir,
-    target: 'node22',
-    external: ['vscode'],
-    // VS Code's extension host reports every look at this global as an error; zod takes one at start.
-    define: { navigator: 'undefined' },
-  },
+  libraryFile(YAML),
+  libraryFile(ZOD),
   {
     ...node,
     plugins: [ownProgram],
@@ -127,7 +170,7 @@ const bundles: BuildOptions[] = [
     minify: false,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [lazyYaml, lazyLibraries],
+    plugins: [loadedByFirstCall(YAML), lazyLibraries],
     entryPoints: ['src/cli/program.ts'],
     outfile: path.join(outdir, 'program.cjs'),
     platform: 'node',
@@ -171,8 +214,11 @@ if (watch) {
     await bundle.watch();
   }
 } else {
-  const results = await Promise.all(bundles.map(options => build({ ...options, metafile: true })));
-  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
+  const metafiles = await Promise.all([
+    buildSplit('src/extension.ts', outdir, extension),
+    ...bundles.map(async options => (await build({ ...options, metafile: true })).metafile),
+  ]);
+  const inputs = metafiles.flatMap(made => Object.keys(made.inputs));
   writeFileSync(path.join(outdir, 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
 }
 

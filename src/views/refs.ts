@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../orchestrator/once.ts';
 
 /** Names a story to a command. `folder`: absolute path of the workspace folder. */
 export interface StoryRef {
@@ -29,35 +30,41 @@ export interface CommitRef {
   readonly hash: string;
 }
 
-const storySchema = z.looseObject({
-  folder: z.string(),
-  storyId: z.string(),
-  position: z.number().int().nonnegative().optional(),
-});
-const iterationSchema = z.looseObject({
-  folder: z.string(),
-  runId: z.string(),
-  iteration: z.number().int().positive(),
-});
-const runSchema = z.looseObject({ folder: z.string(), runId: z.string() });
-const commitSchema = z.looseObject({ folder: z.string(), hash: z.string() });
+const storySchema = once(() =>
+  refSchema(
+    z.looseObject({
+      folder: z.string(),
+      storyId: z.string(),
+      position: z.number().int().nonnegative().optional(),
+    }),
+  ),
+);
+const iterationSchema = once(() =>
+  refSchema(
+    z.looseObject({
+      folder: z.string(),
+      runId: z.string(),
+      iteration: z.number().int().positive(),
+    }),
+  ),
+);
+const runSchema = once(() => refSchema(z.looseObject({ folder: z.string(), runId: z.string() })));
+const commitSchema = once(() => refSchema(z.looseObject({ folder: z.string(), hash: z.string() })));
 
 /**
  * What a command was called on: a ref, or a line of a view, which carries its own as `ref`. Commands get
  * whatever a menu, a link or another extension passes.
- * @returns `undefined` when it is none, as from the palette
  */
-function parse<T>(schema: z.ZodType<T>, argument: unknown): T | undefined {
-  const { data } = schema
-    .or(z.looseObject({ ref: schema }).transform(({ ref }) => ref))
-    .safeParse(argument);
-  return data;
+function refSchema<T>(schema: z.ZodType<T>): z.ZodType<T> {
+  return schema.or(z.looseObject({ ref: schema }).transform(({ ref }) => ref));
 }
 
+/** @returns `undefined` when the argument names none, as from the palette */
 export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
-  parse(storySchema, argument);
+  storySchema().safeParse(argument).data;
 export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
-  parse(iterationSchema, argument);
-export const parseRunRef = (argument: unknown): RunRef | undefined => parse(runSchema, argument);
+  iterationSchema().safeParse(argument).data;
+export const parseRunRef = (argument: unknown): RunRef | undefined =>
+  runSchema().safeParse(argument).data;
 export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
-  parse(commitSchema, argument);
+  commitSchema().safeParse(argument).data;

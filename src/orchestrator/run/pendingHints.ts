@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -12,12 +13,14 @@ import { takeFileLock } from './takeFileLock.ts';
 /** More than people write. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-const hintSchema = z.looseObject({
-  id: z.string().min(1).max(100),
-  text: z.string().min(1),
-  storyId: z.string().optional(),
-  at: z.string(),
-});
+const hintSchema = once(() =>
+  z.looseObject({
+    id: z.string().min(1).max(100),
+    text: z.string().min(1),
+    storyId: z.string().optional(),
+    at: z.string(),
+  }),
+);
 
 /** A hint that waits for the next agent that it is for, whichever run that is in. */
 export interface PendingHint {
@@ -33,7 +36,7 @@ export interface PendingHint {
 export async function pendingHints(files: RunFiles): Promise<PendingHint[]> {
   const text = (await readPlainFile(files.hintsFile, MAX_BYTES))?.toString('utf8') ?? '';
   return text.split('\n').flatMap(line => {
-    const { data } = hintSchema.safeParse(jsonOf(line));
+    const { data } = hintSchema().safeParse(jsonOf(line));
     return data === undefined ? [] : [data];
   });
 }

@@ -1,25 +1,28 @@
 import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 import { takeFileLock } from './takeFileLock.ts';
 
-const ownerSchema = z.looseObject({
-  pid: z.number().int().positive(),
-  startId: z.string().optional(),
-  /** The run it works on; absent for a short writer such as a tick. */
-  runId: z.string().refine(isRunId).optional(),
-});
+const ownerSchema = once(() =>
+  z.looseObject({
+    pid: z.number().int().positive(),
+    startId: z.string().optional(),
+    /** The run it works on; absent for a short writer such as a tick. */
+    runId: z.string().refine(isRunId).optional(),
+  }),
+);
 
 const MAX_LOCK_BYTES = 4_096;
 const SHORT_WRITER_MS = 20;
 const SHORT_WRITER_LIMIT_MS = 10_000;
 
 /** The process that may write the workspace's journals. */
-export type LockOwner = z.infer<typeof ownerSchema>;
+export type LockOwner = z.infer<ReturnType<typeof ownerSchema>>;
 
 /** The held lock; `release` is safe to call twice. */
 export interface RunLock {
@@ -96,7 +99,7 @@ async function readLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
     return undefined;
   }
   try {
-    const owner = ownerSchema.parse(JSON.parse(text.toString('utf8')));
+    const owner = ownerSchema().parse(JSON.parse(text.toString('utf8')));
     // Ours always name the start where it can be known; a bare pid may be anybody's.
     return owner.startId === undefined && process.platform === 'linux' ? undefined : owner;
   } catch {

@@ -13,20 +13,23 @@ import {
 import * as z from 'zod';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
+import { once } from '../../orchestrator/once.ts';
 import { GIT_SCHEME } from '../contributions.ts';
 import type { Folders } from '../folders/folders.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 
-const querySchema = z.object({
-  folder: z.string(),
-  commit: z.string(),
-  path: z.string(),
-  /** On which side of a diff it is shown. */
-  side: z.enum(['before', 'after']),
-});
+const querySchema = once(() =>
+  z.object({
+    folder: z.string(),
+    commit: z.string(),
+    path: z.string(),
+    /** On which side of a diff it is shown. */
+    side: z.enum(['before', 'after']),
+  }),
+);
 
 /** A file of a commit as a document. */
-export type GitDocument = z.infer<typeof querySchema>;
+export type GitDocument = z.infer<ReturnType<typeof querySchema>>;
 
 /** @param folder absolute path of the workspace folder whose repository it is */
 export function gitUri(
@@ -47,7 +50,7 @@ export function gitDocument(uri: Uri): GitDocument | undefined {
     return undefined;
   }
   try {
-    return querySchema.parse(JSON.parse(uri.query));
+    return querySchema().parse(JSON.parse(uri.query));
   } catch {
     // Anybody can make a uri.
     return undefined;
