@@ -121,3 +121,5 @@ export const Tool = {
   listStories: 'ralph_list_stories',
   startRun: 'ralph_start_run',
 } as const;
+
+export type ToolName = (typeof Tool)[keyof typeof Tool];

@@ -1,6 +1,6 @@
 import {
   commands,
-  EventEmitter,
+  type EventEmitter,
   type LogOutputChannel,
   l10n,
   type TreeDataProvider,
@@ -13,7 +13,7 @@ import { HumanError } from '../../orchestrator/humanError.ts';
 import { readJournal } from '../../orchestrator/run/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
-import { Command, View } from '../contributions.ts';
+import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
@@ -37,13 +37,10 @@ const FOLLOW_MS = 100;
 /** Of a story's id in a quick pick, in UTF-16 units. */
 const MAX_ID = 60;
 
-/** The Iterations view: what the active folder's runs have done, the newest first. */
+/** The lines of the Iterations view: what the active folder's runs have done, the newest first. */
 export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
   private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(
-    new EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>(),
-  );
-  readonly onDidChangeTreeData = this.changeEmitter.event;
+  private readonly changeEmitter: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>;
   private readonly runs: ActiveRun;
   private readonly folders: Folders;
   private readonly view: TreeView<IterationTreeNode>;
@@ -51,12 +48,19 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
   private iterations: readonly IterationNode[] = [];
   private earlier: readonly RunNode[] = [];
 
-  constructor(runs: ActiveRun, folders: Folders, documents: RunDocuments, log: LogOutputChannel) {
+  /** @param changed is told of lines that say something else than before */
+  constructor(
+    runs: ActiveRun,
+    folders: Folders,
+    view: TreeView<IterationTreeNode>,
+    changed: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>,
+    documents: RunDocuments,
+    log: LogOutputChannel,
+  ) {
     this.runs = runs;
     this.folders = folders;
-    this.view = this.store.add(
-      window.createTreeView(View.iterations, { treeDataProvider: this, showCollapseAll: true }),
-    );
+    this.view = view;
+    this.changeEmitter = changed;
     this.store.add(this.view.onDidChangeVisibility(() => this.update()));
     const update = this.store.add(new Soon(() => this.update(), FOLLOW_MS));
     this.store.add(runs.onDidChange(() => update.call()));
@@ -103,10 +107,6 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
 
   getTreeItem(node: IterationTreeNode): TreeItem {
     return toTreeItem(node);
-  }
-
-  getParent(node: IterationTreeNode): IterationTreeNode | undefined {
-    return node.kind === 'commit' || node.kind === 'document' ? node.parent : undefined;
   }
 
   async getChildren(node?: IterationTreeNode): Promise<IterationTreeNode[]> {

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import {
-  EventEmitter,
+  type EventEmitter,
   l10n,
   Position,
   Selection,
-  type TextDocumentContentProvider,
   TextEditorRevealType,
   Uri,
   window,
@@ -55,18 +54,18 @@ const querySchema = z.discriminatedUnion('what', [
 type Query = z.infer<typeof querySchema>;
 
 /** What a run has kept of its iterations, as read-only documents: prompts, transcripts, checks, receipts. */
-export class RunDocuments implements TextDocumentContentProvider, Disposable {
+export class RunDocuments implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<Uri>());
-  readonly onDidChange = this.changeEmitter.event;
+  private readonly changeEmitter: EventEmitter<Uri>;
   private readonly folders: Folders;
   private timer: NodeJS.Timeout | undefined;
   /** Folders whose runs have got on since the documents were last drawn. */
   private readonly moved = new Set<Folder>();
 
-  constructor(folders: Folders) {
+  /** @param changed is told of documents that are to be drawn anew */
+  constructor(folders: Folders, changed: EventEmitter<Uri>) {
     this.folders = folders;
-    this.store.add(workspace.registerTextDocumentContentProvider(RUN_SCHEME, this));
+    this.changeEmitter = changed;
     this.store.add(
       folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))),
     );
@@ -110,13 +109,14 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
     );
   }
 
-  async provideTextDocumentContent(uri: Uri): Promise<string> {
+  /** What a document says. */
+  async textOf(uri: Uri): Promise<string> {
     const query = parseQuery(uri);
     const folder = query && this.folders.at(query.folder);
     if (query === undefined || folder === undefined) {
       return `${l10n.t('This document is about a folder that is not open in this window.')}\n`;
     }
-    return textOf(folder, query);
+    return documentText(folder, query);
   }
 
   private async open(query: Query, title: string, line = 1): Promise<void> {
@@ -174,7 +174,7 @@ function parseQuery(uri: Uri): Query | undefined {
   }
 }
 
-async function textOf({ files }: Folder, query: Query): Promise<string> {
+async function documentText({ files }: Folder, query: Query): Promise<string> {
   if (query.what === 'storyReceipt') {
     const runs: RunEvent[][] = [];
     for (const runId of await runIds(files)) {

@@ -11,7 +11,7 @@ import { Command, PLAN_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
 import { OnDemand } from '../onDemand.ts';
-import type { RunSettings } from '../settings/runSettings.ts';
+import type { Steering } from '../run/steering.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 
 /**
@@ -20,7 +20,7 @@ import { STORY_DOCUMENTS } from './storySelector.ts';
  */
 export function prdEditorOnDemand(
   folders: Folders,
-  settings: RunSettings,
+  steering: OnDemand<Steering>,
   program: string,
   log: LogOutputChannel,
 ): Disposable {
@@ -29,7 +29,10 @@ export function prdEditorOnDemand(
     new OnDemand(
       [Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
       async () => {
-        const { PrdEditor } = await import('./prdEditor.ts');
+        const [{ PrdEditor }, { settings }] = await Promise.all([
+          import('./prdEditor.ts'),
+          steering.get(),
+        ]);
         return () => new PrdEditor(folders, settings, program, log);
       },
       log,

@@ -33,12 +33,10 @@ const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }
 /** The commands that start, steer and stop runs: they launch the loop or leave it a request. */
 export class RunCommands implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly folders: Folders;
   private readonly starter: RunStarter;
   private readonly log: LogOutputChannel;
 
   constructor(folders: Folders, starter: RunStarter, log: LogOutputChannel) {
-    this.folders = folders;
     this.starter = starter;
     this.log = log;
     const register = (
@@ -74,11 +72,6 @@ export class RunCommands implements Disposable {
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  /** Starts a run in the active folder and shows nothing: for those who show it themselves. */
-  async startActive(): Promise<void> {
-    await this.starter.start(folderOf(this.folders, undefined));
   }
 
   private async start(folder: Folder, story: StoryRef | undefined): Promise<void> {

@@ -8,15 +8,13 @@ import type { RunSettings } from '../settings/runSettings.ts';
 import { ChecksChooser } from './checksChooser.ts';
 import type { ClaudeCheck } from './claudeCheck.ts';
 import { ClaudeCommands } from './claudeCommands.ts';
-import { SetupView } from './setupView.ts';
 import { StoryFileCommands } from './storyFileCommands.ts';
 
-/** What a person needs before the first run: the walkthrough and the commands of its steps. */
+/** What a person does before the first run: the walkthrough and the commands of its steps. */
 export class Setup implements Disposable {
   private readonly store = new DisposableStore();
 
   constructor(folders: Folders, settings: RunSettings, claude: ClaudeCheck, log: LogOutputChannel) {
-    this.store.add(new SetupView());
     this.store.add(new ClaudeCommands(folders, claude, log));
     this.store.add(new StoryFileCommands(folders, log));
     this.store.add(new ChecksChooser(folders, settings, log));

@@ -16,6 +16,7 @@ import { reasonWords } from '../../presentation/iterationWords.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
+import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
@@ -23,7 +24,8 @@ import type { StoryRef } from '../refs.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
-import { StoryCommands } from './storyCommands.ts';
+import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
+import { StoryDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTooltip, toTreeItem } from './storyItems.ts';
 import {
@@ -33,7 +35,6 @@ import {
   StoryNodes,
   type StoryTreeNode,
 } from './storyNodes.ts';
-import { StoryOrder } from './storyOrder.ts';
 import type { StoryState } from './storyState.ts';
 import { kindName } from './storyWords.ts';
 
@@ -74,16 +75,20 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     if (isFiltering(this.currentFilter)) {
       this.filteredKey.set(true);
     }
-    const order = this.store.add(new StoryOrder(this, folders, log));
+    const actions = this.store.add(storyActionsOnDemand(this, folders, log));
     this.view = this.store.add(
       window.createTreeView(View.stories, {
         treeDataProvider: this,
-        dragAndDropController: order,
+        dragAndDropController: new StoryDragging(actions, log),
         manageCheckboxStateManually: true,
         showCollapseAll: true,
       }),
     );
-    this.store.add(new StoryCommands(this, this.view, folders, log));
+    this.store.add(
+      this.view.onDidChangeCheckboxState(({ items }) =>
+        reportingErrors(log, async () => (await actions.get()).commands.tickBoxes(items)),
+      ),
+    );
     this.store.add(folders.inEach(folder => this.follow(folder)));
     this.store.add(folders.onDidChange(() => this.updateAll()));
     this.store.add(folders.onDidChangeActive(() => this.tellAround()));

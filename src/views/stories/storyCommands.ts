@@ -4,7 +4,6 @@ import {
   l10n,
   Range,
   TreeItemCheckboxState,
-  type TreeView,
   Uri,
   window,
 } from 'vscode';
@@ -15,7 +14,6 @@ import { setStoryDone } from '../../orchestrator/stories/edit.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { parseStoryRef, type StoryRef } from '../refs.ts';
@@ -33,12 +31,7 @@ export class StoryCommands implements Disposable {
   private readonly stories: StoriesView;
   private readonly folders: Folders;
 
-  constructor(
-    stories: StoriesView,
-    view: TreeView<StoryTreeNode>,
-    folders: Folders,
-    log: LogOutputChannel,
-  ) {
+  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
     this.stories = stories;
     this.folders = folders;
     const register = (id: string, action: (...args: readonly unknown[]) => Promise<void>) =>
@@ -64,19 +57,19 @@ export class StoryCommands implements Disposable {
       }
     });
     register(Command.clearFilter, async () => stories.show(NO_FILTER));
-    this.store.add(
-      view.onDidChangeCheckboxState(({ items }) =>
-        reportingErrors(log, async () => {
-          for (const [node, state] of items) {
-            await this.tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked);
-          }
-        }),
-      ),
-    );
   }
 
   dispose(): void {
     this.store.dispose();
+  }
+
+  /** Boxes were set or cleared by a person. */
+  async tickBoxes(
+    boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
+  ): Promise<void> {
+    for (const [node, state] of boxes) {
+      await this.tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked);
+    }
   }
 
   private async tick(ref: StoryRef | undefined, done: boolean): Promise<void> {

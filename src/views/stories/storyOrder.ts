@@ -1,15 +1,8 @@
-import {
-  commands,
-  type DataTransfer,
-  DataTransferItem,
-  type LogOutputChannel,
-  l10n,
-  type TreeDragAndDropController,
-} from 'vscode';
+import { commands, type LogOutputChannel, l10n } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { moveStory } from '../../orchestrator/stories/edit.ts';
-import { Command, View } from '../contributions.ts';
+import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -17,22 +10,15 @@ import { parseStoryRef } from '../refs.ts';
 import type { StoriesView } from './storiesView.ts';
 import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
 
-/** What VS Code calls lines dragged out of this view. */
-const MIME = `application/vnd.code.tree.${View.stories.toLowerCase()}`;
-
 /** Gives stories another turn, by dragging them or from the keyboard. */
-export class StoryOrder implements TreeDragAndDropController<StoryTreeNode>, Disposable {
-  readonly dragMimeTypes = [MIME];
-  readonly dropMimeTypes = [MIME];
+export class StoryOrder implements Disposable {
   private readonly store = new DisposableStore();
   private readonly stories: StoriesView;
   private readonly folders: Folders;
-  private readonly log: LogOutputChannel;
 
   constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
     this.stories = stories;
     this.folders = folders;
-    this.log = log;
     for (const [command, step] of [
       [Command.moveStoryUp, -1],
       [Command.moveStoryDown, 1],
@@ -49,31 +35,19 @@ export class StoryOrder implements TreeDragAndDropController<StoryTreeNode>, Dis
     this.store.dispose();
   }
 
-  handleDrag([node]: readonly StoryTreeNode[], data: DataTransfer): void {
-    if (node?.kind === 'story') {
-      data.set(MIME, new DataTransferItem(node.ref));
+  /** A dragged story takes the place that it is dropped on. @param dragged what names the story */
+  async drop(dragged: unknown, target: StoryTreeNode | undefined): Promise<void> {
+    const ref = parseStoryRef(dragged);
+    const story = ref && this.stories.find(ref);
+    if (story === undefined) {
+      return;
     }
-  }
-
-  /** The story takes the place that it is dropped on. */
-  handleDrop(target: StoryTreeNode | undefined, data: DataTransfer): Promise<void> {
-    return reportingErrors(this.log, async () => {
-      const ref = parseStoryRef(data.get(MIME)?.value);
-      const story = ref && this.stories.find(ref);
-      if (story === undefined) {
-        return;
-      }
-      const other = this.placeOf(story, target);
-      if (other === undefined || other === story) {
-        return;
-      }
-      const order = this.inOrder(story);
-      await this.move(
-        story,
-        other,
-        order.indexOf(story) < order.indexOf(other) ? 'after' : 'before',
-      );
-    });
+    const other = this.placeOf(story, target);
+    if (other === undefined || other === story) {
+      return;
+    }
+    const order = this.inOrder(story);
+    await this.move(story, other, order.indexOf(story) < order.indexOf(other) ? 'after' : 'before');
   }
 
   /** The story whose place is meant by a line; below all lines, the last one. */

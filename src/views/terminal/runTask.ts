@@ -4,10 +4,8 @@ import {
   type LogOutputChannel,
   l10n,
   type Memento,
-  type ProviderResult,
   Task,
   TaskPanelKind,
-  type TaskProvider,
   TaskRevealKind,
   TaskScope,
   type Terminal,
@@ -31,7 +29,7 @@ const SOURCE = 'Ralph';
 const QUIET_KEY = 'terminal.closedQuietly';
 
 /** The terminals of runs, and the background task "Ralph: Fresh Run": they show a run, but do not contain it. */
-export class RunTask implements TaskProvider, Disposable {
+export class RunTask implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
   private readonly start: () => Promise<void>;
@@ -55,7 +53,6 @@ export class RunTask implements TaskProvider, Disposable {
     this.start = start;
     this.memory = memory;
     this.log = log;
-    this.store.add(tasks.registerTaskProvider(TASK_TYPE, this));
     this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
     this.store.add(
       commands.registerCommand(Command.showTerminal, (argument?: unknown) =>
@@ -66,24 +63,13 @@ export class RunTask implements TaskProvider, Disposable {
         }),
       ),
     );
-    // After a reload the run goes on, and its terminal is to be there again. Only the first look counts:
-    // a run that this window starts brings its terminal itself.
     this.store.add(
-      folders.inEach(folder => {
-        const listener = folder.runs.onDidChange(({ alive }) => {
-          listener.dispose();
-          if (alive && folder === folders.active) {
-            this.attach(folder);
-          }
-        });
-        return {
-          dispose: () => {
-            listener.dispose();
-            this.newest.delete(folder);
-            this.attached.delete(folder);
-          },
-        };
-      }),
+      folders.inEach(folder => ({
+        dispose: () => {
+          this.newest.delete(folder);
+          this.attached.delete(folder);
+        },
+      })),
     );
   }
 
@@ -95,14 +81,10 @@ export class RunTask implements TaskProvider, Disposable {
     this.store.dispose();
   }
 
-  provideTasks(): ProviderResult<Task[]> {
+  /** For the Tasks menu. */
+  tasks(): Task[] {
     const folder = this.folders.active;
     return folder === undefined ? [] : [this.task(folder, this.start)];
-  }
-
-  resolveTask(): ProviderResult<Task> {
-    // Without a definition of its own there is nothing in tasks.json to fill in.
-    return undefined;
   }
 
   /** Brings the terminal that follows the folder's run to the front, or opens one. */
@@ -121,10 +103,13 @@ export class RunTask implements TaskProvider, Disposable {
   }
 
   /**
-   * A terminal without a task: while a window is still starting, VS Code (1.139) accepts a task and then
-   * never runs it.
+   * Opens a terminal that follows the folder's run, unless there is one. It is one without a task: while a window
+   * is still starting, VS Code (1.139) accepts a task and then never runs it.
    */
-  private attach(folder: Folder): void {
+  attach(folder: Folder): void {
+    if (this.newest.get(folder)?.following) {
+      return;
+    }
     this.attached.set(
       folder,
       window.createTerminal({

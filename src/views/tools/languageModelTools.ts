@@ -1,20 +1,19 @@
 import {
   LanguageModelTextPart,
-  type LanguageModelTool,
   LanguageModelToolResult,
   type LogOutputChannel,
   l10n,
-  lm,
   MarkdownString,
+  type PreparedToolInvocation,
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import { assertNever } from '../../orchestrator/assertNever.ts';
+import { once } from '../../orchestrator/once.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { dollars } from '../../presentation/sentences.ts';
 import { statusData } from '../../presentation/status.ts';
-import { Tool } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Tool, type ToolName } from '../contributions.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
@@ -35,52 +34,53 @@ export interface ToolParts {
   readonly log: LogOutputChannel;
 }
 
-const inputSchema = z.object({
-  folder: z.string().optional(),
-  state: z.enum(['all', 'open', 'done']).default('all'),
-});
-type Input = z.infer<typeof inputSchema>;
+const inputSchema = once(() =>
+  z.object({
+    folder: z.string().optional(),
+    state: z.enum(['all', 'open', 'done']).default('all'),
+  }),
+);
+type Input = z.infer<ReturnType<typeof inputSchema>>;
 
 /**
  * Ralph as tools of a language model: how a run stands, its stories, and a start that the person confirms. Errors are
  * written for the model and tell it what to do next.
  */
-export class LanguageModelTools implements Disposable {
-  private readonly store = new DisposableStore();
+export class LanguageModelTools {
   private readonly parts: ToolParts;
 
   constructor(parts: ToolParts) {
     this.parts = parts;
-    this.register(Tool.getRunStatus, input => this.runStatus(input));
-    this.register(Tool.listStories, input => this.listStories(input));
-    this.register(Tool.startRun, input => this.startRun(input), {
-      prepareInvocation: async ({ input }) => ({
-        invocationMessage: l10n.t('Starting a Ralph run'),
-        confirmationMessages: {
-          title: l10n.t('Start a Ralph run?'),
-          message: await this.question(this.folderOf(inputSchema.parse(input))),
-        },
-      }),
-    });
   }
 
-  dispose(): void {
-    this.store.dispose();
+  /** @param input as the model gave it */
+  async invoke(tool: ToolName, input: unknown): Promise<LanguageModelToolResult> {
+    const text = answerText(await this.answer(tool, inputSchema().parse(input)));
+    return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
   }
 
-  private register(
-    name: string,
-    answer: (input: Input) => Promise<object>,
-    rest: Pick<LanguageModelTool<unknown>, 'prepareInvocation'> = {},
-  ): void {
-    const tool: LanguageModelTool<unknown> = {
-      ...rest,
-      invoke: async ({ input }) => {
-        const text = answerText(await answer(inputSchema.parse(input)));
-        return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
+  /** What the person is asked before a run is started. */
+  async beforeStart(input: unknown): Promise<PreparedToolInvocation> {
+    return {
+      invocationMessage: l10n.t('Starting a Ralph run'),
+      confirmationMessages: {
+        title: l10n.t('Start a Ralph run?'),
+        message: await this.question(this.folderOf(inputSchema().parse(input))),
       },
     };
-    this.store.add(lm.registerTool(name, tool));
+  }
+
+  private answer(tool: ToolName, input: Input): Promise<object> {
+    switch (tool) {
+      case Tool.getRunStatus:
+        return this.runStatus(input);
+      case Tool.listStories:
+        return this.listStories(input);
+      case Tool.startRun:
+        return this.startRun(input);
+      default:
+        return assertNever(tool);
+    }
   }
 
   private async runStatus(input: Input): Promise<object> {

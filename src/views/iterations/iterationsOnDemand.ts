@@ -1,0 +1,54 @@
+import {
+  EventEmitter,
+  type LogOutputChannel,
+  type TreeView,
+  type Uri,
+  window,
+  workspace,
+} from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Command, RUN_SCHEME, View } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { ActiveRun } from '../folders/activeRun.ts';
+import type { Folders } from '../folders/folders.ts';
+import { OnDemand } from '../onDemand.ts';
+import type { IterationTreeNode } from './iterationNodes.ts';
+
+/** The Iterations view and the documents of runs, loaded when one of them is looked at. */
+export function iterationsOnDemand(
+  runs: ActiveRun,
+  folders: Folders,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
+  const lines = store.add(new EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>());
+  const documents = store.add(new EventEmitter<Uri>());
+  const iterations = store.add(
+    new OnDemand(
+      [Command.openPrompt, Command.openTranscript, Command.openCheckOutput, Command.showReceipt],
+      async () => {
+        const { Iterations } = await import('./iterations.ts');
+        return () => new Iterations(runs, folders, view, { lines, documents }, log);
+      },
+      log,
+    ),
+  );
+  const view: TreeView<IterationTreeNode> = store.add(
+    window.createTreeView(View.iterations, {
+      treeDataProvider: {
+        onDidChangeTreeData: lines.event,
+        getChildren: async node => (await iterations.get()).view.getChildren(node),
+        getTreeItem: async node => (await iterations.get()).view.getTreeItem(node),
+      },
+      showCollapseAll: true,
+    }),
+  );
+  // VS Code asks for them by itself when it restores an editor.
+  store.add(
+    workspace.registerTextDocumentContentProvider(RUN_SCHEME, {
+      onDidChange: documents.event,
+      provideTextDocumentContent: async uri => (await iterations.get()).documents.textOf(uri),
+    }),
+  );
+  return store;
+}

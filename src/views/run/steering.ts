@@ -1,0 +1,56 @@
+import type { LogOutputChannel } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { ConfigValue } from '../configValue.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import { RunSettings } from '../settings/runSettings.ts';
+import { ClaudeCheck } from '../setup/claudeCheck.ts';
+import { Setup } from '../setup/setup.ts';
+import { folderOf } from './folderOf.ts';
+import { RunActionsMenu } from './runActionsMenu.ts';
+import { RunCommands } from './runCommands.ts';
+import { RunStarter } from './runStarter.ts';
+
+/** What starts, steers and stops runs, and what a person needs before the first one. */
+export class Steering implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly folders: Folders;
+  private readonly starter: RunStarter;
+  /** What was set in the window for a run. */
+  readonly settings: RunSettings;
+  readonly claude: ClaudeCheck;
+
+  /**
+   * @param program `dist/cli.js` of this extension
+   * @param onLook is told that a person has looked how a run stands
+   */
+  constructor(folders: Folders, program: string, onLook: () => void, log: LogOutputChannel) {
+    this.folders = folders;
+    this.settings = this.store.add(new RunSettings(log));
+    this.claude = this.store.add(new ClaudeCheck(folders, this.settings, { program, log }));
+    this.store.add(new Setup(folders, this.settings, this.claude, log));
+    const onLastWindowClosed = this.store.add(new ConfigValue('onLastWindowClosed', 'continue'));
+    const requireAgent = (folder: Folder) => this.claude.requireAgent(folder);
+    this.starter = new RunStarter(this.settings, onLastWindowClosed, program, requireAgent, log);
+    this.store.add(new RunCommands(folders, this.starter, log));
+    this.store.add(this.store.add(new RunActionsMenu(folders, log)).onDidLook(onLook));
+  }
+
+  /**
+   * Starts a run, or goes on with the last one.
+   * @returns whether a run goes on now
+   */
+  start(folder: Folder): Promise<boolean> {
+    return this.starter.start(folder);
+  }
+
+  /** Starts a run in the active folder and shows nothing: for those who show it themselves. */
+  async startActive(): Promise<void> {
+    await this.start(folderOf(this.folders, undefined));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

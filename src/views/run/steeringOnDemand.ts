@@ -1,0 +1,43 @@
+import type { LogOutputChannel } from 'vscode';
+import { Command } from '../contributions.ts';
+import type { Folders } from '../folders/folders.ts';
+import { OnDemand } from '../onDemand.ts';
+import type { Steering } from './steering.ts';
+
+/**
+ * What starts and steers runs, loaded by the first command, or when somebody needs to know of Claude Code.
+ * @param program `dist/cli.js` of this extension
+ * @param onLook is told that a person has looked how a run stands
+ */
+export function steeringOnDemand(
+  folders: Folders,
+  program: string,
+  onLook: () => void,
+  log: LogOutputChannel,
+): OnDemand<Steering> {
+  return new OnDemand(
+    [
+      Command.startRun,
+      Command.runStory,
+      Command.stopRun,
+      Command.stopAfterIteration,
+      Command.pauseRun,
+      Command.resumeRun,
+      Command.skipStory,
+      Command.resetStory,
+      Command.giveHint,
+      Command.answerQuestion,
+      Command.showRunActions,
+      Command.openWalkthrough,
+      Command.checkClaude,
+      Command.chooseChecks,
+      Command.createStoryFile,
+      Command.convertStories,
+    ],
+    async () => {
+      const { Steering } = await import('./steering.ts');
+      return () => new Steering(folders, program, onLook, log);
+    },
+    log,
+  );
+}

@@ -1,0 +1,26 @@
+import { type LogOutputChannel, workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { OnDemand } from '../onDemand.ts';
+import type { Steering } from '../run/steering.ts';
+import type { StoriesView } from '../stories/storiesView.ts';
+
+/** Looks for Claude Code when a person sees the stories, in a workspace that is trusted by then or later. */
+export function claudeWhenSeen(
+  stories: StoriesView,
+  steering: OnDemand<Steering>,
+  log: LogOutputChannel,
+): Disposable {
+  const look = () => {
+    if (stories.isVisible && workspace.isTrusted) {
+      steering.get().then(
+        ({ claude }) => claude.lookSoon(),
+        (error: unknown) => log.error(String(error)),
+      );
+    }
+  };
+  const store = new DisposableStore();
+  store.add(stories.onDidChangeVisibility(look));
+  store.add(workspace.onDidGrantWorkspaceTrust(look));
+  return store;
+}

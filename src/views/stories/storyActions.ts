@@ -1,0 +1,23 @@
+import type { LogOutputChannel } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { StoriesView } from './storiesView.ts';
+import { StoryCommands } from './storyCommands.ts';
+import { StoryOrder } from './storyOrder.ts';
+
+/** What a person does with stories, by commands, boxes and dragging. */
+export class StoryActions implements Disposable {
+  private readonly store = new DisposableStore();
+  readonly commands: StoryCommands;
+  readonly order: StoryOrder;
+
+  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
+    this.commands = this.store.add(new StoryCommands(stories, folders, log));
+    this.order = this.store.add(new StoryOrder(stories, folders, log));
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

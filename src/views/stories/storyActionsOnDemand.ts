@@ -1,0 +1,34 @@
+import type { LogOutputChannel } from 'vscode';
+import { Command } from '../contributions.ts';
+import type { Folders } from '../folders/folders.ts';
+import { OnDemand } from '../onDemand.ts';
+import type { StoriesView } from './storiesView.ts';
+import type { StoryActions } from './storyActions.ts';
+
+/** What a person does with stories, loaded when somebody does something. */
+export function storyActionsOnDemand(
+  stories: StoriesView,
+  folders: Folders,
+  log: LogOutputChannel,
+): OnDemand<StoryActions> {
+  return new OnDemand(
+    [
+      Command.tickStory,
+      Command.untickStory,
+      Command.openStory,
+      Command.openStoryFile,
+      Command.chooseStoryFile,
+      Command.showRunStories,
+      Command.refreshStories,
+      Command.filterStories,
+      Command.clearFilter,
+      Command.moveStoryUp,
+      Command.moveStoryDown,
+    ],
+    async () => {
+      const { StoryActions } = await import('./storyActions.ts');
+      return () => new StoryActions(stories, folders, log);
+    },
+    log,
+  );
+}

@@ -1,0 +1,37 @@
+import { type LogOutputChannel, lm } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { Tool } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import type { Folder } from '../folders/folder.ts';
+import type { Folders } from '../folders/folders.ts';
+import type { OnDemand } from '../onDemand.ts';
+import type { Steering } from '../run/steering.ts';
+
+/** Registers the tools of a language model; their code is loaded when one is used. */
+export function toolsOnDemand(
+  folders: Folders,
+  steering: OnDemand<Steering>,
+  log: LogOutputChannel,
+): Disposable {
+  const load = async () => {
+    const [{ LanguageModelTools }, steers] = await Promise.all([
+      import('./languageModelTools.ts'),
+      steering.get(),
+    ]);
+    const { claude, settings } = steers;
+    const start = (folder: Folder) => steers.start(folder);
+    return new LanguageModelTools({ folders, settings, claude, start, log });
+  };
+  const store = new DisposableStore();
+  for (const tool of Object.values(Tool)) {
+    store.add(
+      lm.registerTool(tool, {
+        invoke: async ({ input }) => (await load()).invoke(tool, input),
+        ...(tool === Tool.startRun && {
+          prepareInvocation: async ({ input }) => (await load()).beforeStart(input),
+        }),
+      }),
+    );
+  }
+  return store;
+}
