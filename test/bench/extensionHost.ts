@@ -5,7 +5,7 @@ import { runInServer } from '../vscode/run.ts';
 import { type HostFigures, resultsVariable } from './hostFigures.ts';
 import { median, type Row } from './row.ts';
 
-const TIMES = 3;
+const TIMES = 5;
 const MAX_ACTIVATION_MS = 50;
 const MAX_TREE_MS = 300;
 
@@ -16,6 +16,8 @@ export async function extensionHost(): Promise<Row[]> {
     figures.push(await measure());
   }
   const activation = median(figures.map(({ activationMs }) => activationMs));
+  const asked = median(figures.map(({ askedMs }) => askedMs));
+  const lines = median(figures.map(({ askedMs, treeMs }) => askedMs + treeMs));
   const tree = median(figures.map(({ treeMs }) => treeMs));
   const redrawn = Math.max(...figures.map(({ redrawn }) => redrawn));
   return [
@@ -27,10 +29,24 @@ export async function extensionHost(): Promise<Row[]> {
       decides: false,
     },
     {
+      what: 'the same, with what VS Code does for it',
+      budget: '–',
+      value: `${asked.toFixed(0)} ms`,
+      isWithin: true,
+      decides: false,
+    },
+    {
       what: '5000 stories from their file to the lines of the view',
       budget: `≤ ${MAX_TREE_MS} ms`,
       value: `${tree.toFixed(0)} ms`,
       isWithin: tree <= MAX_TREE_MS,
+      decides: false,
+    },
+    {
+      what: 'the same, from asking for the activation',
+      budget: '–',
+      value: `${lines.toFixed(0)} ms`,
+      isWithin: true,
       decides: false,
     },
     {
