@@ -12,6 +12,9 @@ export interface Translate {
   readonly said: (text: string) => string;
 }
 
+/** Whose numbers and times they are. */
+type Speaker = Pick<Translate, 'language'>;
+
 /** The command line speaks English. */
 export const english: Translate = Object.assign(
   (message: string, ...args: (string | number | boolean)[]) =>
@@ -208,7 +211,7 @@ export function iterationCount(count: number, t: Translate): string {
  * US dollars. Nothing that costs is shown as free.
  * @param isEstimate nobody has told the whole of it
  */
-export function dollars(usd: number, { language }: Translate, isEstimate = false): string {
+export function dollars(usd: number, { language }: Speaker, isEstimate = false): string {
   const isTiny = usd > 0 && usd < 0.01;
   const shown = isTiny ? 0.01 : usd;
   const amount =
@@ -217,17 +220,17 @@ export function dollars(usd: number, { language }: Translate, isEstimate = false
 }
 
 /** A number with one place behind the point. */
-export function tenths(value: number, { language }: Translate): string {
+export function tenths(value: number, { language }: Speaker): string {
   return language === undefined ? value.toFixed(1) : numbersOf(language).tenths.format(value);
 }
 
 /** A whole number, in groups of three digits or as the language has it. */
-export function wholeNumber(value: number, { language = 'en' }: Translate): string {
+export function wholeNumber(value: number, { language = 'en' }: Speaker): string {
   return numbersOf(language).whole.format(value);
 }
 
 /** The time of a moment by the clock here, with its date when that is another day. */
-export function clock(at: number, now: number, { language }: Translate): string {
+export function clock(at: number, now: number, { language }: Speaker): string {
   if (Number.isNaN(at)) {
     return '–';
   }
