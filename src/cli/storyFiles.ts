@@ -2,6 +2,7 @@ import path from 'node:path';
 import { Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { say } from '../orchestrator/say.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   findAtKnownPlaces,
@@ -82,7 +83,7 @@ export async function whyNoStoryFile({
 export function requireReadable(file: StoryFile): StoryList {
   if (file.kind === 'invalid') {
     const [{ line, message }] = file.problems;
-    throw new HumanError(`${file.path}: Line ${line}: ${message}`);
+    throw new HumanError(say('{0}: {1}', file.path, say('Line {0}: {1}', line, message)));
   }
   return file;
 }

@@ -73,7 +73,7 @@ function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[]
 }
 
 function problemText({ message, line }: { message: string; line: number }): string {
-  return `Line ${line}: ${message}`;
+  return say('Line {0}: {1}', line, message);
 }
 
 /** @returns why, as text, when there is no such file */

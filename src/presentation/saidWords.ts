@@ -57,11 +57,21 @@ export class SaidWords {
     }
     for (const template of this.templates) {
       const values = valuesOf(template, text);
-      if (values !== undefined) {
-        return template.translated.replace(/\{(\d+)\}/g, (place, number) => {
-          const value = values.get(number);
-          return value === undefined ? place : this.translated(value, depth - 1);
-        });
+      if (values === undefined) {
+        continue;
+      }
+      const translated = new Map(
+        [...values].map(([place, value]) => [place, this.translated(value, depth - 1)]),
+      );
+      // Without words of its own, `{0}: {1}` or `{0}:{1}: {2}.`, it only counts by what stands in its places.
+      if (
+        template.words.some(part => /\p{L}/u.test(part)) ||
+        [...values].some(([place, value]) => translated.get(place) !== value)
+      ) {
+        return template.translated.replace(
+          /\{(\d+)\}/g,
+          (place, number) => translated.get(number) ?? place,
+        );
       }
     }
     return text;

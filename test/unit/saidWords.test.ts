@@ -31,6 +31,7 @@ for (const language of LANGUAGES) {
   const words = new SaidWords(bundle);
   /** No words that a template could take for its own. */
   const value = fc.stringMatching(/^[a-z0-9/]{1,12}$/);
+  const hasWords = (english: string) => /\p{L}/u.test(english.replaceAll(/\{\d+\}/g, ''));
 
   test(`every sentence of the loop is known again for ${language}, whatever stands in its places`, () => {
     assert.ok(keys.length > 200);
@@ -38,7 +39,10 @@ for (const language of LANGUAGES) {
       const english = key.slice(0, -SAID.length);
       fc.assert(
         fc.property(fc.array(value, { minLength: 4, maxLength: 4 }), values => {
-          assert.equal(words.in(say(english, ...values)), say(bundle[key] ?? '', ...values));
+          const text = say(english, ...values);
+          // Without words of its own it is said for what stands in its places.
+          const expected = hasWords(english) ? say(bundle[key] ?? '', ...values) : text;
+          assert.equal(words.in(text), expected);
         }),
         { numRuns: 5 },
       );
@@ -98,6 +102,15 @@ describe('in a German window', () => {
     assert.deepEqual(
       told.filter((words, index) => words === diagnoses[index]?.message),
       [],
+    );
+  });
+
+  test('the last words of a loop that could not start are, with the file and the line', () => {
+    const words =
+      '/w/.omc/prd.json: Line 2: The JSON ends before the [ of line 1 is closed: the file was cut off, or a ] is missing.';
+    assert.equal(
+      said(words),
+      '/w/.omc/prd.json: Zeile 2: Das JSON endet, bevor [ aus Zeile 1 geschlossen ist: Die Datei wurde abgeschnitten, oder ] fehlt.',
     );
   });
 

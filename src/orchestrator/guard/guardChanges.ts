@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../assertNever.ts';
+import { say } from '../say.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../stories/story.ts';
 import { numberId } from '../stories/storyFormat.ts';
 import { shorten } from '../text.ts';
@@ -57,7 +58,7 @@ export function findGuardChanges(
   }
   if (after.kind === 'invalid') {
     const [{ line, message }] = after.problems;
-    return [{ kind: 'fileBroken', problem: `Line ${line}: ${message}` }];
+    return [{ kind: 'fileBroken', problem: say('Line {0}: {1}', line, message) }];
   }
   const { pairs, removed, added } = matchStories(before.stories, after.stories);
   const moved = movedStories(pairs);
