@@ -244,15 +244,35 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
 }
 
 test('speaks German and Japanese', async () => {
-  for (const [language, title, count] of [
-    ['de', 'Storys', '0 von 5 erledigt'],
-    ['ja', 'ストーリー', '5 件中 0 件完了'],
+  const sound = await readFile(prdFile());
+  for (const { count, language, problem, start, title } of [
+    {
+      language: 'de',
+      title: 'Storys',
+      count: '0 von 5 erledigt',
+      problem: 'Das JSON endet, bevor [ aus Zeile 1 geschlossen ist',
+      start: 'Ralph: Frischen Lauf starten',
+    },
+    {
+      language: 'ja',
+      title: 'ストーリー',
+      count: '5 件中 0 件完了',
+      problem: '1 行目の [ が閉じる前に JSON が終わっています',
+      start: 'Ralph: 新しい実行を開始',
+    },
   ] as const) {
+    await writeFile(prdFile(), sound);
     await using workbench = await open({ language });
     const view = await workbench.view('Ralph');
     // One is of the manifest, the other of the code.
     await expect(view.getByText(title, { exact: true })).toBeVisible();
     await expect(view.getByText(count)).toBeVisible();
     await workbench.screenshot(`language-${language}`);
+    // What the loop and the reader of story files say is English where it is made.
+    await writeFile(prdFile(), '{"userStories": [');
+    await expect(view.getByText(problem)).toBeVisible();
+    await workbench.runCommand(start);
+    await expect(workbench.notification(problem)).toBeVisible();
+    await workbench.screenshot(`language-${language}-problem`);
   }
 });
