@@ -1,4 +1,4 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
@@ -7,6 +7,8 @@ import { replaceFile } from './replaceFile.ts';
 // Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
 const PATIENCE_HALF_WRITTEN = 300;
 const PATIENCE_BUSY = 5000;
+/** So many looks at least: on a busy machine the time can be over before the other writer had a turn. */
+const LOOKS_HALF_WRITTEN = 10;
 
 /** Thrown by an edit that cannot use the content, perhaps only because somebody is in the middle of writing it. */
 export class HalfWritten extends HumanError {}
@@ -37,8 +39,19 @@ export async function editFile(
 
 async function tryUntilWritten(target: string, path: string, edit: (before: Buffer) => Buffer) {
   const begin = performance.now();
+  let version: string | undefined;
+  let versionSince = begin;
+  let looks = 0;
   for (;;) {
     try {
+      const seen = await versionOf(target);
+      if (seen !== version) {
+        // Somebody goes on writing: what is half written now is another half.
+        version = seen;
+        versionSince = performance.now();
+        looks = 0;
+      }
+      looks++;
       const before = await readFile(target);
       const after = edit(before);
       if (after.equals(before)) {
@@ -50,7 +63,10 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
       return { changed: true, after };
     } catch (error) {
       const waited = performance.now() - begin;
-      if (waited >= patience(error)) {
+      const isHalfWritten = error instanceof HalfWritten;
+      const isLeftSo =
+        performance.now() - versionSince >= PATIENCE_HALF_WRITTEN && looks >= LOOKS_HALF_WRITTEN;
+      if (isHalfWritten ? isLeftSo || waited >= PATIENCE_BUSY : waited >= patience(error)) {
         throw asHumanError(path, error);
       }
       // Unequal pauses, so that two writers do not go on meeting each other.
@@ -59,14 +75,17 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
   }
 }
 
+/** Another one whenever somebody has written the file. */
+async function versionOf(file: string): Promise<string> {
+  const { ino, size, mtimeNs } = await stat(file, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
 /** The file is no longer the one the edit was made on. */
 class ChangedMeanwhile extends Error {}
 
 /** How many milliseconds other attempts are worth while. Windows refuses a rename while somebody reads the file. */
 function patience(error: unknown): number {
-  if (error instanceof HalfWritten) {
-    return PATIENCE_HALF_WRITTEN;
-  }
   const isLocked =
     process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(codeOf(error));
   return error instanceof ChangedMeanwhile || isLocked ? PATIENCE_BUSY : 0;
