@@ -11,6 +11,7 @@ import {
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { eventPrinter } from './print.ts';
 import { settingsOf } from './settingFlags.ts';
+import { keepHeapSmall } from './smallHeap.ts';
 
 /**
  * Lets a planning agent make a draft, with the settings that the command was given.
@@ -56,6 +57,7 @@ async function stoppable<T>(
   isAttached: boolean,
   action: () => Promise<T>,
 ): Promise<T> {
+  keepHeapSmall();
   const end = () => stop.request(stop.requested ? 'kill' : 'end', 'signal');
   const onGone = () => stop.request('end', 'signal');
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -44,6 +44,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
 import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
+import { keepHeapSmall } from './smallHeap.ts';
 import { whyNoStoryFile } from './storyFiles.ts';
 
 /** What a run is started with, besides its settings. */
@@ -233,6 +234,7 @@ function requireWholeTask(
 
 /** The loop in this process; a signal ends it, a second one at once. */
 async function loopHere(options: RunOptions, stop: StopSwitch): Promise<number> {
+  keepHeapSmall();
   let interrupts = 0;
   const onSignal = () => {
     interrupts += 1;

@@ -33,6 +33,10 @@ class UnwrittenJournal implements Journal {
     // There is no file.
   }
 
+  async syncBeside(): Promise<void> {
+    this.sync();
+  }
+
   isInPlace(): boolean {
     return true;
   }

@@ -94,9 +94,9 @@ export class FreshRun {
     this.verdict = await settleCutOff(context);
   }
 
-  decide(): Decision {
+  async decide(): Promise<Decision> {
     const { context } = this;
-    return decide({
+    const decision = decide({
       state: context.state,
       ...(context.snapshot.stories && { stories: context.snapshot.stories.stories }),
       config: context.options.config,
@@ -104,6 +104,11 @@ export class FreshRun {
       ...(this.verdict && { verdict: this.verdict }),
       ...(this.otherMode === undefined ? {} : { otherMode: this.otherMode }),
     });
+    if (decision.kind !== 'iterate') {
+      // An iteration waits for it by itself, when its own files are made.
+      await context.finishing;
+    }
+    return decision;
   }
 
   async iterate({ iteration, story }: Extract<Decision, { kind: 'iterate' }>): Promise<void> {
@@ -148,7 +153,6 @@ export class FreshRun {
     const [snapshot, otherMode] = await Promise.all([
       readSnapshot(context.options.storyFile, context.git, before),
       activeOtherMode(context.options.files),
-      context.finishing,
     ]);
     context.snapshot = snapshot;
     this.otherMode = otherMode?.mode;

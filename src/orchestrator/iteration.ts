@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { brief } from './briefing.ts';
 import type { AgentCallResult } from './calls/agentCall.ts';
@@ -12,6 +12,7 @@ import { judge, signalOf, storyChanges } from './judge.ts';
 import { LimitWait } from './limitWait.ts';
 import type { Verdict } from './policy.ts';
 import { writeReceipt } from './receipt.ts';
+import type { RunEvent } from './run/events.ts';
 import { readPlainFile, writeDerivedFile, writePlainFile } from './run/plainFile.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
@@ -22,6 +23,9 @@ import { parseStoryFile, storyFileHash } from './stories/storyFile.ts';
 
 /** The story file as the iteration found it, kept in its folder until it is judged. */
 const STORIES_BEFORE = 'stories-before';
+
+/** What the iteration's agent was told. */
+const PROMPT_NAME = 'prompt.md';
 
 /** A larger story file is refused when it is read. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -48,7 +52,8 @@ export async function runIteration(
   const { config } = context.options;
   let [beginning, { handoffBytes, prompt, sections }] = await Promise.all([
     begin(context, iteration, story),
-    handOver(context, iteration, story),
+    handOver(context, iteration, story, 'first'),
+    context.finishing,
   ]);
   const { head } = beginning.snapshot;
   // A skip of this story counts from here on; one of the last iteration's story does not.
@@ -65,7 +70,10 @@ export async function runIteration(
     handoffBytes,
     stuckFor: storyRecord(context.state, story?.id ?? WHOLE_TASK).stuckFor,
   });
-  context.journal.sync();
+  // On the disk before the agent starts.
+  const recorded = context.journal.syncBeside();
+  // Told of by the call; until then a failure must not count as unhandled.
+  recorded.catch(() => undefined);
   // Beside the agent, which need not wait for them: what they tell is in the journal already. Awaited below; until then
   // a failure must not count as unhandled.
   let marks: Promise<unknown> | undefined;
@@ -73,6 +81,8 @@ export async function runIteration(
     marks ??= Promise.all([
       context.writeStateFile(true),
       keepRestorePoint(context, iteration, head),
+      // For the look at what the agent leaves.
+      context.git.readyStatus(),
     ]);
     marks.catch(() => undefined);
     return marks;
@@ -87,9 +97,12 @@ export async function runIteration(
     iteration,
     prompt,
     dir: context.dir(iteration),
-    promptName: 'prompt.md',
+    promptName: PROMPT_NAME,
+    isPromptWritten: true,
     streamName: 'stream',
     skip: context.skipSignal,
+    ready: recorded,
+    onExit: () => context.lookAhead(),
     ...(story && { isDone: () => isDoneNow(context, story) }),
     onWait: async () => {
       const wait = await LimitWait.begin(context, beginning.snapshot, story?.id);
@@ -98,22 +111,34 @@ export async function runIteration(
         if (after.isNewStart) {
           beginning = await begin(context, iteration, after.story ?? story);
         }
-        return after.isToDo ? (await handOver(context, iteration, after.story)).prompt : undefined;
+        return after.isToDo
+          ? (await handOver(context, iteration, after.story, 'next')).prompt
+          : undefined;
       };
     },
   });
   listener.dispose();
+  if (result.error !== undefined || result.notWanted) {
+    // Some calls do not come to an exit of their own.
+    context.takeWorkTree();
+  }
   await setMarks();
   return settle(context, beginning, result);
 }
 
-/** Writes the handoff, and the prompt where people look for it. */
-async function handOver(context: RunContext, iteration: number, story: Story | undefined) {
+/** Writes the handoff, and the prompt where people look for it; the first one also where the iteration keeps it. */
+async function handOver(
+  context: RunContext,
+  iteration: number,
+  story: Story | undefined,
+  which: 'first' | 'next',
+) {
   const { files } = context.options;
   const { handoff, prompt, sections } = await brief(context, iteration, story);
   const [handoffBytes] = await Promise.all([
     writeHandoff(files, handoff),
     writeDerivedFile(files.promptFile, prompt),
+    which === 'first' && writeDerivedFile(path.join(context.dir(iteration), PROMPT_NAME), prompt),
   ]);
   return { handoffBytes, prompt, sections };
 }
@@ -174,7 +199,7 @@ async function begin(
   if (storyFile === undefined || snapshot.storyFileProblem !== undefined) {
     return { iteration, ...(story && { story }), snapshot };
   }
-  const bytes = await readFile(storyFile).catch(() => undefined);
+  const bytes = bytesOf(storyFile);
   // Changed in this moment by somebody else: then it cannot be told later who changed what.
   if (bytes === undefined || storyFileHash(bytes) !== snapshot.stories?.hash) {
     if (context.options.config.guard !== 'off') {
@@ -184,6 +209,15 @@ async function begin(
   }
   await writePlainFile(path.join(dir, `${STORIES_BEFORE}${path.extname(storyFile)}`), bytes);
   return { iteration, ...(story && { story }), snapshot, bytes };
+}
+
+function bytesOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    // Gone in this moment; told as changed by somebody else.
+    return undefined;
+  }
 }
 
 async function readKept(
@@ -203,14 +237,16 @@ async function settle(
   beginning: Beginning,
   result: AgentCallResult | undefined,
 ): Promise<Verdict | undefined> {
-  const { config, files, runId, storyFile } = context.options;
+  const { config, storyFile } = context.options;
   const { iteration, story } = beginning;
   const before = beginning.snapshot;
   const look = async () => {
     context.snapshot = await readSnapshot(storyFile, context.git, before);
   };
-  // Beside all that follows; what is restored or checked makes it worthless.
-  context.lookAhead();
+  if (!context.looksAhead) {
+    // Beside all that follows; what is restored or checked makes it worthless.
+    context.lookAhead();
+  }
   await context.look();
   await guardStories(context, { iteration, story, before, bytes: beginning.bytes });
   await look();
@@ -296,14 +332,10 @@ async function settle(
     progress: judgement.progress,
     stories: context.count(),
   });
-  context.journal.sync();
-  warnIfStuck(context, story);
-  context.finishing = Promise.all([
-    writeReceipt(files.iterationDir(runId, iteration), ended, context.state),
-    removeKept(context, iteration),
-  ]);
-  // Awaited before anything is decided; until then a failure must not count as unhandled.
+  context.finishing = finish(context, iteration, ended);
+  // Awaited before the next iteration or what else comes; until then a failure must not count as unhandled.
   context.finishing.catch(() => undefined);
+  warnIfStuck(context, story);
   return judgement.verdict;
 }
 
@@ -396,10 +428,19 @@ async function keepRestorePoint(
   }
 }
 
-/** It is needed until the iteration is judged, and would fill the disk after a thousand. */
-async function removeKept(context: RunContext, iteration: number): Promise<void> {
+/** What is left to do of an iteration once its end is in the journal. */
+async function finish(context: RunContext, iteration: number, ended: RunEvent): Promise<void> {
   const dir = context.dir(iteration);
-  for (const name of existsSync(dir) ? await readdir(dir) : []) {
+  await Promise.all([
+    writeReceipt(dir, ended, context.state),
+    // Not before the end is on the disk: until then a power cut leaves an iteration that is to be judged.
+    context.journal.syncBeside().then(() => removeKept(dir)),
+  ]);
+}
+
+/** It is needed until the iteration is judged, and would fill the disk after a thousand. */
+async function removeKept(dir: string): Promise<void> {
+  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
     if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
       await rm(path.join(dir, name), { force: true });
     }

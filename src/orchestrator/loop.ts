@@ -29,6 +29,9 @@ import { goToBranch, readyToStart } from './start.ts';
 export async function runLoop(options: RunOptions): Promise<RunState> {
   const { files, runId } = options;
   const git = new GitRepository(files.workspace);
+  // Beside the lock and what comes after it; until its answer is needed, a failure must not count as unhandled.
+  const root = git.root();
+  root.catch(() => undefined);
   // From the lock on, requests are meant for this loop.
   const inboxFrom = await inboxSize(files.inboxFile(runId));
   const attempt = await acquireRunLock(files, runId);
@@ -39,7 +42,9 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
     await ignoreStateDir(files);
     await requireNoOtherMode(files);
     const lastRun = (await runIds(files)).at(-1);
-    for (const id of new Set([attempt.lock.died?.runId, lastRun])) {
+    // The one that goes on, too, which need not be the last: a power cut may have taken the lock file.
+    const resumed = options.resume ? runId : undefined;
+    for (const id of new Set([attempt.lock.died?.runId, lastRun, resumed])) {
       if (id !== undefined && isRunId(id)) {
         await closeDeadRun(files, id);
       }
@@ -48,7 +53,10 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? foldRun(await readJournal(journalFile)) : undefined;
     const before = earlier && (await storiesBeforeCutOff(options, earlier));
-    const { snapshot, template } = await readyToStart(options, git, before);
+    const { snapshot, template } = await readyToStart(options, git, {
+      root,
+      ...(before && { before }),
+    });
     const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
     const journal = await JournalWriter.open(journalFile);
     try {
@@ -61,6 +69,7 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
       journal.close();
     }
   } finally {
+    git.dispose();
     await attempt.lock.release();
   }
 }
@@ -78,7 +87,7 @@ async function runToEnd(context: RunContext, inboxFrom: number): Promise<RunStat
     }
     for (;;) {
       await run.refresh();
-      const decision = run.decide();
+      const decision = await run.decide();
       switch (decision.kind) {
         case 'end':
           return await run.end(decision);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from './humanError.ts';
-import { readPlainFile } from './run/plainFile.ts';
+import { readPlainFileNow } from './run/plainFile.ts';
 import { RunFiles } from './run/runFiles.ts';
 import { say } from './say.ts';
 
@@ -21,7 +21,7 @@ export type ModeName = (typeof OTHER_MODES)[number] | 'ralph-fresh';
 export async function isModeActive(mode: ModeName, workspace: string): Promise<boolean> {
   const files = new RunFiles(workspace);
   for (const file of stateFilesOf(mode, files)) {
-    const state = await readState(file);
+    const state = readState(file);
     if (state?.active === true && (mode !== 'ralph-fresh' || isAlive(state.pid))) {
       return true;
     }
@@ -35,7 +35,7 @@ export async function activeOtherMode(
 ): Promise<{ readonly mode: string; readonly file: string } | undefined> {
   for (const mode of OTHER_MODES) {
     for (const file of stateFilesOf(mode, files)) {
-      if ((await readState(file))?.active === true) {
+      if (readState(file)?.active === true) {
         return { mode, file };
       }
     }
@@ -73,13 +73,13 @@ const stateSchema = z.looseObject({
   pid: z.number().int().positive().optional().catch(undefined),
 });
 
-async function readState(file: string): Promise<z.infer<typeof stateSchema> | undefined> {
+function readState(file: string): z.infer<typeof stateSchema> | undefined {
   // There is none as a rule, and this is asked for ten files between any two iterations.
   if (!existsSync(file)) {
     return undefined;
   }
   try {
-    const text = (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8');
+    const text = readPlainFileNow(file, MAX_STATE_BYTES)?.toString('utf8');
     return text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
   } catch (error) {
     if (error instanceof SyntaxError) {

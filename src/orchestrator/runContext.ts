@@ -198,11 +198,19 @@ export class RunContext {
     await this.lookAtRequests();
   }
 
-  /** Asks git for the state of the work tree, for the next handoff: nobody works until then. */
+  /**
+   * Asks git for the state of the work tree, for the next handoff: nobody works until then. A question that is open
+   * already was asked too early.
+   */
   lookAhead(): void {
     this.workTree = this.git.status();
     // Whoever takes it hears of a failure.
     this.workTree.catch(() => undefined);
+  }
+
+  /** Whether {@link lookAhead} has asked, and nobody has worked since. */
+  get looksAhead(): boolean {
+    return this.workTree !== undefined;
   }
 
   /** What {@link lookAhead} asked for, once; `undefined` when it did not, or somebody has worked since. */

@@ -2,7 +2,7 @@ import type { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import { say } from './say.ts';
 import type { Story, StoryFile, StoryList } from './stories/story.ts';
-import { readStoryFile } from './stories/storyFile.ts';
+import { readStoryFileNow } from './stories/storyFile.ts';
 
 /** The files as they are now; what the loop believes in place of anybody's claim. */
 export interface Snapshot {
@@ -26,11 +26,9 @@ export async function readSnapshot(
   git: GitRepository,
   before?: Snapshot,
 ): Promise<Snapshot> {
-  const [read, head] = await Promise.all([
-    storyFile === undefined ? undefined : readStories(storyFile),
-    // A repository that cannot be read for a moment has not lost its commits.
-    git.head().catch((error: unknown) => ({ problem: String(error) })),
-  ]);
+  const read = storyFile === undefined ? undefined : readStories(storyFile);
+  // A repository that cannot be read for a moment has not lost its commits.
+  const head = await git.head().catch((error: unknown) => ({ problem: String(error) }));
   const at = headOf(head, before);
   if (read === undefined) {
     return at;
@@ -77,9 +75,9 @@ function problemText({ message, line }: { message: string; line: number }): stri
 }
 
 /** @returns why, as text, when there is no such file */
-async function readStories(file: string): Promise<StoryFile | string> {
+function readStories(file: string): StoryFile | string {
   try {
-    return await readStoryFile(file);
+    return readStoryFileNow(file);
   } catch (error) {
     if (error instanceof HumanError) {
       return error.message;

@@ -22,16 +22,17 @@ export interface Start {
 
 /**
  * Looks whether a run can start at all, before the journal exists. Changes nothing.
- * @param before the stories as they were before the iteration that was cut off, when there is one to go on with
+ * @param known.root the answer of `git.root()`, where it was asked for already
+ * @param known.before the stories as they were before the iteration that was cut off, when there is one to go on with
  * @throws {HumanError} naming what must be mended
  */
 export async function readyToStart(
   options: RunOptions,
   git: GitRepository,
-  before?: StoryList,
+  { root = git.root(), before }: { root?: Promise<string | undefined>; before?: StoryList } = {},
 ): Promise<Start> {
   const { files } = options;
-  if ((await git.root()) === undefined) {
+  if ((await root) === undefined) {
     throw new HumanError(
       say(
         '{0} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.',

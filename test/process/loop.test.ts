@@ -17,6 +17,7 @@ import {
   Workspace,
 } from '../support/ralph.ts';
 
+const UNCOMMITTED = /There are uncommitted changes/;
 const execFileText = promisify(execFile);
 /** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
@@ -465,6 +466,18 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
         ['exited', 2],
       ],
     );
+  });
+
+  test('the next agent is told of what was written when the last one was gone already', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('leavesWriter');
+    await assertEnd(workspace, cli, 'completed', 0);
+    assert.deepEqual(
+      (await workspace.events('agent.ended')).map(({ leftovers }) => leftovers),
+      [1, 1],
+    );
+    assert.doesNotMatch(await workspace.prompt(1), UNCOMMITTED);
+    assert.match(await workspace.prompt(2), UNCOMMITTED);
   });
 
   test('a stranger that holds the output of an agent does not hold the run', async t => {

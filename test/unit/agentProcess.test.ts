@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
+import { isStarted, startAgentTree } from '../../src/orchestrator/agents/agentTree.ts';
 import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
+import { endLeftovers, forksSoFar, RUN_MARKER } from '../../src/orchestrator/agents/processTree.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';
@@ -169,4 +174,60 @@ describe('what an agent prints', { timeout: 120_000, skip: process.platform === 
       [false, false],
     );
   });
+});
+
+describe('what an agent leaves running', { skip: process.platform !== 'linux' }, () => {
+  const runId = `leftovers-${process.pid}`;
+
+  /** A process of its own session with the run's marker, once it runs. */
+  async function start(t: TestContext): Promise<{ pid: number; exited: Promise<unknown> }> {
+    const child = spawn(
+      process.execPath,
+      ['-e', 'setInterval(() => {}, 1000); console.log("runs");'],
+      {
+        detached: true,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...cleanEnv({ home: tmpdir() }), [RUN_MARKER]: runId },
+      },
+    );
+    t.after(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    await once(child.stdout, 'data');
+    assert.ok(child.pid);
+    return { pid: child.pid, exited };
+  }
+
+  it('is found behind the agent, and nothing older', async t => {
+    const older = await start(t);
+    const forks = forksSoFar();
+    const agent = await start(t);
+    const left = await start(t);
+    assert.equal(await endLeftovers(agent.pid, runId, { forks }), 2);
+    await Promise.all([agent.exited, left.exited]);
+    assert.equal(await isRunning(older.pid), true);
+  });
+
+  it('is looked for among all processes when the pids may have begun again', async t => {
+    const left = await start(t);
+    const agent = await start(t);
+    const forks = (forksSoFar() ?? 0) - 2 ** 40;
+    assert.equal(await endLeftovers(agent.pid, runId, { forks }), 2);
+    await Promise.all([agent.exited, left.exited]);
+  });
+});
+
+describe('a start that the system refuses', { skip: process.platform === 'win32' }, () => {
+  for (const [why, file, args] of [
+    ['there is no such program', '/no/such/program', []],
+    ['an argument is too long', process.execPath, ['x'.repeat(1 << 22)]],
+  ] as const) {
+    it(`is told: ${why}`, async () => {
+      const start = await startAgentTree(
+        { file, args, stdin: '', env: cleanEnv({ home: tmpdir() }) },
+        { cwd: tmpdir(), env: {}, killGraceMs: 1_000 },
+      );
+      assert.ok(!isStarted(start));
+      assert.match(start.problem, /ENOENT|E2BIG/);
+    });
+  }
 });

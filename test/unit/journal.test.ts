@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
@@ -110,6 +119,23 @@ describe('a journal', () => {
     journal.sync();
     journal.close();
     assert.deepEqual(seen, ['one', 'two']);
+  });
+
+  test('may be closed while it is synced, and is closed then', async () => {
+    const journal = await JournalWriter.open(file);
+    journal.append(text('one'));
+    const synced = journal.syncBeside();
+    journal.close();
+    await synced;
+    assert.equal((await readJournal(file)).length, 1);
+    if (process.platform === 'linux') {
+      const open = (await readdir('/proc/self/fd')).map(fd => `/proc/self/fd/${fd}`);
+      const places = await Promise.all(open.map(fd => readlink(fd).catch(() => '')));
+      assert.deepEqual(
+        places.filter(place => place === file),
+        [],
+      );
+    }
   });
 
   test('goes on with the next number when it is opened again', async () => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
-import { execa } from 'execa';
 import { LineSplitter } from '../lineSplitter.ts';
 import type { ProcessEndReason } from '../run/eventCodes.ts';
 import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import { say } from '../say.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
+import { isStarted, startAgentTree } from './agentTree.ts';
 import type { ProcessLimits } from './processLimits.ts';
-import { endLeftovers, RUN_MARKER } from './processTree.ts';
+import { endLeftovers, forksSoFar, RUN_MARKER } from './processTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
@@ -33,8 +33,12 @@ export interface AgentProcessOptions {
   readonly killSignal: AbortSignal;
   /** Everything the agent prints goes there, byte for byte. */
   readonly rawFile: string;
+  /** What must have come about before the process is started; when it fails, nothing is started. */
+  readonly ready?: Promise<unknown>;
   readonly onStarted: (identity: ProcessIdentity) => void;
   readonly onEvent: (event: AgentEvent) => void;
+  /** The agent's process has ended; called again when others of it were found to work on after that. */
+  readonly onExit?: () => void;
 }
 
 /** How one agent process ended. */
@@ -75,32 +79,28 @@ export async function runAgentProcess(
   let stderr = '';
 
   const rawHandle = await createPlainFile(options.rawFile);
-  const subprocess = execa(command.file, [...command.args], {
+  try {
+    await options.ready;
+  } catch (error) {
+    await rawHandle.close();
+    throw error;
+  }
+  const forks = forksSoFar();
+  const subprocess = await startAgentTree(command, {
     cwd: options.cwd,
     env: { ...command.env, [RUN_MARKER]: options.runId },
-    extendEnv: false,
-    input: command.stdin,
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    encoding: 'buffer',
-    reject: false,
-    killDescendants: true,
-    forceKillAfterDelay: limits.killGraceMs,
-    windowsHide: true,
+    killGraceMs: limits.killGraceMs,
   });
-  // A failed start (ENOENT, EACCES) is told by the promise alone; its streams never open.
-  if (subprocess.pid === undefined) {
+  if (!isStarted(subprocess)) {
     await rawHandle.close();
-    const failed = await subprocess;
     return {
       reason: 'notStarted',
       durationMs: performance.now() - startedAt,
       leftovers: 0,
-      stderr: failed.originalMessage ?? failed.shortMessage ?? '',
+      stderr: subprocess.problem,
     };
   }
-  const { pid, nodeChildProcess: child } = subprocess;
+  const { pid, child } = subprocess;
 
   const end = (why: ProcessEndReason, signal: NodeJS.Signals = 'SIGTERM') => {
     reason ??= why;
@@ -209,12 +209,16 @@ export async function runAgentProcess(
     await exited;
     clearTimeout(hardTimer);
     clearTimeout(idleTimer);
+    options.onExit?.();
     // A stop that comes now ends the waiting below; of one that came before, the last words are still to be read.
     for (const signal of [options.signal, options.killSignal]) {
       signal.addEventListener('abort', letGo, { signal: listeners.signal });
     }
     // What the agent left running holds its output open, so it must go before the end can be read.
-    const leftovers = await endLeftovers(pid, options.runId, identity.startId);
+    const leftovers = await endLeftovers(pid, options.runId, {
+      startId: identity.startId,
+      forks,
+    });
     // A process that got away (its own session, its environment emptied) may hold the output open for ever.
     heldTimer = setTimeout(letGo, HELD_OUTPUT_MS);
     heldMaxTimer = setTimeout(
@@ -226,6 +230,9 @@ export async function runAgentProcess(
         throw error;
       }
     });
+    if (leftovers > 0 || isHeld) {
+      options.onExit?.();
+    }
     raw.end();
     await finished(raw);
     const exit = {
@@ -257,6 +264,7 @@ export async function runAgentProcess(
       subprocess.kill('SIGKILL');
       await endLeftovers(pid, options.runId);
     }
+    subprocess.letGo();
   }
 }
 

@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { execa } from 'execa';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { shorten } from '../text.ts';
@@ -81,6 +80,8 @@ export async function claudeVersion(
     if (error instanceof HumanError) return { problem: error.message };
     throw error;
   }
+  // Loaded here: a run does not ask.
+  const { execa } = await import('execa');
   const { stdout, stderr, failed, timedOut, originalMessage } = await execa(file, ['--version'], {
     env: clean,
     extendEnv: false,

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
@@ -62,7 +61,7 @@ async function firstProgram(
   for (const folder of folders) {
     for (const file of fileNames(name, options)) {
       const candidate = path.join(folder, file);
-      if (await isProgram(candidate, options.platform)) return candidate;
+      if (isProgram(candidate, options.platform)) return candidate;
     }
   }
   return undefined;
@@ -80,10 +79,10 @@ function fileNames(name: string, { env, platform }: FindProgramOptions): string[
     : extensions.map(extension => name + extension);
 }
 
-async function isProgram(file: string, platform: NodeJS.Platform): Promise<boolean> {
+function isProgram(file: string, platform: NodeJS.Platform): boolean {
   try {
-    if (!(await stat(file)).isFile()) return false;
-    if (platform !== 'win32') await access(file, constants.X_OK);
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
+    if (platform !== 'win32') accessSync(file, constants.X_OK);
     return true;
   } catch {
     return false;

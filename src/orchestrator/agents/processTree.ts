@@ -15,6 +15,14 @@ const MAX_STAT_BYTES = 1_024;
 /** The start, in ticks since boot, among the fields behind the name. */
 const STARTED_AT = 19;
 
+/** What is known of an agent from its start on, so that what is older need not be looked at (Linux). */
+export interface TreeStart {
+  /** Of its process. */
+  readonly startId?: string | undefined;
+  /** See {@link forksSoFar}. */
+  readonly forks?: number | undefined;
+}
+
 /** What is looked for. */
 interface Tree {
   /** Leader of the process group. */
@@ -22,6 +30,7 @@ interface Tree {
   readonly runId: string;
   /** Ticks since boot; 0 for any time. */
   readonly since: number;
+  readonly forks: number | undefined;
 }
 
 /**
@@ -31,13 +40,13 @@ interface Tree {
  * so there the tree of `pid` is ended and that is all (agents are ended through it beforehand).
  *
  * @param pid leader of the agent's process group
- * @param startId of that process, where it is known; what is older cannot come from it and is left out (Linux)
+ * @param started what is known of that process; what is older cannot come from it and is left out
  * @returns how many processes were still running
  */
 export async function endLeftovers(
   pid: number | undefined,
   runId: string,
-  startId?: string,
+  started: TreeStart = {},
 ): Promise<number> {
   if (process.platform === 'win32') {
     if (pid === undefined) {
@@ -49,7 +58,7 @@ export async function endLeftovers(
     }).catch(() => undefined);
     return ended === undefined ? 0 : 1;
   }
-  const tree = { pid, runId, since: ticksOf(startId) };
+  const tree = { pid, runId, since: ticksOf(started.startId), forks: started.forks };
   const before = await leftovers(tree);
   if (before.length === 0) {
     return 0;
@@ -79,12 +88,26 @@ async function leftovers(tree: Tree): Promise<number[]> {
   return found.filter(candidate => candidate !== process.pid);
 }
 
-function linuxProcesses({ pid: group, runId, since }: Tree): number[] {
+/**
+ * How many processes and threads the machine has started since its boot, where the system tells. Told at the start of
+ * an agent, it later shows whether the numbers that pids are taken from may have been used up meanwhile.
+ */
+export function forksSoFar(): number | undefined {
+  return process.platform === 'linux'
+    ? unlessUnreadable(() => numberIn('/proc/stat', /^processes (\d+)$/m))
+    : undefined;
+}
+
+function linuxProcesses(tree: Tree): number[] {
+  const { pid: group, runId, since } = tree;
   const marker = `${RUN_MARKER}=${runId}`;
   const buffer = Buffer.allocUnsafe(MAX_STAT_BYTES);
-  return readdirSync('/proc').flatMap(name => {
+  const names = readdirSync('/proc');
+  // Behind the list, so that nothing of it is newer.
+  const { from, to } = pidsSince(tree);
+  return names.flatMap(name => {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) {
+    if (!Number.isInteger(pid) || pid < from || pid > to) {
       return [];
     }
     try {
@@ -102,6 +125,40 @@ function linuxProcesses({ pid: group, runId, since }: Tree): number[] {
       return [];
     }
   });
+}
+
+/**
+ * Which pids the processes since the agent's start have: from its own to the newest, as pids go up until the highest is
+ * reached. All of them, when they have begun again since then, or it is not known.
+ */
+function pidsSince({ forks, pid }: Tree): { readonly from: number; readonly to: number } {
+  const all = { from: 0, to: Number.POSITIVE_INFINITY };
+  const forksNow = pid === undefined || forks === undefined ? undefined : forksSoFar();
+  if (pid === undefined || forks === undefined || forksNow === undefined) {
+    return all;
+  }
+  return (
+    unlessUnreadable(() => {
+      const newest = numberIn('/proc/loadavg', / (\d+)$/m);
+      // Half of them, since those in use are left out on the way up.
+      const isOneRound = forksNow - forks < numberIn('/proc/sys/kernel/pid_max', /^(\d+)$/m) / 2;
+      return isOneRound && newest >= pid ? { from: pid, to: newest } : all;
+    }) ?? all
+  );
+}
+
+/** @returns `Number.NaN`, which compares with nothing, when it is not there */
+function numberIn(file: string, pattern: RegExp): number {
+  return Number(pattern.exec(readFileSync(file, 'latin1'))?.[1] ?? Number.NaN);
+}
+
+/** Such files may be hidden, and then everything is looked at. */
+function unlessUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** There are hundreds of them, and `readFileSync` asks for the size of each first. */

@@ -1,6 +1,10 @@
 import path from 'node:path';
 import type { Agent, AgentErrorKind, AgentEvent, AgentRequest } from '../agents/agent.ts';
-import { type AgentEnd, runAgentProcess } from '../agents/agentProcess.ts';
+import {
+  type AgentEnd,
+  type AgentProcessOptions,
+  runAgentProcess,
+} from '../agents/agentProcess.ts';
 import { CostEstimate } from '../agents/costEstimate.ts';
 import type { ProcessLimits } from '../agents/processLimits.ts';
 import { HumanError } from '../humanError.ts';
@@ -43,6 +47,10 @@ export interface AgentCallRequest {
   readonly signal: AbortSignal;
   /** Aborted: end the agent with SIGKILL. */
   readonly killSignal: AbortSignal;
+  /** See {@link AgentProcessOptions.ready}. */
+  readonly ready?: Promise<unknown>;
+  /** See {@link AgentProcessOptions.onExit}. */
+  readonly onExit?: () => void;
 }
 
 /** What one fresh agent's process came to, before the files are looked at. */
@@ -78,6 +86,8 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
       signal: call.signal,
       killSignal: call.killSignal,
       rawFile: call.rawFile,
+      ...(call.ready && { ready: call.ready }),
+      ...(call.onExit && { onExit: call.onExit }),
       onStarted: identity =>
         void journal.append({
           type: 'agent.started',

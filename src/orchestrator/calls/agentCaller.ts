@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Agent, type AgentRequest, isTransient } from '../agents/agent.ts';
@@ -9,7 +10,7 @@ import { say } from '../say.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { StopSwitch } from '../stopSwitch.ts';
 import { waitUntil } from '../waiting.ts';
-import { type AgentCallResult, callAgentOnce } from './agentCall.ts';
+import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './agentCall.ts';
 import type { CallAgent } from './callAgent.ts';
 
 /** The countdown of a usage limit goes on in the journal at this pace, in ms. */
@@ -49,12 +50,18 @@ export interface PatientCall {
   readonly streamName: string;
   /** The prompt's file name. */
   readonly promptName: string;
+  /** The first prompt is in that file already. */
+  readonly isPromptWritten?: boolean;
   /** What this call asks beyond the run's configuration. */
   readonly extra?: Partial<
     Pick<AgentRequest, 'model' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'>
   >;
   /** Whether what is asked for is there already; looked at before the call is made again. */
   readonly isDone?: () => Promise<boolean>;
+  /** What must have come about before an agent is started. The call fails when it fails. */
+  readonly ready?: Promise<unknown>;
+  /** See {@link AgentCallRequest.onExit}. */
+  readonly onExit?: () => void;
   /** Aborted: end this call, the run goes on. */
   readonly skip?: AbortSignal;
   /**
@@ -82,8 +89,15 @@ export class AgentCaller {
   async call(call: PatientCall): Promise<AgentCallResult> {
     const { config, stop } = this.options;
     const promptFile = path.join(call.dir, call.promptName);
-    await mkdir(call.dir, { recursive: true });
-    await writeDerivedFile(promptFile, call.prompt);
+    if (!existsSync(call.dir)) {
+      await mkdir(call.dir, { recursive: true });
+    }
+    const ready = Promise.all([
+      call.isPromptWritten === true ? undefined : writeDerivedFile(promptFile, call.prompt),
+      call.ready,
+    ]);
+    // Beside all that comes before the start of the agent, which waits for it, and so does its result.
+    ready.catch(() => undefined);
     let { prompt } = call;
     let retries = 0;
     for (let calls = 1; ; calls++) {
@@ -91,7 +105,13 @@ export class AgentCaller {
       if (maxBudgetUsd !== undefined && maxBudgetUsd < LESS_THAN_A_CENT) {
         return NOTHING_LEFT;
       }
-      const result = await this.callOnce({ ...call, prompt }, promptFile, calls, maxBudgetUsd);
+      const result = await this.callOnce(
+        { ...call, prompt, ready },
+        promptFile,
+        calls,
+        maxBudgetUsd,
+      );
+      await ready;
       const { error } = result;
       if (error === undefined || stop.endSignal.aborted || call.skip?.aborted) {
         return result;
@@ -187,6 +207,8 @@ export class AgentCaller {
       ),
       signal: call.skip ? AbortSignal.any([stop.endSignal, call.skip]) : stop.endSignal,
       killSignal: stop.killSignal,
+      ...(call.ready && { ready: call.ready }),
+      ...(call.onExit && { onExit: call.onExit }),
     });
   }
 

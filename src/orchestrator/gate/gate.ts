@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { execa } from 'execa';
 import { endLeftovers, RUN_MARKER } from '../agents/processTree.ts';
 import { requirePlainFolders } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
@@ -93,7 +92,9 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
   const output = await CheckOutput.open(file);
   let endedBy: 'limit' | 'cancel' | undefined;
   try {
-    const subprocess = startShell(command, options);
+    // Loaded here: a run without checks starts none.
+    const { execa } = await import('execa');
+    const subprocess = startShell(execa, command, options);
     // A failed start (no such folder, no shell) is told by the promise alone; its streams never open.
     if (subprocess.pid === undefined) {
       const failed = await subprocess;
@@ -190,7 +191,7 @@ function onAborted(signal: AbortSignal, listener: () => void, until: AbortSignal
   }
 }
 
-function startShell(command: string, options: GateOptions) {
+function startShell(execa: typeof import('execa').execa, command: string, options: GateOptions) {
   const isWindows = process.platform === 'win32';
   const hasCi = Object.keys(options.env).some(
     name => (isWindows ? name.toUpperCase() : name) === 'CI',

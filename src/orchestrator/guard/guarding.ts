@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Snapshot } from '../snapshot.ts';
-import type { Story } from '../stories/story.ts';
-import { readStoryFileIfThere } from '../stories/storyFile.ts';
+import type { Story, StoryFile } from '../stories/story.ts';
+import { readStoryFileNow } from '../stories/storyFile.ts';
 import { shorten } from '../text.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 
@@ -33,7 +33,7 @@ export async function guardStories(
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
-  const after = await readStoryFileIfThere(storyFile);
+  const after = readNow(storyFile);
   const broken =
     after?.kind === 'invalid' ? await keepAside(context, storyFile, iteration) : undefined;
   if (config.guard === 'off' || bytes === undefined) {
@@ -84,6 +84,18 @@ export async function guardStories(
     restored,
     ...(keptAside === undefined ? {} : { keptAside: context.relative(keptAside) }),
   });
+}
+
+function readNow(file: string): StoryFile | undefined {
+  try {
+    return readStoryFileNow(file);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // There is no such file any more.
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Nothing that an agent wrote is lost, also when nobody can read it. */

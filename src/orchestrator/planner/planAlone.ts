@@ -107,6 +107,10 @@ class MemoryJournal implements Journal {
     // Nothing is on the disk.
   }
 
+  async syncBeside(): Promise<void> {
+    this.sync();
+  }
+
   isInPlace(): boolean {
     return true;
   }

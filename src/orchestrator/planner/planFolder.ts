@@ -78,7 +78,7 @@ export async function clearDeadPlans(files: RunFiles): Promise<number> {
     // A pid alone may be somebody else's by now; what lives without its exact name is found by the plan's mark.
     for (const { pid, startId } of agents) {
       if (startId !== undefined && (await isRunning({ pid, startId }))) {
-        await endLeftovers(pid, id, startId);
+        await endLeftovers(pid, id, { startId });
       }
     }
     await endLeftovers(undefined, id);

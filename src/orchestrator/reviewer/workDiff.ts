@@ -1,4 +1,3 @@
-import { execa } from 'execa';
 import { asHumanError, type GitRepository, gitEnv } from '../git/git.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
@@ -70,6 +69,8 @@ async function readGit(
   args: readonly string[],
   maxBytes: number,
 ): Promise<{ text: string; isCut: boolean }> {
+  // Loaded here: few runs have a reviewer.
+  const { execa } = await import('execa');
   const result = await execa(
     'git',
     [

@@ -1,4 +1,12 @@
-import { appendFileSync, closeSync, constants, lstatSync, openSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
@@ -7,7 +15,7 @@ import { LineSplitter } from '../lineSplitter.ts';
 import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { STOP_MODES, type StopMode } from './eventCodes.ts';
-import { openPlainFile, PLAIN, requirePlainState } from './plainFile.ts';
+import { openPlainFile, openPlainFileNow, PLAIN, requirePlainState } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** Longest line, in UTF-16 units; of our own requests none comes near. */
@@ -164,33 +172,33 @@ export class InboxReader {
    * @throws {HumanError} when the inbox is no plain file
    */
   async takeNew(): Promise<RunRequest[]> {
-    const handle = await openPlainFile(this.file);
-    if (handle === undefined) {
+    const fd = openPlainFileNow(this.file);
+    if (fd === undefined) {
       if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
         throw notPlain(this.file);
       }
       return [];
     }
     try {
-      const { ino, size } = await handle.stat();
+      const { ino, size } = fstatSync(fd);
       if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
         // Another file, or emptied: nothing of it was read yet.
         this.offset = 0;
         this.splitter = new LineSplitter(MAX_LINE);
       }
       this.inode = ino;
-      return await this.read(handle);
+      return size === this.offset ? [] : this.read(fd);
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
   }
 
-  private async read(handle: FileHandle): Promise<RunRequest[]> {
+  private read(fd: number): RunRequest[] {
     const requests: RunRequest[] = [];
     const end = this.offset + MAX_READ_BYTES;
     const buffer = Buffer.alloc(CHUNK_BYTES);
     while (this.offset < end) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, this.offset);
+      const bytesRead = readSync(fd, buffer, 0, buffer.length, this.offset);
       if (bytesRead === 0) {
         break;
       }

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  fsync,
   fsyncSync,
   ftruncateSync,
   lstatSync,
@@ -14,12 +15,15 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Emitter } from '../emitter.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 import { GrowingFile, MAX_LINE } from './growingFile.ts';
 import { PLAIN, requirePlainFolders } from './plainFile.ts';
+
+const syncToDisk = promisify(fsync);
 
 const READ_CHUNK_BYTES = 1 << 16;
 /** No run comes near; beyond 2^53 numbers could not be counted on, and every event would be taken for an old one. */
@@ -32,6 +36,7 @@ const CUT_MARK = ' […]';
 export interface Journal {
   append(body: RunEventBody): RunEvent;
   sync(): void;
+  syncBeside(): Promise<void>;
   /** Whether the file at its place is still the one that is written. */
   isInPlace(): boolean;
   /** Puts it back there with all that was written, if somebody has removed or replaced it. */
@@ -50,6 +55,11 @@ export class JournalWriter implements Journal {
   private seq: number;
   /** Bytes of whole lines; there is no other writer. */
   private size: number;
+  /** Under way beside others. */
+  private syncs = 0;
+  private isClosed = false;
+  /** Of files that somebody has removed. */
+  private readonly retired: number[] = [];
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
 
@@ -121,6 +131,17 @@ export class JournalWriter implements Journal {
     fsyncSync(this.fd);
   }
 
+  /** As {@link sync}, beside what the caller does until it needs to be sure. */
+  async syncBeside(): Promise<void> {
+    this.syncs += 1;
+    try {
+      await syncToDisk(this.fd);
+    } finally {
+      this.syncs -= 1;
+      this.closeWhenIdle();
+    }
+  }
+
   isInPlace(): boolean {
     const found = lstatSync(this.file, { bigint: true, throwIfNoEntry: false });
     const own = fstatSync(this.fd, { bigint: true });
@@ -150,13 +171,25 @@ export class JournalWriter implements Journal {
       rmSync(temporary, { force: true });
       throw error;
     }
-    closeSync(this.fd);
+    // It may be about to be synced.
+    this.retired.push(this.fd);
     this.fd = fd;
+    this.closeWhenIdle();
   }
 
   close(): void {
-    closeSync(this.fd);
+    this.isClosed = true;
+    this.closeWhenIdle();
     this.appendEmitter.dispose();
+  }
+
+  /** The number of an open file must not become another one's while it is synced. */
+  private closeWhenIdle(): void {
+    if (this.syncs === 0) {
+      for (const fd of [...this.retired.splice(0), ...(this.isClosed ? [this.fd] : [])]) {
+        closeSync(fd);
+      }
+    }
   }
 }
 

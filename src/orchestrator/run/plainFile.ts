@@ -1,7 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { constants, lstatSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  lstatSync,
+  open as openForCallback,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -14,15 +25,25 @@ import type { RunFiles } from './runFiles.ts';
 /** Neither follows a link nor waits for the other end of a pipe; Windows has neither flag. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
+/** ELOOP, EMLINK: a link. ENXIO: a socket. */
+const NO_PLAIN_FILE: ReadonlySet<string | undefined> = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'ELOOP',
+  'EMLINK',
+  'ENXIO',
+]);
+
+const openFile = promisify(openForCallback);
+const syncToDisk = promisify(fsync);
+
 /** @returns `undefined` when there is no plain file at this place */
 export async function openPlainFile(file: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(file, constants.O_RDONLY | PLAIN);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // ELOOP, EMLINK: a link. ENXIO: a socket.
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO'].includes(code ?? '')) {
+    if (NO_PLAIN_FILE.has((error as NodeJS.ErrnoException).code)) {
       return undefined;
     }
     throw error;
@@ -31,6 +52,28 @@ export async function openPlainFile(file: string): Promise<FileHandle | undefine
     return handle;
   }
   await handle.close();
+  return undefined;
+}
+
+/**
+ * As {@link openPlainFile}, at once. For the loop, which has nothing else to do meanwhile: handing a small file from
+ * thread to thread takes longer than reading it.
+ * @returns a file descriptor
+ */
+export function openPlainFileNow(file: string): number | undefined {
+  let fd: number;
+  try {
+    fd = openSync(file, constants.O_RDONLY | PLAIN);
+  } catch (error) {
+    if (NO_PLAIN_FILE.has((error as NodeJS.ErrnoException).code)) {
+      return undefined;
+    }
+    throw error;
+  }
+  if (fstatSync(fd).isFile()) {
+    return fd;
+  }
+  closeSync(fd);
   return undefined;
 }
 
@@ -48,6 +91,19 @@ export async function readPlainFile(file: string, maxBytes: number): Promise<Buf
     return (await handle.stat()).size > maxBytes ? undefined : await handle.readFile();
   } finally {
     await handle.close();
+  }
+}
+
+/** As {@link readPlainFile}, at once; see {@link openPlainFileNow}. */
+export function readPlainFileNow(file: string, maxBytes: number): Buffer | undefined {
+  const fd = openPlainFileNow(file);
+  if (fd === undefined) {
+    return undefined;
+  }
+  try {
+    return fstatSync(fd).size > maxBytes ? undefined : readFileSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -78,7 +134,7 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
  * @throws the system's error when it cannot be written; nothing is left behind then
  */
 export async function writePlainFile(file: string, data: string | Buffer): Promise<void> {
-  await writeInOneStep(file, data, true);
+  await writeInOneStep(file, data, syncToDisk);
 }
 
 /**
@@ -86,33 +142,45 @@ export async function writePlainFile(file: string, data: string | Buffer): Promi
  * a killed loop leaves the old or the new one, but it is not waited until it is on the disk.
  */
 export async function writeDerivedFile(file: string, data: string): Promise<void> {
-  await writeInOneStep(file, data, false);
+  await writeInOneStep(file, data, undefined);
 }
 
+/** What makes or frees a file can take long, and goes on beside others; the bytes of a small one take no time. */
 async function writeInOneStep(
   file: string,
   data: string | Buffer,
-  isSynced: boolean,
+  sync: ((fd: number) => Promise<void>) | undefined,
 ): Promise<void> {
   requirePlainFolders(path.dirname(file));
-  await mkdir(path.dirname(file), { recursive: true });
-  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
-  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644);
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  const fd = await createFile(temporary);
   try {
     try {
-      await handle.writeFile(data);
-      if (isSynced) {
-        await handle.sync();
-      }
+      writeFileSync(fd, data);
+      await sync?.(fd);
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Creates its folder as well, which is there as a rule. */
+async function createFile(file: string): Promise<number> {
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const flags = O_WRONLY | O_CREAT | O_EXCL | PLAIN;
+  try {
+    return await openFile(file, flags, 0o644);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
+  }
+  await mkdir(path.dirname(file), { recursive: true });
+  return openFile(file, flags, 0o644);
 }
 
 /**

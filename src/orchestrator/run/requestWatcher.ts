@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../emitter.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
-import { readPlainFile } from './plainFile.ts';
+import { readPlainFileNow } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** File events can be lost (network drives, full queues), so a slow look goes beside them. */
@@ -139,7 +139,7 @@ export class RequestWatcher implements Disposable {
 
   private async lookAtState(): Promise<void> {
     const { restores } = this;
-    const text = await readPlainFile(this.files.stateFile, MAX_STATE_BYTES);
+    const text = readPlainFileNow(this.files.stateFile, MAX_STATE_BYTES);
     if (text !== undefined) {
       if (!isActive(text.toString('utf8'))) {
         this.cancelEmitter.fire();

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
 import { once } from '../once.ts';
 import { say } from '../say.ts';
-import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
+import { readPlainFile, requirePlainState, writeDerivedFile } from './plainFile.ts';
 import { identify, isRunning } from './processIdentity.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 import { takeFileLock } from './takeFileLock.ts';
@@ -74,7 +74,8 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
       ...(await identify(process.pid)),
       ...(runId === undefined ? {} : { runId }),
     };
-    await writePlainFile(files.lockFile, `${JSON.stringify(self)}\n`);
+    // Not synced: it names a process, and none outlives the machine.
+    await writeDerivedFile(files.lockFile, `${JSON.stringify(self)}\n`);
     return {
       kind: 'acquired',
       lock: {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HumanError } from '../humanError.ts';
@@ -121,50 +122,63 @@ export async function filesAt(workspaceDir: string, place: string): Promise<stri
  * @throws HumanError only when there is no file at `path`.
  */
 export async function readStoryFile(path: string): Promise<StoryFile> {
-  let content: Buffer;
   try {
-    // Opening a named pipe would wait for a writer for ever.
-    const found = await stat(path);
-    if (!found.isFile()) {
-      return unreadable(
-        path,
-        say('{0} is not a file: put the stories into a file.', basename(path)),
-      );
-    }
-    if (found.size > MAX_BYTES) {
-      return unreadable(
+    return unfit(path, await stat(path)) ?? parseOnce(path, await readFile(path));
+  } catch (error) {
+    return unreadableBy(error, path);
+  }
+}
+
+/** As {@link readStoryFile}, at once: for the loop, which has nothing else to do meanwhile. */
+export function readStoryFileNow(path: string): StoryFile {
+  try {
+    return unfit(path, statSync(path)) ?? parseOnce(path, readFileSync(path));
+  } catch (error) {
+    return unreadableBy(error, path);
+  }
+}
+
+/** Why it is not even opened; opening a named pipe would wait for a writer for ever. */
+function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
+  if (!found.isFile()) {
+    return unreadable(path, say('{0} is not a file: put the stories into a file.', basename(path)));
+  }
+  return found.size > MAX_BYTES
+    ? unreadable(
         path,
         say(
           '{0} is larger than {1} MB: move finished stories to another file.',
           basename(path),
           MAX_BYTES / 1024 / 1024,
         ),
-      );
-    }
-    content = await readFile(path);
-  } catch (error) {
-    const code =
-      error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new HumanError(
-        say('There is no story file at {0}. Create it, or name another one.', path),
-        {
-          cause: error,
-        },
-      );
-    }
-    return unreadable(
-      path,
-      say('{0} cannot be read ({1}): check its permissions and its size.', basename(path), code),
+      )
+    : undefined;
+}
+
+/** @throws {HumanError} when there is no such file */
+function unreadableBy(error: unknown, path: string): InvalidStoryFile {
+  const code =
+    error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    throw new HumanError(
+      say('There is no story file at {0}. Create it, or name another one.', path),
+      { cause: error },
     );
   }
+  return unreadable(
+    path,
+    say('{0} cannot be read ({1}): check its permissions and its size.', basename(path), code),
+  );
+}
+
+function parseOnce(path: string, content: Buffer): StoryFile {
   if (lastRead?.file.path !== path || !lastRead.content.equals(content)) {
     lastRead = { content, file: parseStoryFile(path, content) };
   }
   return lastRead.file;
 }
 
-/** The same; `undefined` when there is no file at `path`, or not any more. */
+/** As {@link readStoryFile}; `undefined` when there is no file at `path`, or not any more. */
 export async function readStoryFileIfThere(path: string): Promise<StoryFile | undefined> {
   try {
     return await readStoryFile(path);
