@@ -3,7 +3,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { agentOutput } from './agentOutput.ts';
 import { extensionHost } from './extensionHost.ts';
-import { loopOverhead } from './loopOverhead.ts';
+import { claudeOverhead, loopOverhead } from './loopOverhead.ts';
 import { manyStories } from './manyStories.ts';
 import { memory } from './memory.ts';
 import { buildWhenOutdated } from './product.ts';
@@ -13,6 +13,7 @@ import { thousandth } from './thousandth.ts';
 
 const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   loop: loopOverhead,
+  claude: claudeOverhead,
   thousandth,
   memory,
   output: agentOutput,
