@@ -131,6 +131,37 @@ test('one story alone is run from the list, and when all are done nothing is sta
   const actions = workbench.page.locator('.quick-input-widget .monaco-list-row');
   await expect(actions.first()).toContainText('Review Changes');
   await expect(actions.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);
+  await workbench.page.keyboard.press('Escape');
+
+  await workbench.runCommand('Ralph: Show Progress');
+  const button = (name: string) => workbench.webview().getByRole('button', { name, exact: true });
+  await expect(workbench.webview().getByText('Ralph is done with US-002.')).toBeVisible();
+  await expect(button('Review Changes')).toBeVisible();
+  await expect(button('Start Fresh Run')).toHaveCount(0);
+  await workbench.checkbox(/^US-001/).click();
+  await expect(button('Start Fresh Run')).toBeVisible();
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a run that has ended stuck offers to split the story or to hint', async () => {
+  test.setTimeout(300_000);
+  await using run = await scriptedRun({
+    stories: openStories(2),
+    files: { '.omc/config.json': '{ "stuckThreshold": 1, "onStuck": "stop" }\n' },
+    calls: [[nothing]],
+  });
+  await using workbench = await open(run);
+  await workbench.view('Ralph');
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  const alert = workbench.notification(/Stuck: no progress on US-001/);
+  await expect(alert).toBeVisible(RUN_LIMIT);
+  for (const name of ['Split…', 'Show Stories', 'Start Again']) {
+    await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
+  }
+  await alert.getByRole('button', { name: 'Hint…', exact: true }).click();
+  await expect(workbench.page.locator('.quick-input-widget')).toContainText(
+    'Hint for the agents of US-001',
+  );
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
