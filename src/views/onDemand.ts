@@ -1,7 +1,7 @@
 import { commands, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../orchestrator/emitter.ts';
 import { DisposableStore } from './disposableStore.ts';
-import { reportingErrors } from './errors.ts';
+import { registerCommand } from './registerCommand.ts';
 
 /**
  * A surface whose code is loaded when somebody first asks for it, so that a window which never does opens
@@ -21,12 +21,10 @@ export class OnDemand<T extends Disposable> implements Disposable {
     this.load = load;
     for (const id of ids) {
       this.standIns.add(
-        commands.registerCommand(id, (...args: readonly unknown[]) =>
-          reportingErrors(log, async () => {
-            await this.get();
-            await commands.executeCommand(id, ...args);
-          }),
-        ),
+        registerCommand(id, log, async (...args) => {
+          await this.get();
+          await commands.executeCommand(id, ...args);
+        }),
       );
     }
   }

@@ -1,5 +1,4 @@
 import {
-  commands,
   type EventEmitter,
   type LogOutputChannel,
   l10n,
@@ -15,11 +14,11 @@ import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { type IterationRef, parseIterationRef, parseRunRef, parseStoryRef } from '../refs.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { toTreeItem } from './iterationItems.ts';
@@ -70,14 +69,12 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
       title: string,
     ) =>
       this.store.add(
-        commands.registerCommand(id, (argument?: unknown, line?: unknown) =>
-          reportingErrors(log, async () => {
-            const ref = parseIterationRef(argument) ?? (await this.choose(title));
-            if (ref !== undefined) {
-              await open(ref, typeof line === 'number' ? line : undefined);
-            }
-          }),
-        ),
+        registerCommand(id, log, async (argument, line) => {
+          const ref = parseIterationRef(argument) ?? (await this.choose(title));
+          if (ref !== undefined) {
+            await open(ref, typeof line === 'number' ? line : undefined);
+          }
+        }),
       );
     register(
       Command.openPrompt,
@@ -95,9 +92,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
       l10n.t('Open the check output of'),
     );
     this.store.add(
-      commands.registerCommand(Command.showReceipt, (argument?: unknown) =>
-        reportingErrors(log, () => this.showReceipt(documents, argument)),
-      ),
+      registerCommand(Command.showReceipt, log, argument => this.showReceipt(documents, argument)),
     );
   }
 

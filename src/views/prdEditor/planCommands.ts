@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
+import { type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
@@ -7,9 +7,9 @@ import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import { dollars } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { askText } from '../run/askText.ts';
 import { folderOf } from '../run/folderOf.ts';
 import { requireSaved } from '../run/requireSaved.ts';
@@ -43,11 +43,7 @@ export class PlanCommands implements Disposable {
     this.preview = preview;
     this.program = program;
     this.log = log;
-    this.store.add(
-      commands.registerCommand(Command.planStories, () =>
-        reportingErrors(log, () => this.planStories()),
-      ),
-    );
+    this.store.add(registerCommand(Command.planStories, log, () => this.planStories()));
   }
 
   dispose(): void {

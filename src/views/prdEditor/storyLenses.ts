@@ -18,11 +18,11 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { StoryRef } from '../refs.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { Soon } from '../soon.ts';
 import {
   commitsByStory,
@@ -88,11 +88,7 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
         return store;
       }),
     );
-    this.store.add(
-      commands.registerCommand(LENS_COMMAND, (invocation: unknown, ref: unknown) =>
-        reportingErrors(log, () => invoke(invocation, ref)),
-      ),
-    );
+    this.store.add(registerCommand(LENS_COMMAND, log, invoke));
     this.store.add(languages.registerCodeLensProvider(STORY_DOCUMENTS, this));
   }
 

@@ -2,10 +2,10 @@ import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace 
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { MANAGE_TRUST } from '../workspaceFolder.ts';
 import { answerLabel } from './answerLabel.ts';
@@ -32,11 +32,7 @@ export class RunActionsMenu implements Disposable {
 
   constructor(folders: Folders, log: LogOutputChannel) {
     this.folders = folders;
-    this.store.add(
-      commands.registerCommand(Command.showRunActions, () =>
-        reportingErrors(log, () => this.show()),
-      ),
-    );
+    this.store.add(registerCommand(Command.showRunActions, log, () => this.show()));
   }
 
   dispose(): void {

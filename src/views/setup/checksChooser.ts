@@ -1,4 +1,4 @@
-import { commands, type LogOutputChannel, l10n, type QuickPickItem, window } from 'vscode';
+import { type LogOutputChannel, l10n, type QuickPickItem, window } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import {
   readWorkspaceSettings,
@@ -10,6 +10,7 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { openSettings } from '../settings/openSettings.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { requireFolder, requireTrust } from '../workspaceFolder.ts';
@@ -37,9 +38,7 @@ export class ChecksChooser implements Disposable {
     this.folders = folders;
     this.settings = settings;
     this.log = log;
-    this.command = commands.registerCommand(Command.chooseChecks, () =>
-      reportingErrors(log, () => this.choose()),
-    );
+    this.command = registerCommand(Command.chooseChecks, log, () => this.choose());
   }
 
   dispose(): void {

@@ -1,6 +1,5 @@
 import {
   ConfigurationTarget,
-  commands,
   env,
   type LogOutputChannel,
   l10n,
@@ -15,6 +14,7 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
+import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
 import { payerSentence } from './payerSentence.ts';
@@ -32,9 +32,7 @@ export class ClaudeCommands implements Disposable {
     this.folders = folders;
     this.check = check;
     this.log = log;
-    this.command = commands.registerCommand(Command.checkClaude, () =>
-      reportingErrors(log, () => this.find()),
-    );
+    this.command = registerCommand(Command.checkClaude, log, () => this.find());
   }
 
   dispose(): void {

@@ -2,8 +2,8 @@ import { commands, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, WALKTHROUGH } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folders } from '../folders/folders.ts';
+import { registerCommand } from '../registerCommand.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { ChecksChooser } from './checksChooser.ts';
 import type { ClaudeCheck } from './claudeCheck.ts';
@@ -19,11 +19,9 @@ export class Setup implements Disposable {
     this.store.add(new StoryFileCommands(folders, log));
     this.store.add(new ChecksChooser(folders, settings, log));
     this.store.add(
-      commands.registerCommand(Command.openWalkthrough, () =>
-        reportingErrors(log, async () => {
-          await commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
-        }),
-      ),
+      registerCommand(Command.openWalkthrough, log, async () => {
+        await commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
+      }),
     );
   }
 

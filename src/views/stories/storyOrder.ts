@@ -1,12 +1,12 @@
-import { commands, type LogOutputChannel, l10n } from 'vscode';
+import { type LogOutputChannel, l10n } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { moveStory } from '../../orchestrator/stories/edit.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folders } from '../folders/folders.ts';
 import { parseStoryRef } from '../refs.ts';
+import { registerCommand } from '../registerCommand.ts';
 import type { StoriesView } from './storiesView.ts';
 import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
 
@@ -23,11 +23,7 @@ export class StoryOrder implements Disposable {
       [Command.moveStoryUp, -1],
       [Command.moveStoryDown, 1],
     ] as const) {
-      this.store.add(
-        commands.registerCommand(command, (argument: unknown) =>
-          reportingErrors(log, () => this.step(argument, step)),
-        ),
-      );
+      this.store.add(registerCommand(command, log, argument => this.step(argument, step)));
     }
   }
 
