@@ -34,6 +34,8 @@ const defaultSettings: Readonly<Record<string, unknown>> = {
 export interface VsCodeServerOptions {
   /** The folder with the extension's package.json; it must have been built. */
   readonly extensionPath: string;
+  /** Folders of extensions that are installed beside it; none unless given. */
+  readonly otherExtensions?: readonly string[];
   /** Kept when given; else a new one is made, and removed by `stop()`. */
   readonly serverDataDir?: string;
   /** The whole environment of the server and of the extension host; nothing is inherited. */
@@ -105,7 +107,10 @@ export async function startVsCodeServer(options: VsCodeServerOptions): Promise<V
   let running: RunningServer | undefined;
   try {
     await writeMachineSettings(dataDir, options.settings ?? {});
-    await linkExtension(dataDir, options.forTests ? undefined : options.extensionPath);
+    await linkExtensions(dataDir, [
+      ...(options.forTests ? [] : [options.extensionPath]),
+      ...(options.otherExtensions ?? []),
+    ]);
     const token = randomBytes(24).toString('hex');
     const tokenFile = path.join(dataDir, 'connection-token');
     await writeFile(tokenFile, token, { mode: 0o600 });
@@ -189,15 +194,22 @@ async function writeMachineSettings(
 }
 
 /**
- * Installs the extension by a link, so that what is built is what runs. Loading it as an extension under development
+ * Installs extensions by links, so that what is built is what runs. Loading one as an extension under development
  * would need the smoke-test driver, with which VS Code shows no notification toasts.
  */
-async function linkExtension(dataDir: string, extensionPath: string | undefined): Promise<void> {
+async function linkExtensions(dataDir: string, extensionPaths: readonly string[]): Promise<void> {
   const extensions = path.join(dataDir, 'extensions');
   await mkdir(extensions, { recursive: true });
-  if (extensionPath === undefined) {
-    return;
+  for (const extensionPath of extensionPaths) {
+    await linkExtension(dataDir, extensions, extensionPath);
   }
+}
+
+async function linkExtension(
+  dataDir: string,
+  extensions: string,
+  extensionPath: string,
+): Promise<void> {
   const manifest: unknown = JSON.parse(
     await readFile(path.join(extensionPath, 'package.json'), 'utf8'),
   );

@@ -52,6 +52,10 @@ const noise: readonly RegExp[] = [
 export interface WorkbenchOptions {
   /** The folder or `.code-workspace` file to open, by its real name. It is used as it is: give a copy. */
   readonly workspace: string;
+  /** Folders of fake extensions that are installed beside ours. */
+  readonly otherExtensions?: readonly string[];
+  /** What the address says besides, as VS Code's own launchers do. */
+  readonly payload?: ReadonlyArray<readonly [string, string]>;
   readonly env: Readonly<Record<string, string>>;
   /** True unless said otherwise. False opens the folder in Restricted Mode. */
   readonly trusted?: boolean;
@@ -87,11 +91,12 @@ export class Workbench implements AsyncDisposable {
     context: BrowserContext,
     workspace: string,
     themeFile: string,
+    payload: ReadonlyArray<readonly [string, string]>,
   ) {
     this.server = server;
     this.browser = browser;
     this.context = context;
-    this.address = server.url(workspace);
+    this.address = server.url(workspace, payload);
     this.workspacePrefix = workspace;
     this.themeFile = themeFile;
   }
@@ -111,6 +116,7 @@ export class Workbench implements AsyncDisposable {
       },
       reconnectionGraceSeconds: graceSeconds,
       say,
+      ...(options.otherExtensions && { otherExtensions: options.otherExtensions }),
       ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
     });
     let browser: Browser | undefined;
@@ -122,7 +128,14 @@ export class Workbench implements AsyncDisposable {
           Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
         }, options.language);
       }
-      const workbench = new Workbench(server, browser, context, options.workspace, theme.file);
+      const workbench = new Workbench(
+        server,
+        browser,
+        context,
+        options.workspace,
+        theme.file,
+        options.payload ?? [],
+      );
       await workbench.openWindow();
       return workbench;
     } catch (error) {
