@@ -51,8 +51,9 @@ export function toTreeItem(node: StoryTreeNode): TreeItem {
 }
 
 function folderItem({ children, folder, name, summary }: FolderNode): TreeItem {
+  const label = shorten(name, MAX_LABEL);
   const item = new TreeItem(
-    shorten(name, MAX_LABEL),
+    label,
     children.length > 0 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None,
   );
   item.id = `folder:${folder}`;
@@ -60,7 +61,7 @@ function folderItem({ children, folder, name, summary }: FolderNode): TreeItem {
   item.iconPath = folderIcon(summary);
   item.contextValue = `folder.${summary.state}`;
   item.tooltip = folder;
-  item.accessibilityInformation = { label: l10n.t('Folder {0}, {1}', name, item.description) };
+  item.accessibilityInformation = { label: l10n.t('Folder {0}, {1}', label, item.description) };
   return item;
 }
 
@@ -102,8 +103,9 @@ function folderIcon({ state }: FolderNode['summary']): ThemeIcon {
 }
 
 function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
+  const label = shorten(title, MAX_LABEL);
   const item = new TreeItem(
-    shorten(title, MAX_LABEL),
+    label,
     isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed,
   );
   item.id = `epic:${folder}:${title}`;
@@ -113,7 +115,7 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
       ? new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'))
       : new ThemeIcon('milestone');
   item.contextValue = 'epic';
-  item.accessibilityInformation = { label: l10n.t('Group {0}, {1}', title, item.description) };
+  item.accessibilityInformation = { label: l10n.t('Group {0}, {1}', label, item.description) };
   return item;
 }
 
