@@ -17,6 +17,12 @@ test('of a tool call the name is bold', () => {
   );
 });
 
+test('what is said more quietly is grey, not faint, so that it can be read in every theme', () => {
+  const screen = new TerminalScreen();
+  const output = screen.add([{ style: 'dim', text: 'fake-model' }]);
+  assert.equal(output, '\x1b[90mfake-model\x1b[0m\r\n');
+});
+
 test('another width writes everything anew, the same width nothing', () => {
   const screen = new TerminalScreen();
   assert.equal(screen.resize(80), false);

@@ -10,7 +10,8 @@ export const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 const SGR: Readonly<Record<Style, string>> = {
   plain: '',
   heading: BOLD,
-  dim: '\x1b[2m',
+  // A colour, and not the faint of a terminal: that is half of the contrast that VS Code else sees to.
+  dim: '\x1b[90m',
   tool: '',
   success: '\x1b[32m',
   warning: '\x1b[33m',

@@ -1,0 +1,98 @@
+import path from 'node:path';
+import { expect, test } from '@playwright/test';
+import { openStories } from '../support/ralph.ts';
+import { scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { Workbench } from '../support/workbench.ts';
+
+const repoRoot = path.resolve(import.meta.dirname, '..', '..');
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 60_000 };
+
+for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
+  test(`terminal, iterations, diff with a note, question and story file in the theme ${theme}`, async () => {
+    test.setTimeout(300_000);
+    await using run = await scriptedRun({
+      stories: openStories(3).map(story =>
+        story.id === 'US-003' ? { ...story, dependsOn: ['US-9'] } : story,
+      ),
+      files: {
+        // Red on the first claim, green from then on.
+        '.omc/config.json':
+          '{ "verify": ["test -e .checked || { touch .checked; echo one test is red; exit 3; }"], "maxIterations": 3 }\n',
+        'src/todo.js': 'export const a = 1;\nexport const b = 2;\n',
+      },
+      calls: [
+        [
+          { text: 'I look at the list of todos first.' },
+          ...toolCall('Bash', { command: 'npm test' }, 'one\ntwo\nthree\nfour\nfive\nsix'),
+          ...toolCall('Grep', { pattern: 'nothing' }, 'No such file', true),
+          { append: ['src/todo.js', 'export const c = 3;\n'] },
+          'work',
+        ],
+        [{ text: 'I look around.' }, { result: ['Nothing to do.'] }],
+        ['work'],
+      ],
+    });
+    const { env, settings, workspace } = run;
+    await using workbench = await Workbench.open({
+      ...{ workspace, env, settings, theme, extensionPath: repoRoot },
+    });
+    const { page } = workbench;
+    await workbench.view('Ralph');
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    await expect(workbench.statusBarItem('Ralph at its iteration limit · 1/3')).toBeVisible(
+      RUN_LIMIT,
+    );
+    await workbench.runCommand('Notifications: Clear All Notifications');
+
+    await test.step('the terminal and the iterations', async () => {
+      await workbench.runCommand('View: Toggle Maximized Panel');
+      await expect.poll(() => workbench.terminalText()).toMatch(/Max iterations reached/);
+      await page.getByRole('button', { name: /^Stories Section/ }).click();
+      await workbench.treeItem(/^Iteration 1/).click();
+      await page.keyboard.press('ArrowRight');
+      await expect(workbench.treeItem(/^Commit/)).toBeVisible();
+      await workbench.screenshot(`themes-${theme}-1-terminal`);
+      await workbench.runCommand('View: Toggle Maximized Panel');
+      await workbench.runCommand('View: Hide Panel');
+    });
+
+    await test.step('a note in the changes of a story', async () => {
+      await workbench.treeItem(/^Commit/).click();
+      await expect(page.locator('.multiDiffEntry').first()).toBeVisible();
+      const note = page.locator('.review-widget');
+      await expect(async () => {
+        await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
+        await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
+      }).toPass({ timeout: 60_000 });
+      await page.keyboard.type('Say it shorter.');
+      await workbench.screenshot(`themes-${theme}-2-writing`);
+      await page.keyboard.press('Control+Enter');
+      await expect(note).toContainText('Goes to the next agent on US-001');
+      await note.hover();
+      await note.getByRole('button', { name: 'Edit Note' }).click();
+      await expect(note.getByRole('button', { name: 'Save' })).toBeVisible();
+      await workbench.screenshot(`themes-${theme}-3-note`);
+      await note.getByRole('button', { name: 'Cancel' }).click();
+    });
+
+    await test.step('the question before a revert', async () => {
+      await workbench.runCommand('Ralph: Revert Iteration…');
+      await expect(page.locator('.quick-input-widget:visible')).toContainText('Iteration 3');
+      await page.keyboard.press('Enter');
+      await expect(workbench.dialog).toContainText('Revert Iteration');
+      await workbench.screenshot(`themes-${theme}-4-revert`);
+      await workbench.dialog.getByRole('button', { name: 'Cancel' }).click();
+    });
+
+    await test.step('the story file with its problems', async () => {
+      await workbench.runCommand('Ralph: Open the Story File');
+      await expect(page.locator('.codelens-decoration').first()).toBeVisible();
+      await page.keyboard.press('F8');
+      await expect(page.locator('.marker-widget')).toContainText('US-9');
+      await page.getByRole('button', { name: /^Stories Section/ }).click();
+      await workbench.screenshot(`themes-${theme}-5-storyFile`);
+    });
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
+}
