@@ -31,6 +31,7 @@ export const Command = {
   openRunChanges: 'ralphFresh.openRunChanges',
   revertIteration: 'ralphFresh.revertIteration',
   revertStory: 'ralphFresh.revertStory',
+  noteOnLine: 'ralphFresh.noteOnLine',
   addReviewNote: 'ralphFresh.addReviewNote',
   editReviewNote: 'ralphFresh.editReviewNote',
   saveReviewNote: 'ralphFresh.saveReviewNote',
@@ -81,6 +82,8 @@ export const ContextKey = {
   pauseRequested: 'ralphFresh.pauseRequested',
   /** An agent has asked something that nobody has answered yet. */
   question: 'ralphFresh.question',
+  /** The cursor is in what a run has made of a file. */
+  reviewable: 'ralphFresh.reviewable',
   /** Every story of the active folder is done. */
   allDone: 'ralphFresh.allDone',
 } as const;

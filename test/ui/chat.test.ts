@@ -19,7 +19,7 @@ test('chat tells how a run stands, lists the stories, and starts a run only afte
   });
   const { env, settings, workspace } = run;
   await using workbench = await Workbench.open({
-    ...{ workspace, env, extensionPath: repoRoot, otherExtensions: [fakeChat] },
+    ...{ workspace, env, otherExtensions: [fakeChat] },
     settings: { ...settings, 'chat.disableAIFeatures': false },
     // Only those who are part of VS Code may answer what nobody is asked by name.
     payload: [['enableProposedApi', 'true']],

@@ -306,6 +306,8 @@ test('review notes reach the next agent on that story', async () => {
   await page.keyboard.type('Name it better.');
   await note.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await pendingHints(files))[0]?.text).toContain('Name it better.');
+  // The note takes the focus once more when it is drawn anew, which would close the palette.
+  await expect(note.getByRole('button', { name: 'Save' })).toHaveCount(0);
 
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect(note).toContainText('Told in iteration 1');
@@ -320,4 +322,145 @@ test('review notes reach the next agent on that story', async () => {
     .poll(async () => (await newestJournal(workspace)).some(({ type }) => type === 'run.ended'))
     .toBe(true);
   expect(existsSync(files.hintsFile)).toBe(false);
+});
+
+/** Remembers whether a mouse was used in the window. */
+async function withoutMouse({ page }: Workbench): Promise<() => Promise<void>> {
+  await page.evaluate(() => {
+    const note = () => document.body.setAttribute('data-mouse', '');
+    document.addEventListener('pointerdown', note, true);
+  });
+  return () => expect(page.locator('body[data-mouse]')).toHaveCount(0);
+}
+
+/** Runs a command from the palette without the mouse. */
+async function typeCommand({ page }: Workbench, title: string): Promise<void> {
+  const found = page.locator('.quick-input-widget:visible .monaco-list-row.focused');
+  await expect(async () => {
+    await page.keyboard.press('F1');
+    await page.keyboard.type(title);
+    await expect(found).toContainText(title, { timeout: 5_000 });
+  }).toPass({ timeout: 60_000 });
+  await page.keyboard.press('Enter');
+  await expect(found.filter({ hasText: title })).toHaveCount(0);
+}
+
+const focusedRow = ({ page }: Workbench, words: string): Locator =>
+  page.locator('.sidebar .monaco-list:focus .monaco-list-row.focused', { hasText: words });
+
+/** A view that is still being drawn does not take the focus. */
+async function focusFirstRow(workbench: Workbench, view: string, words: string): Promise<void> {
+  await expect(async () => {
+    await typeCommand(workbench, `Ralph: Focus on ${view} View`);
+    await workbench.page.keyboard.press('Home');
+    await expect(focusedRow(workbench, words)).toHaveCount(1, { timeout: 3_000 });
+  }).toPass({ timeout: 60_000 });
+}
+
+/** Presses a key until something has the focus. */
+async function pressUntil({ page }: Workbench, key: string, target: Locator): Promise<void> {
+  await expect(async () => {
+    await page.keyboard.press(key);
+    await expect(target).toHaveCount(1, { timeout: 300 });
+  }).toPass({ timeout: 30_000, intervals: [0] });
+}
+
+test('an iteration and a story are reverted by the keyboard alone', async () => {
+  await recordedRun();
+  await using workbench = await open();
+  const { dialog, page } = workbench;
+  const { keyboard } = page;
+  const expectNoMouse = await withoutMouse(workbench);
+  const choose = async (entry: string) => {
+    const item = page.locator('.monaco-menu .action-item.focused', { hasText: entry });
+    await expect(async () => {
+      await keyboard.press('Escape');
+      await keyboard.press('Home');
+      await keyboard.press('Shift+F10');
+      await expect(page.locator('.monaco-menu')).toBeVisible({ timeout: 3_000 });
+      for (let tries = 0; tries < 20 && (await item.count()) === 0; tries += 1) {
+        await keyboard.press('ArrowUp');
+      }
+      await expect(item).toHaveCount(1, { timeout: 1_000 });
+      await keyboard.press('Enter');
+      await expect(dialog).toBeVisible({ timeout: 5_000 });
+    }).toPass({ timeout: 60_000 });
+  };
+  const before = await git('rev-parse', 'HEAD');
+
+  await focusFirstRow(workbench, 'Iterations', '#2 US-001');
+  await choose('Revert Iteration…');
+  await expect(dialog).toContainText('Revert Iteration 2?');
+  await keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  expect(await git('rev-parse', 'HEAD')).toBe(before);
+  await choose('Revert Iteration…');
+  await keyboard.press('Enter');
+  await expect(workbench.notification('is reverted by commit')).toBeVisible();
+  expect(await git('rev-parse', 'HEAD^')).toBe(before);
+
+  await focusFirstRow(workbench, 'Stories', 'US-001');
+  await choose('Revert Story…');
+  await expect(dialog).toContainText('Revert US-001 Add todos');
+  await keyboard.press('Enter');
+  await expect(workbench.notification('is reverted by commit')).toHaveCount(2);
+  expect(await git('rev-parse', 'HEAD~2')).toBe(before);
+  expect((await git('ls-files')).split('\n')).not.toContain('src/new.mjs');
+  await expectNoMouse();
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
+test('a review note is written, changed and deleted by the keyboard alone', async () => {
+  await recordedRun();
+  const files = new RunFiles(workspace);
+  await using workbench = await open();
+  const { page } = workbench;
+  const { keyboard } = page;
+  const expectNoMouse = await withoutMouse(workbench);
+  const note = page.locator('.review-widget');
+
+  await focusFirstRow(workbench, 'Stories', 'US-001');
+  await keyboard.press('ArrowRight');
+  await expect(workbench.treeItem(/^Commit .*feat: <img/)).toBeVisible();
+  await pressUntil(workbench, 'ArrowDown', focusedRow(workbench, 'feat: <img'));
+  await keyboard.press('Enter');
+  await expect(page.locator('.multiDiffEntry .modified .native-edit-context:focus')).toHaveCount(1);
+  const cursor = workbench.statusBarItem(/^Ln (?!1,)\d+, Col 1/);
+  await pressUntil(workbench, 'ArrowDown', cursor);
+
+  await test.step('by the command', async () => {
+    await expect(async () => {
+      await typeCommand(workbench, 'Ralph: Tell the Next Agent About This Line…');
+      await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
+    }).toPass({ timeout: 60_000 });
+    await keyboard.type('Say it shorter.');
+    await keyboard.press('Control+Enter');
+    await expect(note).toContainText('Goes to the next agent on US-001');
+    expect((await pendingHints(files)).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^Review note on docs\/new\.md:(?!1 )\d+ .*: Say it shorter\./),
+    ]);
+  });
+  await test.step('changed', async () => {
+    await typeCommand(workbench, 'Ralph: Edit Note');
+    await expect(note.locator('.edit-container .native-edit-context:focus')).toHaveCount(1);
+    await keyboard.press('Control+a');
+    await keyboard.type('Name it better.');
+    await keyboard.press('Control+Enter');
+    await expect
+      .poll(async () => (await pendingHints(files))[0]?.text)
+      .toContain('Name it better.');
+    await workbench.screenshot('review-note-keys');
+  });
+  await test.step('deleted', async () => {
+    await typeCommand(workbench, 'Ralph: Delete Note');
+    await expect(note).toHaveCount(0);
+    expect(await pendingHints(files)).toEqual([]);
+  });
+  await test.step('by the key of VS Code for comments', async () => {
+    await typeCommand(workbench, 'View: Focus First Editor Group');
+    await keyboard.press('Control+k');
+    await keyboard.press('Control+Alt+c');
+    await expect(note.locator('.native-edit-context:focus')).toHaveCount(1);
+  });
+  await expectNoMouse();
 });

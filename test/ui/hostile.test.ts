@@ -5,7 +5,6 @@ import type { Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
 import { Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
 
@@ -39,7 +38,7 @@ const PLAN = {
 
 function open(run: ScriptedRun): Promise<Workbench> {
   const { env, settings, workspace } = run;
-  return Workbench.open({ workspace, env, settings, extensionPath: repoRoot });
+  return Workbench.open({ workspace, env, settings });
 }
 
 /** Nothing of the text has become more than text, in no part of the window. */

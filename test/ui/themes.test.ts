@@ -1,10 +1,8 @@
-import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { openStories } from '../support/ralph.ts';
 import { scriptedRun, toolCall } from '../support/scriptedRun.ts';
 import { Workbench } from '../support/workbench.ts';
 
-const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
 
@@ -35,7 +33,7 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
     });
     const { env, settings, workspace } = run;
     await using workbench = await Workbench.open({
-      ...{ workspace, env, settings, theme, extensionPath: repoRoot },
+      ...{ workspace, env, settings, theme },
     });
     const { page } = workbench;
     await workbench.view('Ralph');

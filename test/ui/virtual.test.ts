@@ -9,7 +9,7 @@ const memoryFolder = path.join(repoRoot, 'test', 'support', 'fakeExtensions', 'm
 test('a folder that is on no disk is told politely what does not work, and why', async () => {
   await using temp = await tempDir('ralph-fresh-virtual-');
   await using workbench = await Workbench.open({
-    ...{ workspace: temp.path, extensionPath: repoRoot, otherExtensions: [memoryFolder] },
+    ...{ workspace: temp.path, otherExtensions: [memoryFolder] },
     env: cleanEnv({ home: path.join(temp.path, 'home') }),
   });
   const { page } = workbench;

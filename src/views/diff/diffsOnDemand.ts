@@ -23,6 +23,7 @@ export function diffsOnDemand(folders: Folders, state: Memento, log: LogOutputCh
         Command.openRunChanges,
         Command.revertIteration,
         Command.revertStory,
+        Command.noteOnLine,
         Command.addReviewNote,
         Command.editReviewNote,
         Command.saveReviewNote,

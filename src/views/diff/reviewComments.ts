@@ -6,13 +6,16 @@ import {
   type CommentReply,
   type CommentThread,
   CommentThreadCollapsibleState,
+  commands,
   comments,
   type LogOutputChannel,
   l10n,
   MarkdownString,
   type Memento,
   Range,
+  type Tab,
   type TextDocument,
+  type TextEditor,
   Uri,
   window,
   workspace,
@@ -31,7 +34,8 @@ import { recordTick } from '../../orchestrator/run/ticks.ts';
 import { toldHints } from '../../orchestrator/run/toldHints.ts';
 import { setStoryDone } from '../../orchestrator/stories/edit.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { Command, REVIEW_CONTROLLER } from '../contributions.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { Command, ContextKey, REVIEW_CONTROLLER } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -89,7 +93,7 @@ class NoteComment implements Comment {
   }
 }
 
-/** A command can be called with anything, or by a key on nothing. @throws {HumanError} */
+/** A command can be called with anything. @throws {HumanError} */
 function requireNote(argument: unknown): NoteComment {
   if (!(argument instanceof NoteComment)) {
     throw noNote();
@@ -104,6 +108,12 @@ function requireReply(argument: unknown): CommentReply {
     throw noNote();
   }
   return reply as CommentReply;
+}
+
+function alreadyTold(): HumanError {
+  return new HumanError(
+    l10n.t('An agent was told this already. Write another note for the next one.'),
+  );
 }
 
 function noNote(): HumanError {
@@ -123,6 +133,9 @@ export class ReviewComments implements Disposable {
   private readonly notes: ReviewNotes;
   private readonly controller: CommentController;
   private readonly shown = new Map<string, NoteComment>();
+  private readonly reviewable = new ContextKeyValue<boolean>(ContextKey.reviewable);
+  /** Where the cursor was last in such a file; a note that is being written has the focus for itself. */
+  private reviewed: { readonly editor: TextEditor; readonly tab: Tab | undefined } | undefined;
   /** Stories that the person was asked about; once is enough. */
   private readonly asked = new Set<string>();
 
@@ -143,9 +156,14 @@ export class ReviewComments implements Disposable {
     };
     const register = (id: string, action: (argument: unknown) => Promise<void>) =>
       this.store.add(registerCommand(id, log, action));
+    register(Command.noteOnLine, () => this.noteOnLine());
     register(Command.addReviewNote, reply => this.add(requireReply(reply)));
-    register(Command.deleteReviewNote, comment => this.delete(requireNote(comment)));
-    register(Command.editReviewNote, async comment => this.edit(requireNote(comment)));
+    register(Command.deleteReviewNote, comment =>
+      this.delete(comment === undefined ? this.noteAtCursor() : requireNote(comment)),
+    );
+    register(Command.editReviewNote, async comment =>
+      this.edit(comment === undefined ? this.noteAtCursor() : requireNote(comment)),
+    );
     register(Command.saveReviewNote, comment => this.save(requireNote(comment)));
     register(Command.cancelReviewNote, async comment => this.cancel(requireNote(comment)));
     this.store.add(
@@ -157,6 +175,14 @@ export class ReviewComments implements Disposable {
         }),
       ),
     );
+    const followCursor = (editor: TextEditor | undefined) => {
+      this.reviewable.set(isReviewable(editor));
+      if (isReviewable(editor)) {
+        this.reviewed = { editor, tab: window.tabGroups.activeTabGroup.activeTab };
+      }
+    };
+    this.store.add(window.onDidChangeActiveTextEditor(followCursor));
+    followCursor(window.activeTextEditor);
     this.store.add(folders.onDidChange(() => this.showAll()));
     this.showAll();
     void this.lookAtOlderRuns();
@@ -178,6 +204,43 @@ export class ReviewComments implements Disposable {
     }
     const recorded = await this.work.commit(folder, shown.commit);
     return recorded === undefined ? [] : [new Range(0, 0, document.lineCount - 1, 0)];
+  }
+
+  /** Opens the box for a note where the cursor is, for those who have no mouse. */
+  private async noteOnLine(): Promise<void> {
+    requireTrust();
+    const document = this.editorInReview()?.document;
+    if (document === undefined || (await this.rangesOf(document)).length === 0) {
+      throw noNote();
+    }
+    await commands.executeCommand('workbench.action.addComment');
+  }
+
+  private editorInReview(): TextEditor | undefined {
+    const active = window.activeTextEditor;
+    const { editor, tab } = this.reviewed ?? {};
+    const isSameTab = tab !== undefined && tab === window.tabGroups.activeTabGroup.activeTab;
+    return isReviewable(active) ? active : isSameTab ? editor : undefined;
+  }
+
+  /** From the palette, which names none: the newest that still waits. @throws {HumanError} */
+  private noteAtCursor(): NoteComment {
+    const editor = this.editorInReview();
+    const uri = editor?.document.uri.toString();
+    const line = editor?.selection.active.line ?? -1;
+    const here = [...this.shown.values()].filter(
+      ({ note, thread }) =>
+        thread.uri.toString() === uri && note.line <= line && line <= note.endLine,
+    );
+    const found = here.findLast(({ note }) => note.toldIn === undefined) ?? here.at(-1);
+    if (found === undefined) {
+      throw new HumanError(
+        l10n.t(
+          'No review note stands on this line. Go to the line of one in the changes of a story.',
+        ),
+      );
+    }
+    return found;
   }
 
   private async add({ text, thread }: CommentReply): Promise<void> {
@@ -231,6 +294,9 @@ export class ReviewComments implements Disposable {
   }
 
   private edit(comment: NoteComment): void {
+    if (comment.note.toldIn !== undefined) {
+      throw alreadyTold();
+    }
     comment.edit();
     redraw(comment);
   }
@@ -269,9 +335,7 @@ export class ReviewComments implements Disposable {
       await this.markTold(folder, toldHints(folder.runs.events));
     }
     if (comment.note.toldIn !== undefined) {
-      throw new HumanError(
-        l10n.t('An agent was told this already. Write another note for the next one.'),
-      );
+      throw alreadyTold();
     }
   }
 
@@ -374,6 +438,11 @@ export class ReviewComments implements Disposable {
       this.log.error(error instanceof Error ? error : String(error));
     }
   }
+}
+
+/** Whether an editor shows what a run has made of a file. */
+function isReviewable(editor: TextEditor | undefined): editor is TextEditor {
+  return editor !== undefined && gitDocument(editor.document.uri)?.side === 'after';
 }
 
 /** VS Code sees another list, not another comment in it. */
