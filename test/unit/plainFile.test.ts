@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/run/inbox.ts';
 import {
@@ -213,6 +214,30 @@ describe('git', { skip: noLinks }, () => {
     assert.equal(git('status', '--porcelain', '--', '.'), '');
     const exclude = await readFile(path.join(temp.path, '.git', 'info', 'exclude'), 'utf8');
     assert.equal(exclude.split('\n').filter(line => line === 'project/.omc/state/').length, 1);
+  });
+
+  it('has the .gitignore whole or not at all, so that a kill leaves none that hides nothing', async () => {
+    const ignoreFile = path.join(files.stateDir, '.gitignore');
+    const seen = new Set<string>();
+    for (let round = 0; round < 50; round++) {
+      await rm(ignoreFile, { force: true });
+      let isMaking = true;
+      const making = Promise.all([ignoreStateDir(files), ignoreStateDir(files)]).finally(() => {
+        isMaking = false;
+      });
+      while (isMaking) {
+        if (existsSync(ignoreFile)) {
+          seen.add(readFileSync(ignoreFile, 'utf8'));
+        }
+        await setImmediate();
+      }
+      await making;
+    }
+    assert.deepEqual([...seen], ['*\n']);
+    assert.deepEqual(
+      readdirSync(files.stateDir).filter(name => name.endsWith('.tmp')),
+      [],
+    );
   });
 
   it('is told nothing through links', async () => {

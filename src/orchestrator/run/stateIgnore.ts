@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { PLAIN, readPlainFile, requirePlainFolders } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
@@ -7,6 +8,14 @@ import type { RunFiles } from './runFiles.ts';
 const IGNORE_ALL = '*\n';
 /** Larger ones are no lists of a person's patterns, or of git's. */
 const MAX_BYTES = 1024 * 1024;
+/** What file systems without hard links answer. */
+const NO_LINKS: ReadonlySet<string> = new Set([
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EMLINK',
+]);
 
 /**
  * Keeps git from seeing the state, whoever writes there first. A person's own `.gitignore` stays as it is. Ours may
@@ -58,20 +67,34 @@ async function addLine(file: string, line: string): Promise<void> {
   await writeAndClose(handle, `${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`);
 }
 
-/** @returns false when there is something at this place, also a link that leads nowhere */
+/**
+ * Makes the file with all its text or not at all: a half-made one would look like a person's own for ever.
+ * @returns false when there is something at this place, also a link that leads nowhere
+ */
 async function createOnce(file: string, text: string): Promise<boolean> {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    return false;
+  }
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  let handle: FileHandle;
+  const made = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   try {
-    handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644);
+    await writeAndClose(await open(made, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644), text);
+    // Unlike a rename, a link takes nobody's place.
+    await link(made, file);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') {
       return false;
     }
-    throw error;
+    if (!NO_LINKS.has(code ?? '')) {
+      throw error;
+    }
+    await rename(made, file);
+    return true;
+  } finally {
+    await rm(made, { force: true });
   }
-  await writeAndClose(handle, text);
-  return true;
 }
 
 async function writeAndClose(handle: FileHandle, text: string): Promise<void> {
