@@ -45,6 +45,7 @@ const noise: readonly RegExp[] = [
   /An unknown error occurred\. Please consult the log/,
   // Of a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
+  /'BroadcastChannel': Channel is closed/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
 ];

@@ -434,6 +434,10 @@ test('a review note is written, changed and deleted by the keyboard alone', asyn
       await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
     }).toPass({ timeout: 60_000 });
     await keyboard.type('Say it shorter.');
+    // What was typed reaches the button some time later.
+    await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(
+      /disabled/,
+    );
     await keyboard.press('Control+Enter');
     await expect(note).toContainText('Goes to the next agent on US-001');
     expect((await pendingHints(files)).map(({ text }) => text)).toEqual([

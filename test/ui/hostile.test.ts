@@ -346,6 +346,10 @@ test('foreign text is text in a story file, its problems and the notes on a diff
       await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
     }).toPass({ timeout: 60_000 });
     await page.keyboard.type(TITLE_PLAIN);
+    // What was typed reaches the button some time later.
+    await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(
+      /disabled/,
+    );
     await page.keyboard.press('Control+Enter');
     await expectText(workbench, note, /Goes to the next agent on <img\ssrc=x/);
     await expectText(workbench, note);

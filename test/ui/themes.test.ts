@@ -64,6 +64,10 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
         await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
       }).toPass({ timeout: 60_000 });
       await page.keyboard.type('Say it shorter.');
+      // What was typed reaches the button some time later.
+      await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(
+        /disabled/,
+      );
       await workbench.screenshot(`themes-${theme}-2-writing`);
       await page.keyboard.press('Control+Enter');
       await expect(note).toContainText('Goes to the next agent on US-001');
