@@ -40,6 +40,8 @@ export class FreshRun {
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
   private readonly keeper: StateKeeper;
+  /** Told once, until it succeeds. */
+  private isMendDelayed = false;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
@@ -322,11 +324,17 @@ export class FreshRun {
         // Something else is there, which is not the loop's to remove.
         context.warn('stateDamaged', place);
       }
+      this.isMendDelayed = false;
     } catch (error) {
       if (context.isDisplaced) {
         // Two agents must not work on the same files. Why the run ends is told where the loop meets this.
         context.options.stop.request('end', 'stateFile');
-      } else {
+        return;
+      }
+      // Whoever removes it may go on with that for a while.
+      this.requests?.tellAgain();
+      if (!this.isMendDelayed) {
+        this.isMendDelayed = true;
         process.stderr.write(`The state could not be restored yet: ${error}\n`);
       }
     }

@@ -79,7 +79,7 @@ export async function runIteration(
   let marks: Promise<unknown> | undefined;
   const setMarks = () => {
     marks ??= Promise.all([
-      context.writeStateFile(true),
+      markActive(context),
       keepRestorePoint(context, iteration, head),
       // For the look at what the agent leaves.
       context.git.readyStatus(),
@@ -124,6 +124,17 @@ export async function runIteration(
   }
   await setMarks();
   return settle(context, beginning, result);
+}
+
+/** For other tools. Where the agent removes the folder in the same moment, the loop puts all of it back. */
+async function markActive(context: RunContext): Promise<void> {
+  try {
+    await context.writeStateFile(true);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
+  }
 }
 
 /** Writes the handoff, and the prompt where people look for it; the first one also where the iteration keeps it. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { launchPlan } from '../../src/orchestrator/planner/launchPlan.ts';
 import { writePlan } from '../../src/orchestrator/planner/writePlan.ts';
 import { fakeAgent, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
@@ -188,6 +189,20 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     assert.match(stop.stdout, /A planner had been killed/);
     assert.ok(isAlive(stranger.pid ?? 0));
     assert.equal(existsSync(folder), false);
+  });
+
+  test('a folder that came with the repository is left alone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const file = path.join(planDir(workspace), '2026-01-01T00-00-00-000-aaaaaa', 'processes.jsonl');
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, `${JSON.stringify({ pid: 2 ** 22 + 1, startId: 'gone:1' })}\n`);
+    await promisify(execFile)('git', ['add', '-f', file], {
+      cwd: workspace.folder,
+      env: workspace.env,
+    });
+    const stop = await workspace.cli('stop').finished;
+    assert.deepEqual([stop.code, stop.stdout], [0, 'No run is going on in this folder.\n']);
+    assert.ok(existsSync(file));
   });
 });
 

@@ -623,6 +623,33 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
+  test('what cannot be put back yet is put back later', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([
+      [clean, { write: ['.omc/state', 'in the way'] }, { wait: 'told' }, clean, { wait: 'never' }],
+    ]);
+    const agent = await workspace.agent();
+    await until('the loop has tried', () => cli.stderr.includes('could not be restored yet'));
+    await workspace.note('told');
+    await until('the journal again', async () => (await workspace.events('warning')).length > 0);
+    const stop = await workspace.cli('stop').finished;
+    assert.deepEqual([stop.code, (await cli.finished).code], [0, 130]);
+    assert.equal(isAlive(agent), false);
+    assert.equal(cli.stderr.split('could not be restored yet').length, 2);
+  });
+
+  test('checks that remove it are all run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const checks = ['rm -rf .omc/state', 'test -f US-001.txt', 'rm -rf .omc/state'];
+    const cli = workspace.script([['work']], ...checks.flatMap(check => ['--verify', check]));
+    const { code, stderr } = await cli.finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(
+      (await workspace.events('check.ended')).map(({ ok }) => ok),
+      [true, true, true],
+    );
+  });
+
   test('another loop has begun meanwhile: the run ends, says why, and leaves that one alone', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const { files } = workspace;

@@ -129,6 +129,10 @@ export class RunningCli {
   get stdout(): string {
     return this.out;
   }
+
+  get stderr(): string {
+    return this.err;
+  }
 }
 
 /** A step of test/support/fakeAgents/scripted.mjs. */

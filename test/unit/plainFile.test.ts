@@ -143,6 +143,17 @@ describe('the inbox', () => {
     assert.deepEqual((await types(reader)).at(-1), 'stop');
   });
 
+  it('that was removed and comes again is read from its beginning', async () => {
+    const reader = new InboxReader(inbox);
+    await writeFile(inbox, '{"type":"pause"}\n');
+    assert.deepEqual(await types(reader), ['pause']);
+    await rm(inbox);
+    assert.deepEqual(await types(reader), []);
+    // Where the file system gives out the same inode at once, this one has it.
+    await writeFile(inbox, '{"type":"stop","mode":"end"}\n');
+    assert.deepEqual(await types(reader), ['stop']);
+  });
+
   it('that is no file is told once, and hides no cancel', { skip: noLinks }, async () => {
     await symlink('/dev/zero', inbox);
     await assert.rejects(new InboxReader(inbox).takeNew(), HumanError);
@@ -197,6 +208,9 @@ describe('the state file', () => {
       await rm(files.stateFile);
     });
     assert.deepEqual(some, { cancels: 0, damages: [files.journalFile(RUN_ID)] });
+    await mkdir(files.runDir(RUN_ID), { recursive: true });
+    const runsAlone = await told(() => rm(files.runsDir, { recursive: true }));
+    assert.deepEqual(runsAlone, { cancels: 0, damages: [files.journalFile(RUN_ID)] });
   });
 });
 

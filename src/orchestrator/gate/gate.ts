@@ -67,13 +67,14 @@ export interface GateOptions {
  * @throws when a log cannot be written, or its folder is a link; what was running has been ended then
  */
 export async function runGate(options: GateOptions): Promise<GateResult> {
-  requirePlainFolders(options.dir);
-  await mkdir(options.dir, { recursive: true });
   const checks: CheckResult[] = [];
   for (const [index, command] of options.commands.entries()) {
     if (options.signal.aborted || options.killSignal.aborted) {
       return { green: false, checks, cancelled: true };
     }
+    requirePlainFolders(options.dir);
+    // The agent or the check before may have removed it (`git clean -fdx`).
+    await mkdir(options.dir, { recursive: true });
     const check = await runCheck(
       command,
       path.join(options.dir, `check-${index + 1}.log`),

@@ -3,6 +3,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { endLeftovers } from '../agents/processTree.ts';
+import { hasTracked } from '../git/trackedFile.ts';
 import { PLAIN, readPlainFile, requirePlainFolders, writePlainFile } from '../run/plainFile.ts';
 import { identify, isRunning, type ProcessIdentity } from '../run/processIdentity.ts';
 import { isRunId, type RunFiles } from '../run/runFiles.ts';
@@ -93,7 +94,7 @@ export interface DeadPlan {
   readonly agents: readonly ProcessIdentity[];
 }
 
-/** Plans whose planner was killed before it could clean up. Changes nothing. */
+/** Plans whose planner was killed before it could clean up; none that came with the repository. Changes nothing. */
 export async function deadPlans(files: RunFiles): Promise<readonly DeadPlan[]> {
   requirePlainFolders(plansDir(files));
   const dead: DeadPlan[] = [];
@@ -102,11 +103,25 @@ export async function deadPlans(files: RunFiles): Promise<readonly DeadPlan[]> {
       continue;
     }
     const [planner, ...agents] = await processesOf(path.join(plansDir(files), entry.name));
-    if (planner !== undefined && !(await isRunning(planner))) {
+    if (
+      planner !== undefined &&
+      !(await isRunning(planner)) &&
+      !(await cameWithRepository(files, entry.name))
+    ) {
       dead.push({ id: entry.name, agents });
     }
   }
   return dead;
+}
+
+/** Such files were written by no planner of ours. */
+async function cameWithRepository(files: RunFiles, id: string): Promise<boolean> {
+  try {
+    return await hasTracked(files.workspace, `.omc/state/plan/${id}`);
+  } catch {
+    // Without a repository nothing came with one.
+    return false;
+  }
 }
 
 function plansDir(files: RunFiles): string {

@@ -177,20 +177,27 @@ export class InboxReader {
       if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
         throw notPlain(this.file);
       }
+      // The next one may get the same inode.
+      this.beginAgain();
       return [];
     }
     try {
       const { ino, size } = fstatSync(fd);
       if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
         // Another file, or emptied: nothing of it was read yet.
-        this.offset = 0;
-        this.splitter = new LineSplitter(MAX_LINE);
+        this.beginAgain();
       }
       this.inode = ino;
       return size === this.offset ? [] : this.read(fd);
     } finally {
       closeSync(fd);
     }
+  }
+
+  private beginAgain(): void {
+    this.offset = 0;
+    this.inode = undefined;
+    this.splitter = new LineSplitter(MAX_LINE);
   }
 
   private read(fd: number): RunRequest[] {

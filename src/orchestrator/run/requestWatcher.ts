@@ -37,7 +37,7 @@ export class RequestWatcher implements Disposable {
   private readonly damageEmitter = new Emitter<string>();
   /**
    * The state folder or the run's journal is gone, or something else is at the state file's place: told once,
-   * with the path. No cancel, since agents clean folders (`git clean -fdx`).
+   * with the path, until {@link tellAgain}. No cancel, since agents clean folders (`git clean -fdx`).
    */
   readonly onDamage = this.damageEmitter.event;
   private readonly errorEmitter = new Emitter<Error>();
@@ -66,6 +66,11 @@ export class RequestWatcher implements Disposable {
     this.isDamageTold = false;
     this.closeWatchers();
     this.watch();
+  }
+
+  /** A damage could not be mended yet: the next look tells of it again. */
+  tellAgain(): void {
+    this.isDamageTold = false;
   }
 
   private watch(): void {
@@ -140,13 +145,11 @@ export class RequestWatcher implements Disposable {
   private async lookAtState(): Promise<void> {
     const { restores } = this;
     const text = readPlainFileNow(this.files.stateFile, MAX_STATE_BYTES);
-    if (text !== undefined) {
-      if (!isActive(text.toString('utf8'))) {
-        this.cancelEmitter.fire();
-      }
+    if (text !== undefined && !isActive(text.toString('utf8'))) {
+      this.cancelEmitter.fire();
       return;
     }
-    if (this.damage() === undefined) {
+    if (text === undefined && this.damage() === undefined) {
       await sleep(SETTLE_MS, undefined, { ref: false });
     }
     const damage = this.damage();
@@ -154,7 +157,9 @@ export class RequestWatcher implements Disposable {
       return;
     }
     if (damage === undefined) {
-      this.cancelEmitter.fire();
+      if (text === undefined) {
+        this.cancelEmitter.fire();
+      }
     } else if (!this.isDamageTold) {
       this.isDamageTold = true;
       this.damageEmitter.fire(damage);
