@@ -385,18 +385,26 @@ describe('the pure loop', () => {
 /** Without what stands in code blocks, by the rules of CommonMark. */
 function withoutBlocks(text: string): string {
   let fence: string | undefined;
+  let isInItem = false;
   return text
     .split('\n')
     .filter(line => {
-      const [, mark, info = ''] = /^ *(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+      if (isInItem && line.trim() !== '' && !line.startsWith('  ')) {
+        // The list item ends, and its block with it.
+        fence = undefined;
+        isInItem = false;
+      }
+      const [, item, mark, info = ''] = /^ *(- )?(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
       if (fence !== undefined) {
-        if (mark?.startsWith(fence) && info.trim() === '') {
+        if (item === undefined && mark?.startsWith(fence) && info.trim() === '') {
           fence = undefined;
+          isInItem = false;
         }
         return false;
       }
       if (mark !== undefined && !(mark.startsWith('`') && info.includes('`'))) {
         fence = mark;
+        isInItem = item !== undefined;
       }
       return fence === undefined;
     })
@@ -442,6 +450,15 @@ describe('text of others stays data', () => {
     );
   });
 
+  test('a code block in a list item ends with the item', () => {
+    const task = '- ```\n  # in the block\n## Not in the block';
+    assert.match(prompt({ task }), /\n- ```\n {2}# in the block\n\\## Not in the block\n\n## /);
+    const item = 'Like this:\n- ```\n  # in the block';
+    assert.match(prompt({ task: item }), /\n {2}# in the block\n {2}```\n\n## /);
+    const block = '```\n- ```\n# in the block';
+    assert.match(prompt({ task: block }), /\n- ```\n# in the block\n```\n\n## /);
+  });
+
   test('whatever a text holds, there are no headings but ours, and no section outgrows its budget', () => {
     const line = fc.oneof(
       fc.constantFrom(
@@ -452,6 +469,7 @@ describe('text of others stays data', () => {
         '````',
         '~~~',
         '```ts',
+        '- ```',
         '---',
         '===',
         '- x',
@@ -503,7 +521,14 @@ describe('text of others stays data', () => {
         assert.doesNotMatch(text, /[^\P{Cc}\n\t]/u);
         assert.match(text, /## Critical Rules\n(?:- .*\n){5}$/);
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        examples: [
+          ['', '```\n# h', ['```']],
+          ['- ```\n# h', '', []],
+          ['```\n- ```', '# h', []],
+        ],
+      },
     );
   });
 

@@ -60,11 +60,10 @@ export function shortRuns(text: string): string {
  * that they left open is closed.
  */
 function withoutStructure(block: string): string {
-  let fence: string | undefined;
+  let open: CodeBlock | undefined;
   const lines = block.split('\n').map(line => {
-    const before = fence;
-    fence = fenceAfter(withoutMarker(line), fence);
-    return before === undefined && fence === undefined ? withoutHeading(line) : line;
+    open = blockAfter(line, open);
+    return open === undefined ? withoutHeading(line) : line;
   });
   return closeFence(lines.join('\n'));
 }
@@ -75,15 +74,30 @@ function withoutHeading(line: string): string {
     .replace(/^([ \t]*)(=+|-{2,})[ \t]*$/, '$1\\$2');
 }
 
-/** The mark of a list item may stand before a fence. */
-function withoutMarker(line: string): string {
-  return line.replace(/^[ \t]*(?:- )?/, '');
+/** A code block that is open. */
+interface CodeBlock {
+  readonly mark: string;
+  /** What its lines are indented by at least: the width of the mark of its list item, if it began behind one. */
+  readonly indent: number;
+}
+
+/** @returns the code block that is open behind the line */
+function blockAfter(line: string, before: CodeBlock | undefined): CodeBlock | undefined {
+  // A list item ends with its last indented line, and a block in it likewise (CommonMark 5.2).
+  const open = before === undefined || isWithin(line, before) ? before : undefined;
+  const [item = ''] = (open === undefined && /^[ \t]*- /.exec(line)) || [];
+  const mark = fenceAfter(line.slice(item.length).trimStart(), open?.mark);
+  return mark === undefined ? undefined : (open ?? { mark, indent: item.length });
+}
+
+function isWithin(line: string, { indent }: CodeBlock): boolean {
+  return line.trim() === '' || line.search(/[^ \t]/) >= indent;
 }
 
 function closeFence(text: string): string {
-  let fence: string | undefined;
+  let open: CodeBlock | undefined;
   for (const line of text.split('\n')) {
-    fence = fenceAfter(withoutMarker(line), fence);
+    open = blockAfter(line, open);
   }
-  return fence === undefined ? text : `${text}\n${fence}`;
+  return open === undefined ? text : `${text}\n${' '.repeat(open.indent)}${open.mark}`;
 }
