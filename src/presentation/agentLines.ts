@@ -98,7 +98,7 @@ export function agentReplaced(
     t(
       'The agent {0} could not be started ({1}); {2} takes its place',
       event.from,
-      shorten(event.reason, MAX_LINE),
+      shorten(t.said(event.reason), MAX_LINE),
       event.to,
     ),
   );

@@ -46,7 +46,7 @@ export function limitWaiting(
   const now = Date.parse(event.at);
   return [
     own('warning', waitingSentence({ kind: 'limit', until, known, message }, t, { now, door })),
-    ...(message === '' ? [] : [line('dim', `  ${shorten(message, MAX_LINE)}`)]),
+    ...(message === '' ? [] : [line('dim', `  ${shorten(t.said(message), MAX_LINE)}`)]),
   ];
 }
 

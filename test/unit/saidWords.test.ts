@@ -4,11 +4,13 @@ import fc from 'fast-check';
 import { LANGUAGES } from '../../scripts/lib/l10nStrings.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { say } from '../../src/orchestrator/say.ts';
 import { parseSettings } from '../../src/orchestrator/settings/settingsFile.ts';
 import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import { SAID, SaidWords } from '../../src/presentation/saidWords.ts';
 import { outcomeSentence } from '../../src/presentation/sentences.ts';
+import { describeEvent } from '../../src/presentation/transcript.ts';
 import { bundleOf, translationInto } from '../support/translations.ts';
 
 const { said } = translationInto('de');
@@ -129,6 +131,28 @@ describe('in a German window', () => {
     assert.equal(
       outcomeSentence(end, translationInto('de'), 'window').text,
       'Es geht nicht weiter: Der Datenträger nimmt nichts mehr auf (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder auf dem Datenträger, und starten Sie erneut, um weiterzumachen.',
+    );
+  });
+
+  test('why a run waits, and why another agent works, is German in its transcript', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const told = (event: RunEvent) =>
+      describeEvent(event, translationInto('de'), { door: 'window' })
+        .map(({ text }) => text)
+        .join('\n');
+    assert.match(
+      told({
+        ...{ type: 'limit.waiting', seq: 1, at, iteration: 1, until: at, remainingMs: 0 },
+        ...{ known: true, message: say('usage limit: {0}', 'five_hour') },
+      }),
+      /^ {2}Nutzungslimit: five_hour$/m,
+    );
+    assert.match(
+      told({
+        ...{ type: 'agent.replaced', seq: 1, at, iteration: 1, from: 'claude', to: 'sdk' },
+        reason: say("the agent's command"),
+      }),
+      /\(der Befehl des Agenten\)/,
     );
   });
 });
