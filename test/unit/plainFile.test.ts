@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import fsPromises, { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -252,6 +253,26 @@ describe('git', { skip: noLinks }, () => {
       readdirSync(files.stateDir).filter(name => name.endsWith('.tmp')),
       [],
     );
+  });
+
+  it('may have a folder that takes no file of ours, whatever the system calls that', async t => {
+    await gitRepo(temp.path);
+    await rm(path.join(temp.path, '.git', 'info'), { recursive: true, force: true });
+    const { open } = fsPromises;
+    t.mock.method(fsPromises, 'open', (async (file, ...rest) => {
+      if (String(file).includes(path.join('.git', 'info'))) {
+        throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+      }
+      return open(file, ...rest);
+    }) as typeof open);
+    syncBuiltinESMExports();
+    try {
+      await ignoreStateDir(files);
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
   });
 
   it('is told nothing through links', async () => {

@@ -79,6 +79,15 @@ async function createOnce(file: string, text: string): Promise<boolean> {
   const made = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeAndClose(await open(made, O_WRONLY | O_CREAT | O_EXCL | PLAIN, 0o644), text);
+    return await putInPlace(made, file);
+  } finally {
+    await rm(made, { force: true });
+  }
+}
+
+/** @returns false when there is something at the place by now */
+async function putInPlace(made: string, file: string): Promise<boolean> {
+  try {
     // Unlike a rename, a link takes nobody's place.
     await link(made, file);
     return true;
@@ -92,8 +101,6 @@ async function createOnce(file: string, text: string): Promise<boolean> {
     }
     await rename(made, file);
     return true;
-  } finally {
-    await rm(made, { force: true });
   }
 }
 
