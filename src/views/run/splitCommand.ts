@@ -6,12 +6,12 @@ import { readStoryText } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
 import { dollars } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
-import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { PlanPreview } from '../prdEditor/planPreview.ts';
 import { parseStoryRef, type StoryRef } from '../refs.ts';
+import { registerTrustedCommand } from '../registerCommand.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { translate } from '../translate.ts';
 import { requireTrust } from '../workspaceFolder.ts';
@@ -41,18 +41,15 @@ export class SplitCommand implements Disposable {
     this.settings = settings;
     this.preview = preview;
     this.program = program;
-    this.registration = commands.registerCommand(Command.splitStory, (argument?: unknown) =>
-      reportingErrors(log, async () => {
-        requireTrust();
-        const given = parseStoryRef(argument);
-        const folder = folderOf(folders, given?.folder);
-        const story =
-          given ?? (await chooseStory(folder, l10n.t('Split which story?'), ({ done }) => !done));
-        if (story !== undefined && (await canWriteNow(folder))) {
-          await this.split(folder, story);
-        }
-      }),
-    );
+    this.registration = registerTrustedCommand(Command.splitStory, log, async argument => {
+      const given = parseStoryRef(argument);
+      const folder = folderOf(folders, given?.folder);
+      const story =
+        given ?? (await chooseStory(folder, l10n.t('Split which story?'), ({ done }) => !done));
+      if (story !== undefined && (await canWriteNow(folder))) {
+        await this.split(folder, story);
+      }
+    });
   }
 
   dispose(): void {

@@ -19,8 +19,8 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
+import { registerTrustedCommand } from '../registerCommand.ts';
 import { folderOf, folderPathOf } from '../run/folderOf.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { RunLinks } from './runLinks.ts';
 import { RunTerminal } from './runTerminal.ts';
 
@@ -55,12 +55,9 @@ export class RunTask implements Disposable {
     this.log = log;
     this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
     this.store.add(
-      commands.registerCommand(Command.showTerminal, (argument?: unknown) =>
-        reportingErrors(log, async () => {
-          // VS Code would ask for trust in a dialog, since the terminal is a task's.
-          requireTrust();
-          await this.show(folderOf(folders, folderPathOf(argument)));
-        }),
+      // VS Code would ask for trust in a dialog, since the terminal is a task's.
+      registerTrustedCommand(Command.showTerminal, log, argument =>
+        this.show(folderOf(folders, folderPathOf(argument))),
       ),
     );
     this.store.add(
