@@ -52,8 +52,10 @@ export class PlanFolder {
     try {
       await rmdir(this.dir);
     } catch (error) {
-      // Some systems say EEXIST of a folder that is not empty.
-      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      // Some systems say EEXIST of a folder that is not empty. One that is gone must not hide why the planner failed.
+      if (
+        !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')
+      ) {
         throw error;
       }
     }
