@@ -37,7 +37,9 @@ export async function main(): Promise<void> {
     .description('Finishes a list of stories with a fresh agent for each iteration.')
     .version(packageJson.version)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneLine(text)) });
+    .configureOutput({
+      outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),
+    });
   const [, , called = ''] = process.argv;
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
   for (const [, load] of own.length === 0 ? COMMANDS : own) {
@@ -66,11 +68,11 @@ export async function main(): Promise<void> {
   }
 }
 
-/** One line with the mend: commander's own message, and where to look when it names none. */
-function oneLine(text: string): string {
+/** One line with the mend: commander's own message, and the help of the command it is about when it names none. */
+function oneLine(text: string, command: string): string {
   const message = shorten(text.replace(/^error: /, ''), MAX_MESSAGE);
   const hint = /^(unknown|too many|missing)/.test(message)
-    ? `${message.endsWith('.') ? '' : '.'} See "ralph-fresh --help".`
+    ? `${message.endsWith('.') ? '' : '.'} See "ralph-fresh ${command}--help".`
     : '';
   return `ralph-fresh: ${message}${hint}\n`;
 }

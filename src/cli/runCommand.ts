@@ -38,6 +38,7 @@ import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { ON_LAST_WINDOW, type OnLastWindow } from '../orchestrator/windows.ts';
+import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { askBranch, canAskBranch } from './branchQuestion.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -184,7 +185,13 @@ export async function startRun(request: StartRequest): Promise<number> {
     ...(flags.quiet ? {} : { onEvent: printEvent }),
   };
   if (flags.dryRun) {
-    print((await dryRun(options, earlier)).trimEnd());
+    const told = await dryRun(
+      options,
+      earlier,
+      ({ detail, outcome }, state) =>
+        outcomeSentence({ ...runEnd(state, outcome), detail }, english).text,
+    );
+    print(told.trimEnd());
     return 0;
   }
   return loopHere(options, stop);

@@ -50,9 +50,14 @@ class UnwrittenJournal implements Journal {
  * Tells what a run would do first: its settings, the command line of its agent, and the whole first prompt.
  * Reads files and git; starts no process but git's, writes nothing.
  * @param earlier the run that would go on
+ * @param endInWords the sentence for a run that would end before it starts an agent
  * @throws {HumanError} when the run could not start
  */
-export async function dryRun(options: RunOptions, earlier?: RunState): Promise<string> {
+export async function dryRun(
+  options: RunOptions,
+  earlier: RunState | undefined,
+  endInWords: (end: Extract<Decision, { kind: 'end' }>, state: RunState) => string,
+): Promise<string> {
   const { agent, config, files, prepare } = options;
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
   const git = new GitRepository(files.workspace);
@@ -85,7 +90,13 @@ export async function dryRun(options: RunOptions, earlier?: RunState): Promise<s
   });
   const decision = firstStep(context);
   if (decision.kind !== 'iterate') {
-    return `${facts.join('\n')}\n\nNothing would run: ${decision.kind === 'end' ? decision.outcome : decision.kind}.\n`;
+    const why =
+      decision.kind === 'end'
+        ? endInWords(decision, context.state)
+        : decision.kind === 'skip'
+          ? `${decision.story.id} would be left alone, since it does not get on.`
+          : 'The run would wait for you.';
+    return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }
   const { prompt, sections } = await brief(context, decision.iteration, decision.story);
   const maxBudgetUsd = callBudget(config, { run: 0, iteration: 0 });

@@ -15,7 +15,7 @@ export function storySkipped(
   return own(
     'plain',
     door === 'terminal'
-      ? t('{0} is skipped; "ralph-fresh reset" takes that back', storyId)
+      ? t('{0} is skipped; "ralph-fresh skip {0} --undo" takes that back', storyId)
       : t('{0} is skipped', storyId),
   );
 }

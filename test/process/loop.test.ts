@@ -849,12 +849,12 @@ describe('what cannot start', { concurrency: 4 }, () => {
     [['run', '--time-limit', '-1'], /minutes above 0/],
     [['run', '--idle-limit', 'soon'], /minutes above 0/],
     [['run', '--agent', 'nobody'], /--agent.*"claude".*"demo"/],
-    [['run', '--no-such-option'], /unknown option.*--help/],
-    [['run', 'one', 'two'], /too many arguments.*--help/],
+    [['run', '--no-such-option'], /unknown option.* See "ralph-fresh run --help"\.\n$/],
+    [['run', 'one', 'two'], /too many arguments.* See "ralph-fresh run --help"\.\n$/],
     [['run', '--cwd', 'no-such-folder'], /There is no folder/],
     [['run', '--file'], /--file.*argument missing/],
     [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],
-    [['walk'], /unknown command 'walk'.*--help/],
+    [['walk'], /unknown command 'walk'.* See "ralph-fresh --help"\.\n$/],
   ];
   for (const [args, message] of wrong) {
     test(`wrong arguments: ${args.join(' ')}: exit code 64`, async t => {

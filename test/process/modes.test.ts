@@ -516,4 +516,19 @@ describe('--dry-run', () => {
     assert.deepEqual(await workspace.agents(), []);
     assert.equal(existsSync(workspace.files.stateDir), false);
   });
+
+  test('tells in words why no agent would be started', async t => {
+    const [story] = openStories(1);
+    assert.ok(story);
+    const done = await Workspace.create(t, { stories: [{ ...story, passes: true }] });
+    assert.match(
+      (await done.run('succeeds', '--dry-run').finished).stdout,
+      /^No agent would be started\. All stories complete, nothing to do$/m,
+    );
+    const waiting = await Workspace.create(t, { stories: [{ ...story, dependsOn: ['US-9'] }] });
+    assert.match(
+      (await waiting.run('succeeds', '--dry-run').finished).stdout,
+      /^No agent would be started\. No story is ready: US-001\b/m,
+    );
+  });
 });

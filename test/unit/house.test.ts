@@ -251,3 +251,23 @@ describe('package.json', async () => {
     }
   });
 });
+
+test('no text and no document names a command of ralph-fresh that does not exist', async () => {
+  const files = (await sources('.')).map(file => `src/${file}`);
+  const documents = (await readdir(path.join(root, 'docs'))).filter(name => name.endsWith('.md'));
+  const places = ['README.md', ...documents.map(name => `docs/${name}`), ...files];
+  const texts = await Promise.all(places.map(async file => [file, await read(file)] as const));
+  const isCommand = new Set(
+    texts
+      .filter(([file]) => file.startsWith('src/cli/'))
+      .flatMap(([, text]) => [...text.matchAll(/\.command\((?:done \? '(tick)' : )?'([a-z]+)/g)])
+      .flatMap(([, ...names]) => names),
+  );
+  const unknown = texts.flatMap(([file, text]) =>
+    [...text.matchAll(/\bralph-fresh ([a-z]+)\b/g)]
+      .map(([, name = '']) => name)
+      .filter(name => !isCommand.has(name))
+      .map(name => `${file} names ${name}`),
+  );
+  assert.deepEqual(unknown, []);
+});

@@ -404,3 +404,19 @@ test('all clear mends together end, leave JSON, and no clear mend is left', () =
     { numRuns: 150 },
   );
 });
+
+test('the story files that the documents show have no problem', async () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  for (const document of ['README.md', 'docs/story-files.md']) {
+    const text = await readFile(path.join(root, document), 'utf8');
+    const shown = [...text.matchAll(/^( *)```json\n(.*?)^\1```$/gms)]
+      .map(([, , json = '']) => json)
+      .filter(json => json.includes('"userStories"'));
+    assert.equal(shown.length, 1, document);
+    assert.deepEqual(
+      shown.flatMap(json => diagnose(json)),
+      [],
+      document,
+    );
+  }
+});

@@ -244,6 +244,11 @@ describe('tools', () => {
   });
 });
 
+test('a story that a person skips is followed by the command that takes it back', () => {
+  const skipped: RunEventBody = { type: 'story.skipped', storyId: 'US-002', by: 'person' };
+  assert.match(text(begun, skipped), /US-002 is skipped; "ralph-fresh skip US-002 --undo"/);
+});
+
 describe('a stop', () => {
   test('after the iteration tells a window how to stop now', () => {
     const stop: RunEventBody = { type: 'stop.requested', by: 'inbox', mode: 'afterIteration' };
