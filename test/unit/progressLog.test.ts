@@ -229,6 +229,13 @@ describe('parseProgressLog', () => {
     assert.deepEqual(parseProgressLog(real.map(text => `- ${text}\n`).join('')).learnings, real);
   });
 
+  test('a code block ends with its own mark, and code within a line is none', () => {
+    const log = parseProgressLog(
+      '## 2026-01-11\n```npm test``` passes.\n- a\n````\n```\n- none\n````\n- b\n',
+    );
+    assert.deepEqual(log.learnings, ['a', 'b']);
+  });
+
   test('code blocks say nothing, also one that was cut off', () => {
     const text =
       '## 2026-01-11\n- a\n```yaml\n## no heading\n- none\n```\n- b\n## Iteration 2\n- c\n```\n- cut\n## Iteration 3\n- d\n';

@@ -1,3 +1,4 @@
+import { fenceAfter } from '../codeFence.ts';
 import { entryOf, isDated, type ProgressEntry } from './progressEntry.ts';
 import {
   clean,
@@ -30,7 +31,6 @@ const ONLY_LEARNING = /^(?:learnings?|learned|lessons?(?:\s+learned)?)$/i;
 const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)$/;
 const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
 const STAMP = /^\[\d{4}-\d\d-\d\d/;
-const FENCE = /^(?:`{3,}|~{3,})/;
 
 /** What one entry holds: its learnings, or else all it says. */
 interface Group {
@@ -53,7 +53,8 @@ export class ProgressReader {
   private entryLevel = 0;
   /** Indentation of the bullet that the learnings are nested in; -1 when they are in none. */
   private learningsIndent = -1;
-  private inFence = false;
+  /** The mark of the code block that is open. */
+  private fence: string | undefined;
   /** Where the text of a wrapped bullet goes on. */
   private last: { readonly list: string[]; readonly indent: number } | undefined;
 
@@ -61,7 +62,7 @@ export class ProgressReader {
   read(text: string): void {
     this.closeEntry();
     this.begin('entry', 0);
-    this.inFence = false;
+    this.fence = undefined;
     for (const whole of text.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
       this.readLine(toLine(whole.slice(0, MAX_LINE)));
     }
@@ -78,19 +79,21 @@ export class ProgressReader {
 
   private readLine(line: Line): void {
     const heading = headingOf(line);
-    if (this.inFence) {
+    if (this.fence !== undefined) {
       // An agent's summary may have been cut within a code block; the next entry is no part of it.
       if (heading !== undefined && isDated(entryOf(heading.title))) {
-        this.inFence = false;
+        this.fence = undefined;
       } else {
-        this.inFence = !FENCE.test(line.text);
+        this.fence = fenceAfter(line.text, this.fence);
         return;
       }
     }
+    this.fence = fenceAfter(line.text, undefined);
+    if (this.fence !== undefined) {
+      return;
+    }
     if (line.text === '') {
       this.last = undefined;
-    } else if (FENCE.test(line.text)) {
-      this.inFence = true;
     } else if (heading) {
       this.readHeading(heading.level, heading.title);
     } else if (RULE.test(line.text) || STAMP.test(line.text)) {
