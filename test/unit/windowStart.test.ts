@@ -46,7 +46,7 @@ async function load(source: string): Promise<Record<string, unknown>> {
   return await import(pathToFileURL(outfile).href);
 }
 
-test('a window makes no schema at its start', async () => {
+test('to load the extension makes no schema', async () => {
   const { activate } = await load("export { activate } from './src/extension.ts';");
   assert.equal(typeof activate, 'function');
 });
