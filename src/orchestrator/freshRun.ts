@@ -235,8 +235,13 @@ export class FreshRun {
   private async tidyUp(): Promise<void> {
     const { files, runId } = this.context.options;
     const { workspace } = files;
-    const kept = async () =>
-      [...new Set([...(await runIds(files)).slice(-RUNS_KEPT), runId])].sort();
+    const kept = async () => {
+      const ids = new Set([...(await runIds(files)), runId]);
+      const upToThis = [...ids].filter(id => id <= runId).sort();
+      // What seems younger came with the repository or from a wrong clock, and must push no other out.
+      const younger = [...ids].filter(id => id > runId);
+      return [...upToThis.slice(-RUNS_KEPT), ...younger];
+    };
     const tasks = [
       ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
       [

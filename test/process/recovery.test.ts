@@ -714,6 +714,13 @@ describe('old runs', canLink, () => {
       env: workspace.env,
     });
 
+    // Runs that say to be younger push none out.
+    for (let n = 0; n < 25; n++) {
+      const id = `2999-01-01T00-00-00-000-${String(n).padStart(6, '0')}`;
+      await mkdir(files.runDir(id));
+      await writeFile(files.journalFile(id), '');
+    }
+
     const run = workspace.script([['work']], '--new');
     assert.equal((await run.finished).code, 0, (await run.finished).stderr);
     const left = async (id: string) => (await readdir(files.runDir(id))).sort();

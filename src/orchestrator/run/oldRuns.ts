@@ -14,7 +14,7 @@ const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
  * @param kept ids of the runs that stay whole, the oldest first; what is younger than the first of them stays as well
  * @param isForeign whether files at a place, relative to the workspace and with forward slashes, came with the repository
  * @throws {HumanError} when a folder on the way is a link
- * @throws the system's error when something cannot be removed
+ * @throws the system's error when something cannot be removed; all that can be is gone then
  */
 export async function clearOldRuns(
   files: RunFiles,
@@ -28,19 +28,36 @@ export async function clearOldRuns(
     .filter(entry => entry.isDirectory() && isRunId(entry.name))
     .map(entry => entry.name)
     .filter(id => oldestKept !== undefined && id < oldestKept && !kept.includes(id));
+  const problems: unknown[] = [];
   for (const id of old) {
-    const dir = files.runDir(id);
-    const names = await readdir(dir);
-    const bulk = names.filter(name => BULK.includes(name));
-    if ((names.length > 0 && bulk.length === 0) || (await isForeign(placeOf(files, dir)))) {
-      continue;
+    try {
+      await clearRun(files, id, isForeign);
+    } catch (error) {
+      // One that nobody can remove must not keep all others for ever.
+      problems.push(error);
     }
-    for (const name of bulk) {
-      await rm(path.join(dir, name), { recursive: true, force: true });
-    }
-    if (bulk.length === names.length) {
-      await rmdir(dir);
-    }
+  }
+  if (problems.length > 0) {
+    throw problems[0];
+  }
+}
+
+async function clearRun(
+  files: RunFiles,
+  id: string,
+  isForeign: (place: string) => Promise<boolean>,
+): Promise<void> {
+  const dir = files.runDir(id);
+  const names = await readdir(dir);
+  const bulk = names.filter(name => BULK.includes(name));
+  if ((names.length > 0 && bulk.length === 0) || (await isForeign(placeOf(files, dir)))) {
+    return;
+  }
+  for (const name of bulk) {
+    await rm(path.join(dir, name), { recursive: true, force: true });
+  }
+  if (bulk.length === names.length) {
+    await rmdir(dir);
   }
 }
 

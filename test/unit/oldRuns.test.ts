@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { it } from 'node:test';
+import { clearOldRuns } from '../../src/orchestrator/run/oldRuns.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { tempDir } from '../support/cleanEnv.ts';
+
+it('an old run that cannot be removed is told of, and keeps no other', async t => {
+  const temp = await tempDir('old-runs-');
+  t.after(() => temp.remove());
+  const files = new RunFiles(temp.path);
+  const ids = ['2026-01-01', '2026-01-02', '2026-01-03'];
+  for (const id of ids) {
+    await mkdir(files.iterationDir(id, 1), { recursive: true });
+    await writeFile(files.journalFile(id), '');
+  }
+  const clearing = clearOldRuns(files, ['2026-01-03'], async place => {
+    if (place.endsWith('2026-01-01')) {
+      throw new Error('It is locked.');
+    }
+    return false;
+  });
+  await assert.rejects(clearing, /It is locked/);
+  assert.deepEqual(
+    ids.map(id => existsSync(files.iterationDir(id, 1))),
+    [true, false, true],
+  );
+});
