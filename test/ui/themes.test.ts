@@ -76,6 +76,7 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
       await expect(note.getByRole('button', { name: 'Save' })).toBeVisible();
       await workbench.screenshot(`themes-${theme}-3-note`);
       await note.getByRole('button', { name: 'Cancel' }).click();
+      await expect(note.getByRole('button', { name: 'Save' })).toHaveCount(0);
     });
 
     await test.step('the question before a revert', async () => {
