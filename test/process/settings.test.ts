@@ -63,6 +63,18 @@ describe('flags', { concurrency: 4 }, () => {
     });
   }
 
+  test('docs/settings.md tells of every flag of run', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { stdout } = await workspace.cli('run', '--help').finished;
+    const flags = (stdout.match(/(?<=^ +)--[a-z-]+/gm) ?? []).filter(flag => flag !== '--help');
+    assert.ok(flags.length > 40);
+    const text = await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+    assert.deepEqual(
+      flags.filter(flag => !new RegExp(`\`${flag}\\b`).test(text)),
+      [],
+    );
+  });
+
   test('plan and split list what they use, and take each of it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const flagsOf = async (command: string) =>
