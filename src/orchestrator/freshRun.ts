@@ -168,13 +168,15 @@ export class FreshRun {
     const { context } = this;
     // Once more, so that a tick in the last moment is not lost.
     try {
-      await Promise.all([context.isDisplaced ? undefined : context.look(), this.tidying]);
+      await (context.isDisplaced ? undefined : context.look());
     } catch (error) {
       // What is gone of the state and cannot be put back must not hide how the run ended.
       context.warn('stateDamaged', String(error));
     }
     this.requests?.dispose();
     this.requests = undefined;
+    // A state that is put back after the end would say that the run goes on.
+    await Promise.all([this.keeper.settled(), this.tidying]);
     this.stopListener?.dispose();
     this.windows?.dispose();
     try {

@@ -34,6 +34,11 @@ export class StateKeeper {
     return this.restoring;
   }
 
+  /** Waits for what is being put back; whether that worked is told to who asked for it. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.restoring]);
+  }
+
   private async restoreNow(): Promise<boolean> {
     const { context } = this;
     const { files, runId } = context.options;

@@ -9,8 +9,9 @@ import { registerCommand } from './registerCommand.ts';
  */
 export class OnDemand<T extends Disposable> implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly standIns = this.store.add(new DisposableStore());
   private readonly load: () => Promise<() => T>;
+  private readonly standIn: () => Disposable;
+  private standIns: Disposable;
   private loading: Promise<T> | undefined;
 
   /**
@@ -19,14 +20,19 @@ export class OnDemand<T extends Disposable> implements Disposable {
    */
   constructor(ids: readonly string[], load: () => Promise<() => T>, log: LogOutputChannel) {
     this.load = load;
-    for (const id of ids) {
-      this.standIns.add(
-        registerCommand(id, log, async (...args) => {
-          await this.get();
-          await commands.executeCommand(id, ...args);
-        }),
-      );
-    }
+    this.standIn = () => {
+      const standIns = new DisposableStore();
+      for (const id of ids) {
+        standIns.add(
+          registerCommand(id, log, async (...args) => {
+            await this.get();
+            await commands.executeCommand(id, ...args);
+          }),
+        );
+      }
+      return standIns;
+    };
+    this.standIns = this.standIn();
   }
 
   /** The surface; made by the first call. */
@@ -40,13 +46,21 @@ export class OnDemand<T extends Disposable> implements Disposable {
   }
 
   dispose(): void {
+    this.standIns.dispose();
     this.store.dispose();
   }
 
   private async make(): Promise<T> {
     const create = await this.load();
     this.standIns.dispose();
+    let surface: T;
+    try {
+      surface = create();
+    } catch (error) {
+      this.standIns = this.standIn();
+      throw error;
+    }
     // Disposed at once when the window was closed meanwhile.
-    return this.store.add(create());
+    return this.store.add(surface);
   }
 }
