@@ -40,7 +40,10 @@ function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({ workspace, env: env(), ...options });
 }
 
-const { git, write } = gitFolder(() => ({ folder: workspace, home: path.join(temp.path, 'home') }));
+const { git, read, write } = gitFolder(() => ({
+  folder: workspace,
+  home: path.join(temp.path, 'home'),
+}));
 
 async function commit(subject: string): Promise<string> {
   await git('add', '--all');
@@ -61,8 +64,12 @@ const prd = (isDone: boolean) =>
     2,
   )}\n`;
 
-/** A run of two iterations on US-001, with a person's commit between them. @returns the run's first commit */
-async function recordedRun(): Promise<string> {
+/**
+ * A run of two iterations on US-001, with a person's commit between them.
+ * @param last a story that a third iteration worked on
+ * @returns the run's first commit
+ */
+async function recordedRun(last?: string): Promise<string> {
   await write('.omc/prd.json', prd(false));
   await write('src/app.mjs', `${LINES.join('\n')}\n`);
   await write('docs/old.md', `${LINES.map(line => `# ${line}`).join('\n')}\n`);
@@ -81,27 +88,38 @@ async function recordedRun(): Promise<string> {
   await write(HOSTILE_FILE, 'hostile\n');
   await write('.omc/prd.json', prd(true));
   const two = await commit('feat: the second half');
+  const third = async (storyId: string) => {
+    await write('src/new.mjs', `${await read('src/new.mjs')}export const third = 3;\n`);
+    return { storyId, hash: await commit(`feat: ${storyId}`) };
+  };
+  const three = last === undefined ? undefined : await third(last);
   const runId = newRunId();
   const files = new RunFiles(workspace);
   await mkdir(files.runDir(runId), { recursive: true });
   await writeFile(path.join(files.stateDir, '.gitignore'), '*\n');
   const stories = { done: 0, total: 2 };
-  const iteration = (number: number, hash: string, subject: string, outcome: string) => [
+  const iteration = (
+    number: number,
+    hash: string,
+    subject: string,
+    outcome: string,
+    storyId = 'US-001',
+  ) => [
     {
       type: 'iteration.started',
       iteration: number,
       maxIterations: 5,
-      ...{ storyId: 'US-001', storyTitle: 'Add todos', stories },
+      ...{ storyId, storyTitle: 'Add todos', stories },
       ...{ promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
     },
-    { type: 'commit.recorded', iteration: number, storyId: 'US-001', hash, subject },
+    { type: 'commit.recorded', iteration: number, storyId, hash, subject },
     ...(outcome === 'storyDone'
       ? [{ type: 'story.changed', storyId: 'US-001', done: true, by: 'agent', iteration: number }]
       : []),
     {
       type: 'iteration.ended',
       iteration: number,
-      storyId: 'US-001',
+      storyId,
       outcome,
       durationMs: 1_000,
       commits: 1,
@@ -118,6 +136,9 @@ async function recordedRun(): Promise<string> {
     },
     ...iteration(1, one, `feat: ${HOSTILE}`, 'progress'),
     ...iteration(2, two, 'feat: the second half', 'storyDone'),
+    ...(three === undefined
+      ? []
+      : iteration(3, three.hash, `feat: ${three.storyId}`, 'progress', three.storyId)),
     { type: 'run.ended', outcome: 'maxIterations', exitCode: 1, stories, iterations: 2 },
   ].map((event, i) => ({ seq: i + 1, at: new Date().toISOString(), ...event }));
   const journal = events.map(event => `${JSON.stringify(event)}\n`).join('');
@@ -243,6 +264,55 @@ test('a story is reverted by one commit, after one question', async () => {
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
+/** Writes a note on the line that has these words. */
+async function addNote({ page }: Workbench, words: string, text: string): Promise<void> {
+  const line = page.locator('.multiDiffEntry .modified .view-line', { hasText: words });
+  const plus = page
+    .locator('.multiDiffEntry .comment-range-glyph.line-hover')
+    .filter({ visible: true })
+    .first();
+  const note = page.locator('.review-widget');
+  // The lines that can be commented become known some time after they are shown.
+  await expect(async () => {
+    await page.mouse.move(640, 2);
+    await line.hover();
+    await expect(plus).toBeVisible({ timeout: 1_000 });
+  }).toPass({ timeout: 30_000 });
+  await plus.click();
+  await note.locator('.monaco-editor').last().click();
+  await page.keyboard.type(text);
+  await note.getByRole('button', { name: 'Tell the Next Agent' }).click();
+}
+
+test('a note among the changes of a run goes to the story whose work the line is', async () => {
+  await recordedRun('US-002');
+  const files = new RunFiles(workspace);
+  await using workbench = await open();
+  await workbench.runCommand("Ralph: Review the Run's Changes");
+  await expect(tab(workbench)).toContainText(/Run of .* · 3 commits/);
+  const line = workbench.page.locator('.multiDiffEntry .modified .view-line', {
+    hasText: 'second = 2',
+  });
+  // Only the files in sight are drawn.
+  await expect(async () => {
+    await workbench.page.mouse.move(900, 300);
+    await workbench.page.mouse.wheel(0, 250);
+    await expect(line).toBeVisible({ timeout: 1_000 });
+  }).toPass({ timeout: 60_000 });
+  await addNote(workbench, 'second = 2', 'Two.');
+  await expect(workbench.notification('US-001 is done, so no agent works on it.')).toBeVisible();
+  const [hint] = await pendingHints(files);
+  expect(hint).toMatchObject({ storyId: 'US-001' });
+  expect(hint?.text).toContain('    export const second = 2;');
+
+  // It stands there again when the window comes back.
+  await workbench.reload();
+  await workbench.runCommand("Ralph: Review the Run's Changes");
+  await workbench.runCommand('Comments: Focus on Comments View');
+  await expect(workbench.page.locator('.comments-panel')).toContainText('Two.');
+  expect(workbench.consoleErrors()).toEqual([]);
+});
+
 test('review notes reach the next agent on that story', async () => {
   await recordedRun();
   const files = new RunFiles(workspace);
@@ -262,25 +332,8 @@ test('review notes reach the next agent on that story', async () => {
       .click();
   };
   await openCommit();
-  const line = page.locator('.multiDiffEntry .modified .view-line', { hasText: 'second = 2' });
-  const plus = page
-    .locator('.multiDiffEntry .comment-range-glyph.line-hover')
-    .filter({ visible: true })
-    .first();
   const note = page.locator('.review-widget');
-  const addNote = async (text: string) => {
-    // The lines that can be commented become known some time after they are shown.
-    await expect(async () => {
-      await page.mouse.move(640, 2);
-      await line.hover();
-      await expect(plus).toBeVisible({ timeout: 1_000 });
-    }).toPass({ timeout: 30_000 });
-    await plus.click();
-    await note.locator('.monaco-editor').last().click();
-    await page.keyboard.type(text);
-    await note.getByRole('button', { name: 'Tell the Next Agent' }).click();
-  };
-  await addNote('Say it with a [word](command:x), not a **number**.');
+  await addNote(workbench, 'second = 2', 'Say it with a [word](command:x), not a **number**.');
   await expect(note).toContainText('Goes to the next agent on US-001');
   await expect(note).toContainText('[word](command:x), not a **number**');
   await workbench.screenshot('review-note');

@@ -15,7 +15,7 @@ import { plainSentence } from '../plainSentence.ts';
 import { parseCommitRef, parseIterationRef, parseRunRef, parseStoryRef } from '../refs.ts';
 import { registerTrustedCommand } from '../registerCommand.ts';
 import { folderOf } from '../run/folderOf.ts';
-import { gitUri } from './gitFileSystem.ts';
+import { type GitDocument, gitUri } from './gitFileSystem.ts';
 import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
 
 const MAX_TITLE = 80;
@@ -131,19 +131,25 @@ export class ChangesCommands implements Disposable {
           : l10n.t('{0}: its {1} together changed no file.', name, commitCount(commits.length)),
       );
     }
-    await show(folder, `${name} · ${commitCount(commits.length)}`, files);
+    const shownOf = of.kind === 'run' ? of.kind : undefined;
+    await show(folder, `${name} · ${commitCount(commits.length)}`, files, shownOf);
   }
 }
 
 /** The editor itself says how many files there are. */
-async function show(folder: Folder, title: string, files: readonly FileChange[]): Promise<void> {
+async function show(
+  folder: Folder,
+  title: string,
+  files: readonly FileChange[],
+  of?: GitDocument['of'],
+): Promise<void> {
   // As the folder is called here, which a link may lead to.
   const up = (await runGit(folder.path, 'rev-parse', '--show-cdup')).replace(/\r?\n$/, '');
   const root = path.join(folder.path, up);
   const resources = files.map(({ after, before }) => [
     Uri.file(path.join(root, (after ?? before)?.path ?? '')),
-    before && gitUri(folder.path, before, 'before'),
-    after && gitUri(folder.path, after, 'after'),
+    before && gitUri(folder.path, before, 'before', of),
+    after && gitUri(folder.path, after, 'after', of),
   ]);
   await commands.executeCommand('vscode.changes', title, resources);
 }

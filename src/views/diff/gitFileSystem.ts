@@ -25,6 +25,8 @@ const querySchema = once(() =>
     path: z.string(),
     /** On which side of a diff it is shown. */
     side: z.enum(['before', 'after']),
+    /** Shown among the changes of a whole run, where the lines of one file may belong to several stories. */
+    of: z.literal('run').optional(),
   }),
 );
 
@@ -36,11 +38,12 @@ export function gitUri(
   folder: string,
   { commit, path }: FileVersion,
   side: GitDocument['side'],
+  of?: GitDocument['of'],
 ): Uri {
   return Uri.from({
     scheme: GIT_SCHEME,
     path: `/${path}`,
-    query: JSON.stringify({ folder, commit, path, side } satisfies GitDocument),
+    query: JSON.stringify({ folder, commit, path, side, of } satisfies GitDocument),
   });
 }
 

@@ -1,4 +1,6 @@
 import { env, l10n, type QuickPickItem, window } from 'vscode';
+import type { FileVersion } from '../../orchestrator/git/changes.ts';
+import { lineOrigin } from '../../orchestrator/git/lineOrigin.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { foldRun } from '../../orchestrator/run/foldRun.ts';
 import { RunHistory } from '../../orchestrator/run/history.ts';
@@ -48,6 +50,28 @@ export class RecordedWork {
     const find = (states: readonly RunState[]) =>
       states.flatMap(({ commits }) => commits).find(commit => commit.hash === hash);
     return find(folder.runs.states) ?? find(await this.states(folder));
+  }
+
+  /**
+   * The newest commit of a run that wrote one of these lines; where none did, the newest that changed the file.
+   * @param first from 0
+   * @param last from 0, inclusive
+   */
+  async commitOfLines(
+    folder: Folder,
+    version: FileVersion,
+    first: number,
+    last: number,
+  ): Promise<RecordedCommit | undefined> {
+    const [origin, states] = await Promise.all([
+      lineOrigin(folder.path, version, first + 1, last + 1),
+      this.states(folder),
+    ]);
+    const recorded = new Map(
+      states.flatMap(({ commits }) => commits).map(commit => [commit.hash, commit]),
+    );
+    const hash = [...origin.lines, ...origin.file].find(hash => recorded.has(hash));
+    return hash === undefined ? undefined : recorded.get(hash);
   }
 
   /**

@@ -253,12 +253,16 @@ export class ReviewComments implements Disposable {
     }
     requireShort(words);
     await requireOwnHints(folder.files);
-    const recorded = await this.work.commit(folder, shown.commit);
     const { start, end } = thread.range ?? new Range(0, 0, 0, 0);
+    const recorded =
+      (shown.of === 'run'
+        ? await this.work.commitOfLines(folder, shown, start.line, end.line)
+        : undefined) ?? (await this.work.commit(folder, shown.commit));
     const about = {
       folder: folder.path,
       commit: shown.commit,
       path: shown.path,
+      ...(shown.of === undefined ? {} : { of: shown.of }),
       line: start.line,
       endLine: end.line,
       text: words,
@@ -378,7 +382,7 @@ export class ReviewComments implements Disposable {
   }
 
   private show(note: ReviewNote): void {
-    const uri = gitUri(note.folder, note, 'after');
+    const uri = gitUri(note.folder, note, 'after', note.of);
     const range = new Range(note.line, 0, note.endLine, 0);
     const known = [...this.shown.values()].find(
       ({ thread }) => `${thread.uri}` === `${uri}` && thread.range?.isEqual(range),
@@ -463,7 +467,7 @@ function requireShort(words: string): void {
 }
 
 async function hintText(about: Omit<ReviewNote, 'id' | 'at'>): Promise<string> {
-  const document = await workspace.openTextDocument(gitUri(about.folder, about, 'after'));
+  const document = await workspace.openTextDocument(gitUri(about.folder, about, 'after', about.of));
   const code: string[] = [];
   for (let line = about.line; line <= about.endLine && line < document.lineCount; line += 1) {
     code.push(document.lineAt(line).text);

@@ -16,6 +16,8 @@ const noteSchema = z.object({
   folder: z.string(),
   commit: z.string(),
   path: z.string(),
+  /** Where it was written, see `GitDocument`. */
+  of: z.literal('run').optional(),
   /** From 0. */
   line: z.number().int().nonnegative(),
   endLine: z.number().int().nonnegative(),
