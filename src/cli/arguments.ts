@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { shorten } from '../orchestrator/text.ts';
+import { UsageError } from '../orchestrator/usageError.ts';
 
 /** `--cwd <dir>`: an existing folder, as an absolute path. */
 export function cwdOption(): Option {
@@ -17,11 +19,32 @@ function directory(value: string): string {
   return dir;
 }
 
-/** A whole number from 1. */
+/** A whole number from 1, as the value of an option. */
 export function count(value: string): number {
-  const parsed = Number(value);
-  if (!/^\d+$/.test(value) || parsed < 1 || !Number.isSafeInteger(parsed)) {
+  const parsed = wholeFrom1(value);
+  if (parsed === undefined) {
     throw new InvalidArgumentError('Give a whole number from 1.');
   }
   return parsed;
+}
+
+/**
+ * The same as a command's own argument, of which commander says nothing that helps.
+ * @param of what the number stands for, with its article
+ */
+export function countArgument(of: string, command: string): (value: string) => number {
+  return value => {
+    const parsed = wholeFrom1(value);
+    if (parsed === undefined) {
+      throw new UsageError(
+        `"${shorten(value, 100)}" is not the number of ${of}. Give a whole number from 1, such as "ralph-fresh ${command} 1".`,
+      );
+    }
+    return parsed;
+  };
+}
+
+function wholeFrom1(value: string): number | undefined {
+  const parsed = Number(value);
+  return /^\d+$/.test(value) && parsed >= 1 && Number.isSafeInteger(parsed) ? parsed : undefined;
 }

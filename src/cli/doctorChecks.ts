@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { agentEnv } from '../orchestrator/agents/agentEnv.ts';
-import { claudeVersion, homeOf } from '../orchestrator/agents/claude.ts';
+import { claudeVersion, findClaude, homeOf } from '../orchestrator/agents/claude.ts';
 import { commandPreset } from '../orchestrator/agents/commandPresets.ts';
 import { findProgram } from '../orchestrator/agents/findProgram.ts';
 import { findSdk } from '../orchestrator/agents/findSdk.ts';
@@ -107,7 +107,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['claude', claude],
   ['sdk', sdk],
   ['command', command],
-  ['payer', async ({ env, settings }) => [payer(env, settings)]],
+  ['payer', async patient => [await withoutClaude(patient, payer(patient.env, patient.settings))]],
   ['stories', stories],
   ['otherModes', otherModes],
   ['leftovers', leftovers],
@@ -277,6 +277,26 @@ function payer(
         ),
         facts: { payer: 'apiKey', variable: key },
       };
+}
+
+/** Nobody is known to be logged in with a Claude Code that is not there; what the environment says still holds. */
+async function withoutClaude({ env, settings }: KnownPatient, found: Finding): Promise<Finding> {
+  if (settings.agent !== 'claude' || found.facts?.['payer'] !== 'login') {
+    return found;
+  }
+  const file = await findClaude(settings.claudePath, agentEnv(env)).catch((error: unknown) => {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  });
+  return file === undefined
+    ? {
+        ...found,
+        level: 'warning',
+        message: 'Who pays is not known yet, since Claude Code was not found.',
+      }
+    : found;
 }
 
 async function stories({ files, storyFile: named }: Patient): Promise<readonly Finding[]> {

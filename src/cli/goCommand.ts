@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { count, cwdOption } from './arguments.ts';
+import { countArgument, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { addStartFlags, PLAN_DEFAULTS, startRun } from './runCommand.ts';
 import { addSettingFlags } from './settingFlags.ts';
@@ -21,7 +21,7 @@ interface GoFlags {
 export function addGoCommand(program: Command): void {
   const command = forPeople(program.command('go'))
     .description('the pure loop: a fresh agent for each step of .ralph/ralph-<n>/plan.md')
-    .argument('<n>', 'number of the plan', count)
+    .argument('<n>', 'number of the plan', countArgument('a plan', 'go'))
     .addOption(cwdOption());
   addStartFlags(command);
   addSettingFlags(command, PLAN_DEFAULTS).action(async (number: number, flags: GoFlags) => {

@@ -14,7 +14,7 @@ import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.t
 import { withoutControls } from '../orchestrator/text.ts';
 import { count, cwdOption } from './arguments.ts';
 import { eventPrinter, printJson } from './print.ts';
-import { noIteration, requireRunId, runOption } from './runs.ts';
+import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
 const LOOK_MS = 200;
 const CHUNK_BYTES = 1 << 16;
@@ -49,7 +49,7 @@ export function addLogsCommand(program: Command): void {
 
 async function logs(flags: LogsFlags): Promise<void> {
   const files = new RunFiles(flags.cwd);
-  const follower = new RunFollower(files, await requireRunId(files, flags.run));
+  const follower = new RunFollower(files, await requireRun(files, flags.run));
   if (flags.raw) {
     await printRaw(files, follower, flags);
   } else {
@@ -59,6 +59,7 @@ async function logs(flags: LogsFlags): Promise<void> {
 
 /** Reads the journal of one run as it grows. */
 class RunFollower {
+  readonly chosen: ChosenRun;
   readonly runId: string;
   state: RunState = INITIAL_RUN_STATE;
   readonly iterations = new Set<number>();
@@ -66,10 +67,11 @@ class RunFollower {
   private readonly files: RunFiles;
   private readonly journal: JournalReader;
 
-  constructor(files: RunFiles, runId: string) {
+  constructor(files: RunFiles, chosen: ChosenRun) {
     this.files = files;
-    this.runId = runId;
-    this.journal = new JournalReader(files.journalFile(runId));
+    this.chosen = chosen;
+    this.runId = chosen.runId;
+    this.journal = new JournalReader(files.journalFile(this.runId));
   }
 
   /** Gives the new events. @returns whether there may come more */
@@ -93,14 +95,24 @@ class RunFollower {
   /** @throws {UsageError} when the run has no such iteration */
   require(iteration: number): void {
     if (!this.iterations.has(iteration)) {
-      throw noIteration(iteration, this.runId, [...this.iterations]);
+      throw noIteration(iteration, this.chosen, [...this.iterations]);
     }
   }
 }
 
 async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<void> {
   const { follow, iteration, json } = flags;
-  const isShown = iteration === undefined ? () => true : ofIteration(iteration);
+  const isAsked = iteration === undefined ? () => true : ofIteration(iteration);
+  let isTold = false;
+  /** Above the first line, so that an iteration that there is not is refused in one line. */
+  const isShown = (event: RunEvent) => {
+    const shown = isAsked(event);
+    if (shown && !isTold) {
+      isTold = true;
+      tellPassedOver(follower.chosen, json === true);
+    }
+    return shown;
+  };
   const printEvent = json
     ? (event: RunEvent) => {
         if (isShown(event)) {
@@ -140,6 +152,7 @@ async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags
           `The raw stream of iteration ${iteration} is gone; "ralph-fresh logs --iteration ${iteration}" tells what the journal kept of it.`,
         );
       }
+      tellPassedOver(follower.chosen, true);
       return;
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));

@@ -3,16 +3,20 @@ import { receiptOf } from '../orchestrator/receipts.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
-import { count, cwdOption } from './arguments.ts';
+import { countArgument, cwdOption } from './arguments.ts';
 import { print, printJson } from './print.ts';
-import { noIteration, requireRunId, runOption } from './runs.ts';
+import { noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
 /** `ralph-fresh receipt`: what the iterations of a run took, brought and cost. */
 export function addReceiptCommand(program: Command): void {
   program
     .command('receipt')
     .description('tell what the iterations of the newest run took, brought and cost')
-    .addArgument(new Argument('[iteration]', 'this one alone').argParser(count))
+    .addArgument(
+      new Argument('[iteration]', 'this one alone').argParser(
+        countArgument('an iteration', 'receipt'),
+      ),
+    )
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--json', 'as data: run, iterations, stories, total (docs/json-output.md)')
@@ -24,13 +28,15 @@ async function receipt(
   { cwd, json, run }: { cwd: string; json?: true; run?: string },
 ): Promise<void> {
   const files = new RunFiles(cwd);
-  const runId = await requireRunId(files, run);
+  const chosen = await requireRun(files, run);
+  const { runId } = chosen;
   const events = await readJournal(files.journalFile(runId));
   const data = { ...receiptOf(events, iteration), run: runId };
   if (iteration !== undefined && data.iterations.length === 0) {
     const known = receiptOf(events).iterations.map(({ iteration }) => iteration);
-    throw noIteration(iteration, runId, known);
+    throw noIteration(iteration, chosen, known);
   }
+  tellPassedOver(chosen, json === true);
   if (json) {
     printJson(data);
   } else {

@@ -14,7 +14,7 @@ import {
 import { count, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import { noIteration, requireRunId, runOption } from './runs.ts';
+import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { fileOption, storyFileOf } from './storyFiles.ts';
 
 interface RevertFlags {
@@ -44,16 +44,19 @@ export function addRevertCommand(program: Command): void {
 
 async function revert(storyId: string | undefined, flags: RevertFlags): Promise<void> {
   const files = new RunFiles(flags.cwd);
-  const of = await revertibleOf(files, storyId, flags);
+  const { chosen, of } = await revertibleOf(files, storyId, flags);
   const storyFile = await storyFileOf(files, flags.file);
   const states = await new RunHistory(files).read();
-  requireIteration(of, states);
+  requireIteration(of, chosen, states);
   const planned = await planWorkRevert(files, { of, states, storyFile });
   const { commits, plan, reopens } = planned;
   const commit =
     flags.dryRun === true
       ? undefined
       : await revertWork(files, planned, revertMessage(planned, await titleOf(of, storyFile)));
+  if (chosen !== undefined) {
+    tellPassedOver(chosen, flags.json === true);
+  }
   if (flags.json) {
     printJson({
       commit: commit ?? null,
@@ -94,29 +97,34 @@ async function revertibleOf(
   files: RunFiles,
   storyId: string | undefined,
   { iteration, run }: RevertFlags,
-): Promise<Revertible> {
+): Promise<{ readonly of: Revertible; readonly chosen?: ChosenRun }> {
   if ((storyId === undefined) === (iteration === undefined)) {
     throw new UsageError('Name one story, or one iteration with --iteration N.');
   }
   if (iteration !== undefined) {
-    return { kind: 'iteration', runId: await requireRunId(files, run), iteration };
+    const chosen = await requireRun(files, run);
+    return { of: { kind: 'iteration', runId: chosen.runId, iteration }, chosen };
   }
   if (run !== undefined) {
     throw new UsageError('A story is taken back as a whole, so --run goes with --iteration alone.');
   }
-  return { kind: 'story', storyId: storyId ?? '' };
+  return { of: { kind: 'story', storyId: storyId ?? '' } };
 }
 
 /** @throws {UsageError} naming the iterations that the run has */
-function requireIteration(of: Revertible, states: readonly RunState[]): void {
-  if (of.kind !== 'iteration') {
+function requireIteration(
+  of: Revertible,
+  chosen: ChosenRun | undefined,
+  states: readonly RunState[],
+): void {
+  if (of.kind !== 'iteration' || chosen === undefined) {
     return;
   }
   const last = states.find(({ runId }) => runId === of.runId)?.iteration ?? 0;
   if (of.iteration > last) {
     throw noIteration(
       of.iteration,
-      of.runId,
+      chosen,
       Array.from({ length: last }, (_, index) => index + 1),
     );
   }

@@ -7,10 +7,10 @@ import { HumanError } from '../orchestrator/humanError.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { count, cwdOption } from './arguments.ts';
+import { countArgument, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
-import { noIteration, requireRunId, runOption } from './runs.ts';
+import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
 
 interface RollbackFlags {
@@ -23,7 +23,11 @@ interface RollbackFlags {
 export function addRollbackCommand(program: Command): void {
   forPeople(program.command('rollback'))
     .description('go back to the state before an iteration, by a new commit; the history stays')
-    .addArgument(new Argument('<iteration>', 'its number').argParser(count))
+    .addArgument(
+      new Argument('<iteration>', 'its number').argParser(
+        countArgument('an iteration', 'rollback'),
+      ),
+    )
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--json', 'as data: commit, files, to (docs/json-output.md)')
@@ -32,8 +36,9 @@ export function addRollbackCommand(program: Command): void {
 
 async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): Promise<void> {
   const files = new RunFiles(cwd);
-  const runId = await requireRunId(files, run);
-  const to = await beginOf(files, runId, iteration);
+  const chosen = await requireRun(files, run);
+  const { runId } = chosen;
+  const to = await beginOf(files, chosen, iteration);
   const result = await alone(files, () =>
     rollBack(files.workspace, {
       to,
@@ -42,6 +47,7 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
   );
   const { commit, files: changed } =
     result.kind === 'rolledBack' ? result : { commit: null, files: 0 };
+  tellPassedOver(chosen, json === true);
   if (json) {
     printJson({ commit, files: changed, to });
   } else if (commit === null) {
@@ -78,7 +84,8 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
  * names.
  * @throws {UsageError} naming the iterations that can be gone back to
  */
-async function beginOf(files: RunFiles, runId: string, iteration: number): Promise<string> {
+async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<string> {
+  const { runId } = chosen;
   const commits = new Map<number, string>();
   for (const event of await readJournal(files.journalFile(runId))) {
     if (event.type === 'iteration.started' && event.startCommit !== undefined) {
@@ -92,7 +99,7 @@ async function beginOf(files: RunFiles, runId: string, iteration: number): Promi
   if (commit === undefined) {
     throw noIteration(
       iteration,
-      runId,
+      chosen,
       [...commits.keys()].sort((a, b) => a - b),
     );
   }

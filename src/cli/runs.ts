@@ -2,7 +2,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { isRunId, type RunFiles, runIds } from '../orchestrator/run/runFiles.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
-import { livingLoop } from './loopEnd.ts';
+import { livingLoop, readRun } from './loopEnd.ts';
+import { print } from './print.ts';
 
 /** So many runs are named in a message. */
 const MAX_NAMED = 5;
@@ -17,39 +18,77 @@ export function runOption(): Option {
   });
 }
 
+/** The run that a command is about. */
+export interface ChosenRun {
+  readonly runId: string;
+  /** All runs of the folder, oldest first. */
+  readonly ids: readonly string[];
+  /** The newest run, where it has no iterations and an older one was taken in its place. */
+  readonly passedOver?: string;
+}
+
 /**
- * The run that a command is about: the named one, the one that is going on, or the newest.
+ * The named run, the one that is going on, or the newest; the newest with iterations where that one has none, as after a
+ * start that found nothing to do.
  * @throws {UsageError} when there is no run of that id
  * @throws {HumanError} when there has been no run at all
  */
-export async function requireRunId(files: RunFiles, named: string | undefined): Promise<string> {
+export async function requireRun(files: RunFiles, named: string | undefined): Promise<ChosenRun> {
   const ids = await runIds(files);
   const newest = ids.at(-1);
   if (newest === undefined) {
     throw new HumanError('No run in this folder yet. Start one with "ralph-fresh run".');
   }
-  if (named === undefined) {
-    return (await livingLoop(files))?.runId ?? newest;
+  if (named !== undefined) {
+    if (!ids.includes(named)) {
+      throw new UsageError(`There is no run ${named} in this folder. ${newestOf(ids)}`);
+    }
+    return { runId: named, ids };
   }
-  if (!ids.includes(named)) {
-    throw new UsageError(
-      `There is no run ${named} in this folder. The newest are ${ids.slice(-MAX_NAMED).reverse().join(', ')}.`,
-    );
+  const living = await livingLoop(files);
+  if (living !== undefined) {
+    return { runId: living.runId, ids };
   }
-  return named;
+  for (const runId of ids.toReversed()) {
+    if ((await readRun(files, runId)).iteration > 0) {
+      return runId === newest ? { runId, ids } : { runId, ids, passedOver: newest };
+    }
+  }
+  return { runId: newest, ids };
+}
+
+/**
+ * Says which run is told of where it is not the newest.
+ * @param isData standard output is for programs, so it goes to standard error
+ */
+export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean): void {
+  if (passedOver === undefined) {
+    return;
+  }
+  const line = `This is run ${runId}, the newest that has iterations; the newest of all has none (--run ${passedOver}).`;
+  if (isData) {
+    process.stderr.write(`ralph-fresh: ${line}\n`);
+  } else {
+    print(line);
+  }
 }
 
 /** The error for an iteration that a run does not have. */
 export function noIteration(
   iteration: number,
-  runId: string,
+  { ids, runId }: ChosenRun,
   known: readonly number[],
 ): UsageError {
-  return new UsageError(
-    known.length === 0
-      ? `Run ${runId} has no iteration ${iteration}; it has none at all.`
-      : `Run ${runId} has no iteration ${iteration}. It has ${ranges(known)}.`,
-  );
+  const has = known.length === 0 ? '; it has none at all.' : `. It has ${ranges(known)}.`;
+  const others = ids.length > 1 ? ` ${newestOf(ids)}` : '';
+  return new UsageError(`Run ${runId} has no iteration ${iteration}${has}${others}`);
+}
+
+function newestOf(ids: readonly string[]): string {
+  if (ids.length === 1) {
+    return `There is only ${ids[0]}.`;
+  }
+  return `The newest runs are ${ids.slice(-MAX_NAMED).reverse().join(', ')}; name one with --run.`;
 }
 
 /** `1-3, 7`; a run may have a thousand. */

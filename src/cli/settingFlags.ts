@@ -157,7 +157,8 @@ function read(setting: SettingName, text: string, before: unknown): unknown {
       : found;
   const parsed = kind.schema.safeParse(value);
   if (!parsed.success) {
-    throw new InvalidArgumentError(`${sentenceCase(expectedOf(setting))} is expected.`);
+    const example = kind.example === undefined ? '' : `, such as ${kind.example}`;
+    throw new InvalidArgumentError(`${sentenceCase(expectedOf(setting))} is expected${example}.`);
   }
   return parsed.data;
 }

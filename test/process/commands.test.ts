@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
 import { gitRepo } from '../support/cleanEnv.ts';
@@ -610,6 +610,61 @@ describe('receipt', { concurrency: 4 }, () => {
   });
 });
 
+describe('a newest run without iterations', { concurrency: 3 }, () => {
+  /** A night's run, and a start after it that found nothing to do. */
+  async function twoRuns(t: TestContext) {
+    const workspace = await Workspace.create(t);
+    const night = await workspace.run('succeeds').finished;
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const [older = '', empty = '', ...more] = await workspace.runIds();
+    assert.deepEqual(more, []);
+    const note = `This is run ${older}, the newest that has iterations; the newest of all has none (--run ${empty}).\n`;
+    return { workspace, night, older, empty, note };
+  }
+
+  test('logs and receipt tell of the one before, and say so; status does not', async t => {
+    const { workspace, night, older, empty, note } = await twoRuns(t);
+    assert.equal(await printed(workspace, 'logs'), `${note}${night.stdout}`);
+    assert.equal(await printed(workspace, 'logs', '--run', older), night.stdout);
+    const receipt = await printed(workspace, 'receipt');
+    assert.ok(receipt.startsWith(note), receipt);
+    assert.match(receipt, /US-002/);
+    assert.match(await printed(workspace, 'receipt', '--run', empty), /^No iteration yet\.$/m);
+    assert.equal((await json(workspace, 'status')).run, empty);
+
+    const data = await workspace.cli('receipt', '--json').finished;
+    assert.deepEqual([data.code, data.stderr], [0, `ralph-fresh: ${note}`]);
+    assert.equal(JSON.parse(data.stdout).run, older);
+    const raw = await workspace.cli('logs', '--raw').finished;
+    assert.deepEqual([raw.code, raw.stderr], [0, `ralph-fresh: ${note}`]);
+    assert.match(raw.stdout, /^\{"type":"system"/);
+  });
+
+  test('rollback and revert go by the one before, and say so', async t => {
+    const { workspace, note } = await twoRuns(t);
+    const dry = await printed(workspace, 'revert', '--iteration', '2', '--dry-run');
+    assert.ok(dry.startsWith(`${note}Would take back`), dry);
+    const rolled = await printed(workspace, 'rollback', '1');
+    assert.ok(rolled.startsWith(`${note}Commit `), rolled);
+    assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('an iteration or a run that there is not: which runs there are', async t => {
+    const { workspace, older, empty } = await twoRuns(t);
+    const named = new RegExp(`The newest runs are ${empty}, ${older}; name one with --run\\.`);
+    for (const args of [
+      ['receipt', '9'],
+      ['rollback', '9'],
+      ['revert', '--iteration', '9'],
+      ['logs', '--iteration', '9'],
+      ['rollback', '1', '--run', empty],
+      ['logs', '--run', 'gone'],
+    ]) {
+      await refused(workspace, 64, named, ...args);
+    }
+  });
+});
+
 describe('within an agent', { concurrency: 4 }, () => {
   const steering: readonly (readonly string[])[] = [
     ['tick', 'US-001'],
@@ -833,6 +888,19 @@ describe('doctor', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no check "nothing".*claude/, 'doctor', '--only', 'nothing');
   });
 
+  test('who pays is not ticked without Claude Code', async t => {
+    const workspace = await Workspace.create(t);
+    const gone = ['--claude-path', path.join(workspace.folder, 'no-such-claude')];
+    const { stdout } = await workspace.cli('doctor', ...gone).finished;
+    assert.match(stdout, /^! Who pays is not known yet, since Claude Code was not found\.$/m);
+    assert.doesNotMatch(stdout, /logged in/);
+    const env = { ANTHROPIC_API_KEY: 'sk' };
+    const keyed = await workspace.cliWith(env, 'doctor', ...gone, '--only', 'payer').finished;
+    assert.match(keyed.stdout, /^! The API account pays/m);
+    const kept = await examine(workspace, env, ...gone, '--api-key', 'remove', '--only', 'payer');
+    assert.equal(kept.level('payer'), 'warning');
+  });
+
   test('what must be mended', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
     await mkdir(workspace.files.stateDir, { recursive: true });
@@ -883,7 +951,18 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['logs', '--run', '../..'], /not a run's id/],
     [['receipt', '0'], /whole number from 1/],
     [['rollback'], /missing required argument 'iteration'/],
-    [['rollback', '1.5'], /whole number from 1/],
+    [
+      ['rollback', '1.5'],
+      /^ralph-fresh: "1\.5" is not the number of an iteration\. Give a whole number from 1, such as "ralph-fresh rollback 1"\.\n$/,
+    ],
+    [
+      ['go', 'x'],
+      /^ralph-fresh: "x" is not the number of a plan\. Give a whole number from 1, such as "ralph-fresh go 1"\.\n$/,
+    ],
+    [
+      ['run', '--budget', 'abc'],
+      /An amount of US dollars above 0 is expected, such as 5 or 2\.50\.\n$/,
+    ],
     [['doctor', '--agent', 'nobody'], /--agent.*claude/],
     [['skip', 'a\u001b[31m', 'b'], /too many arguments/],
   ];

@@ -81,6 +81,20 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, '.omc/prd.json')), false);
   });
 
+  test('a complaint that comes with every try is told once', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const words: readonly Step[] = [{ result: ['I have no plan.'] }];
+    for (const command of ['plan', 'split']) {
+      const { code, stderr } = await workspace.cliWith(
+        { FAKE_AGENT_SCRIPT: JSON.stringify([words]) },
+        ...[command, ...scripted, 'US-001'],
+      ).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /in 3 tries.*: The answer holds no JSON object\. /);
+      assert.equal(stderr.split('holds no JSON object').length, 2, stderr);
+    }
+  });
+
   test('another program could write, so it does not plan', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const program = ['--command', fakeAgent('scripted')];

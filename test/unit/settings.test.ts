@@ -173,6 +173,11 @@ describe('a file of settings', () => {
       '{\n\n"maxIterations": "many" }',
       /line 3: "maxIterations" is "many", but a whole number from 1 is expected/,
     ],
+    [
+      'no amount of money',
+      '{ "budgetUsd": "abc" }',
+      /"budgetUsd" is ".*, but an amount of US dollars above 0 is expected, such as 5 or 2\.50\.$/,
+    ],
     ['a number out of range', '{ "timeLimitMinutes": 0 }', /at most 35000 is expected/],
     [
       'a word that is none of the choices',

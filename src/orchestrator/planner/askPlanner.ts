@@ -77,10 +77,9 @@ export async function askPlanner<T>(
       };
     }
     journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });
-    problems =
-      found.problem !== undefined && question.isMended
-        ? [...checked.problems, ...problems]
-        : checked.problems;
+    const kept = found.problem !== undefined && question.isMended ? problems : [];
+    // The same complaint again tells neither an agent nor a person more.
+    problems = [...new Set([...checked.problems, ...kept])];
   }
   return { kind: 'refused', problems };
 }

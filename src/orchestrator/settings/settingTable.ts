@@ -22,6 +22,8 @@ export interface Kind<T> {
   readonly schema: z.ZodType<T>;
   /** What a value must be, as the end of "… is expected". */
   readonly expected: string;
+  /** Values that can be, as the end of "…, such as …". */
+  readonly example?: string;
   /** `list`: its flag may be given several times, and each time adds to it; `switch`: its flag takes no text. */
   readonly shape: 'value' | 'list' | 'switch';
   /** What a flag's text stands for; the schema says whether it may. */
@@ -75,10 +77,10 @@ const seconds = number(
   say('a number of seconds from 0, at most 86400'),
 );
 
-const usd = number(
-  z.number().positive().max(1_000_000),
-  say('an amount of US dollars above 0, such as 5 or 2.50'),
-);
+const usd: Kind<number> = {
+  ...number(z.number().positive().max(1_000_000), say('an amount of US dollars above 0')),
+  example: say('5 or 2.50'),
+};
 
 const onOff: Kind<boolean> = {
   ...value(z.boolean(), say('true or false')),

@@ -110,7 +110,15 @@ export function parseSettings(
       const found = text.slice(valueNode.offset, valueNode.offset + valueNode.length);
       return fail(
         valueNode.offset,
-        say('"{0}" is {1}, but {2} is expected.', setting, shown(found), kind.expected),
+        kind.example === undefined
+          ? say('"{0}" is {1}, but {2} is expected.', setting, shown(found), kind.expected)
+          : say(
+              '"{0}" is {1}, but {2} is expected, such as {3}.',
+              setting,
+              shown(found),
+              kind.expected,
+              kind.example,
+            ),
       );
     }
     if (owner.kind === 'workspace' && isPersonal?.(parsed.data) === true) {
