@@ -70,6 +70,11 @@ export const ContextKey = {
   claude: 'ralphFresh.claude',
   /** The checks of a folder were chosen in this window. */
   checksChosen: 'ralphFresh.checksChosen',
+  /**
+   * True for a moment at a time, by which the walkthrough takes notice of what was so before it had its steps: VS Code
+   * never ticks a step for a key that was set when it made the step, however the key changes later.
+   */
+  walkthroughSeen: 'ralphFresh.walkthroughSeen',
   /** A run works on another list than the one that is shown. */
   otherList: 'ralphFresh.otherList',
   /** The Stories view shows only some of its stories. */

@@ -71,6 +71,23 @@ test('the walkthrough leads from Claude Code to checks, and ticks its steps', as
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
+test('the walkthrough ticks what was so before it was opened', async () => {
+  await using workbench = await open();
+  const view = await workbench.view('Ralph');
+  await expect(view.getByText('0 of 5 done')).toBeVisible();
+  await workbench.runCommand('Ralph: Open the Walkthrough');
+  const step = (name: string) => workbench.page.locator('.getting-started-step', { hasText: name });
+  const done = (name: string) =>
+    step(name).locator('.codicon-getting-started-step-checked.complete');
+  await expect(done('Get a list of stories')).toHaveCount(1);
+  await step('Find Claude Code').click();
+  await step('Find Claude Code').getByRole('button', { name: 'Find Claude Code' }).click();
+  await expect(workbench.notification('The agent "demo" does the work.')).toBeVisible();
+  await expect(done('Find Claude Code')).toHaveCount(1);
+  await expect(done('Choose the checks')).toHaveCount(0);
+  await workbench.screenshot('walkthrough-ticks');
+});
+
 for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
   test(`the walkthrough's pictures in the theme ${theme}`, async () => {
     await using workbench = await open({ theme });

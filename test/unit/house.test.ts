@@ -235,8 +235,10 @@ describe('package.json', async () => {
       [],
     );
     const keys: string[] = Object.values(contributions.ContextKey);
-    for (const [, key = ''] of text.matchAll(/onContext:(ralphFresh\.\w+)/g)) {
-      assert.ok(keys.includes(key), key);
+    for (const [, expression = ''] of text.matchAll(/onContext:([^"]+)/g)) {
+      for (const [key] of expression.matchAll(/ralphFresh\.\w+/g)) {
+        assert.ok(keys.includes(key), key);
+      }
     }
   });
 

@@ -18,6 +18,7 @@ import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
 import { payerSentence } from './payerSentence.ts';
+import type { WalkthroughTicks } from './walkthroughTicks.ts';
 
 const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 
@@ -25,12 +26,18 @@ const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 export class ClaudeCommands implements Disposable {
   private readonly folders: Folders;
   private readonly check: ClaudeCheck;
+  private readonly ticks: WalkthroughTicks;
   private readonly log: LogOutputChannel;
   private readonly command: Disposable;
 
-  constructor(folders: Folders, check: ClaudeCheck, log: LogOutputChannel) {
+  constructor(
+    folders: Folders,
+    check: ClaudeCheck,
+    { ticks, log }: { readonly ticks: WalkthroughTicks; readonly log: LogOutputChannel },
+  ) {
     this.folders = folders;
     this.check = check;
+    this.ticks = ticks;
     this.log = log;
     this.command = registerCommand(Command.checkClaude, log, () => this.find());
   }
@@ -46,6 +53,8 @@ export class ClaudeCommands implements Disposable {
       { location: ProgressLocation.Notification, title: l10n.t('Looking for Claude Code…') },
       () => this.check.look(folder, { fresh: true }),
     );
+    // Whether it was found stands in a key of its own, and nothing else counts.
+    this.ticks.give();
     // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
     void reportingErrors(this.log, () => this.tell(folder, state));
   }

@@ -9,18 +9,21 @@ import { ChecksChooser } from './checksChooser.ts';
 import type { ClaudeCheck } from './claudeCheck.ts';
 import { ClaudeCommands } from './claudeCommands.ts';
 import { StoryFileCommands } from './storyFileCommands.ts';
+import { WalkthroughTicks } from './walkthroughTicks.ts';
 
 /** What a person does before the first run: the walkthrough and the commands of its steps. */
 export class Setup implements Disposable {
   private readonly store = new DisposableStore();
 
   constructor(folders: Folders, settings: RunSettings, claude: ClaudeCheck, log: LogOutputChannel) {
-    this.store.add(new ClaudeCommands(folders, claude, log));
+    const ticks = this.store.add(new WalkthroughTicks());
+    this.store.add(new ClaudeCommands(folders, claude, { ticks, log }));
     this.store.add(new StoryFileCommands(folders, log));
     this.store.add(new ChecksChooser(folders, settings, log));
     this.store.add(
       registerCommand(Command.openWalkthrough, log, async () => {
         await commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
+        ticks.giveOnceShown();
       }),
     );
   }
