@@ -17,6 +17,7 @@ import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import { isAllDone } from '../run/isAllDone.ts';
+import { withFileCount } from '../run/storyCount.ts';
 import { translate } from '../translate.ts';
 import { PageCommands } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
@@ -147,11 +148,15 @@ export class ProgressPage implements Disposable {
   private message(): ToPage {
     const { current, events } = this.model;
     const { all, active } = this.folders;
+    // What a run came to in the end stays, whatever becomes of its stories.
+    const run = current.alive
+      ? withFileCount(current, active?.stories.current, active?.path ?? '')
+      : current;
     return {
       type: 'snapshot',
       strings: progressStrings(),
       snapshot: {
-        ...progressSnapshot(current, events, {
+        ...progressSnapshot(run, events, {
           t: translate,
           now: new Date(),
           language: env.language,

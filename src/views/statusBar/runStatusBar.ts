@@ -1,4 +1,3 @@
-import path from 'node:path';
 import {
   l10n,
   MarkdownString,
@@ -24,6 +23,7 @@ import { completedWords } from '../run/completedWords.ts';
 import { fittingActions, type RunAction } from '../run/fittingActions.ts';
 import { isAllDone } from '../run/isAllDone.ts';
 import { openQuestion } from '../run/openQuestion.ts';
+import { withFileCount } from '../run/storyCount.ts';
 import { appendWords } from '../tooltipText.ts';
 import { translate } from '../translate.ts';
 import { MANAGE_TRUST } from '../workspaceFolder.ts';
@@ -75,7 +75,9 @@ export class RunStatusBar implements Disposable {
   }
 
   private words() {
-    return statusWords(this.withCurrentCount(this.model.current), translate, Date.now());
+    const { current, folder } = this.model;
+    const run = withFileCount(current, this.stories.current, folder?.path ?? '');
+    return statusWords(run, translate, Date.now());
   }
 
   private update(): void {
@@ -91,19 +93,6 @@ export class RunStatusBar implements Disposable {
     item.backgroundColor = cause === this.seen ? undefined : background(urgency);
     item.tooltip = tooltip(this.model.current, this.stories.current);
     item.show();
-  }
-
-  /** Counted in the file where it can be: a person may have ticked since the run last looked. */
-  private withCurrentCount(run: WatchedRun): WatchedRun {
-    const file = this.stories.current;
-    const { storyFile } = run.state;
-    const folder = this.model.folder?.path ?? '';
-    const isOther = storyFile !== undefined && path.resolve(folder, storyFile) !== file?.path;
-    if (file?.kind !== 'stories' || isOther) {
-      return run;
-    }
-    const done = file.stories.filter(story => story.done).length;
-    return { ...run, state: { ...run.state, stories: { done, total: file.stories.length } } };
   }
 }
 

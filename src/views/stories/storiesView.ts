@@ -21,6 +21,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { StoryRef } from '../refs.ts';
+import { countStories } from '../run/storyCount.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
@@ -329,11 +330,10 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
 
   private countSentence(folder: Folder | undefined): string[] {
     const file = folder?.stories.current;
-    if (file?.kind !== 'stories') {
+    if (folder === undefined || file?.kind !== 'stories') {
       return [];
     }
-    const total = file.stories.length;
-    const done = file.stories.filter(story => story.done).length;
+    const { done, total } = countStories(file, folder.path, folder.runs.current);
     return [
       total === 0
         ? l10n.t('{0} holds no stories yet', plainSentence(path.basename(file.path)))

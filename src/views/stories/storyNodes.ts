@@ -269,7 +269,7 @@ export class StoryNodes {
   }
 
   private summarise({ file, run }: FolderFacts): FolderSummary {
-    const done = this.all.filter(({ story }) => story.done).length;
+    const done = this.all.filter(isCounted).length;
     const total = this.all.length;
     const isDone = total > 0 && done === total;
     const state =
@@ -365,15 +365,21 @@ function newEpic(
 
 function countByEpic(all: readonly StoryNode[]) {
   const counts = new Map<string, { done: number; total: number }>();
-  for (const { story } of all) {
+  for (const node of all) {
+    const { story } = node;
     if (story.epic !== undefined) {
       const count = counts.get(story.epic) ?? { done: 0, total: 0 };
       count.total += 1;
-      count.done += story.done ? 1 : 0;
+      count.done += isCounted(node) ? 1 : 0;
       counts.set(story.epic, count);
     }
   }
   return counts;
+}
+
+/** As `countStories` counts: a story is `running` exactly while a run works on it. */
+function isCounted({ story, state }: StoryNode): boolean {
+  return story.done && state.kind !== 'running';
 }
 
 function isSame(node: StoryNode, now: Pick<StoryNode, 'story' | 'state' | 'commits'>): boolean {
