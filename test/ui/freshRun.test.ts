@@ -86,8 +86,24 @@ for (const [name, makeStage] of [
       await shot('3-reloaded');
     });
 
-    await test.step('watches three stories get ticked', async () => {
+    await test.step('closes the window: the run goes on, and the next window finds it', async () => {
+      await workbench.closeWindow();
       await stage.release('US-002');
+      await expect
+        .poll(
+          async () =>
+            (await newestJournal(stage.workspace)).some(
+              event => event.type === 'iteration.started' && event.iteration === 3,
+            ),
+          RUN_LIMIT,
+        )
+        .toBe(true);
+      await workbench.openWindow();
+      await workbench.view('Ralph');
+      await expect(workbench.statusBarItem(`Ralph US-003 2/${total}`)).toBeVisible(RUN_LIMIT);
+    });
+
+    await test.step('watches three stories get ticked', async () => {
       await expect(workbench.checkbox(/^US-002/)).toHaveAttribute(
         'aria-checked',
         'true',

@@ -106,6 +106,17 @@ test('a run is watched and steered on the page, and it is there again after a re
     await workbench.screenshot('progress-running');
   });
 
+  await test.step('moves nothing for those who asked for none', async () => {
+    const motion = () =>
+      heading('Running')
+        .locator('.glyph.running')
+        .evaluate(glyph => getComputedStyle(glyph).animationName);
+    await expect.poll(motion).toBe('turn');
+    await workbench.page.emulateMedia({ reducedMotion: 'reduce' });
+    await expect.poll(motion).toBe('none');
+    await workbench.page.emulateMedia({ reducedMotion: 'no-preference' });
+  });
+
   await test.step('pauses after the iteration, and goes on', async () => {
     await button(page, 'Pause').click();
     await expect(
