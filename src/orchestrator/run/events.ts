@@ -21,8 +21,6 @@ export const runEventSchema = once(() =>
 );
 
 export type RunEvent = z.infer<ReturnType<typeof runEventSchema>>;
-export type RunEventType = RunEvent['type'];
-
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown
   ? { [P in keyof T as P extends K ? never : string extends P ? never : P]: T[P] }
   : never;
