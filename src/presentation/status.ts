@@ -9,6 +9,7 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { dollars, english, outcomeSentence, runEnd, waitingSentence } from './sentences.ts';
+import { withFileCount } from './storyCount.ts';
 
 /** What is wrong with the story file; `line` is 0 when there is no such file. */
 interface FileProblem {
@@ -76,6 +77,7 @@ async function readPlan(files: RunFiles, { planDir }: RunState): Promise<PlanSta
   return { file, steps: stories === undefined ? null : countOf(stories) };
 }
 
+/** By the file alone, as the contract says: a claim under check counts here, and for people it does not. */
 function countOf({ stories }: StoryList): { done: number; total: number } {
   return { done: stories.filter(story => story.done).length, total: stories.length };
 }
@@ -137,7 +139,7 @@ export async function statusText(
   now: number = Date.now(),
 ): Promise<string> {
   const plan = await readPlan(files, run.state);
-  const work = plan ? planFacts(files, plan) : storyFacts(run.state);
+  const work = plan ? planFacts(files, plan) : await storyFacts(files, run);
   return withoutControls(statusLines(run, work, now).join('\n'));
 }
 
@@ -146,10 +148,15 @@ function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string
   return steps === null ? named : `${steps.done}/${steps.total} steps of ${named} complete`;
 }
 
-function storyFacts({ mode, stories, task }: RunState): string {
-  return mode === 'freeForm'
-    ? `Task: ${shorten(task, 100)}`
-    : `${stories.done}/${stories.total} stories complete`;
+async function storyFacts(files: RunFiles, run: WatchedRun): Promise<string> {
+  const { mode, task } = run.state;
+  if (mode === 'freeForm') {
+    return `Task: ${shorten(task, 100)}`;
+  }
+  // A file that is gone or broken counts as the run last knew it.
+  const { stories: file } = await look(await storyFileOf(files, run.state));
+  const { stories } = withFileCount(run, file, files.workspace).state;
+  return `${stories.done}/${stories.total} stories complete`;
 }
 
 function statusLines({ runId, state, alive }: WatchedRun, work: string, now: number): string[] {

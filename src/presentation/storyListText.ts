@@ -14,18 +14,23 @@ const MAX_HINTS = 5;
 
 /** Stories as lines for a terminal, with the problems of their file below. */
 export function storyListText({ source, stories, problems }: StoryListData): string {
-  const done = stories.filter(story => story.done).length;
-  const rows = stories.map(({ id, title, done, state, blockedBy }) => [
-    done ? '✓' : '·',
-    shorten(id, MAX_ID),
-    state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID),
-    shorten(title, MAX_TITLE),
+  const done = stories.filter(countsAsDone).length;
+  const rows = stories.map(story => [
+    countsAsDone(story) ? '✓' : '·',
+    shorten(story.id, MAX_ID),
+    story.state === 'waiting' ? `waits for ${ids(story.blockedBy)}` : shorten(story.state, MAX_ID),
+    shorten(story.title, MAX_TITLE),
   ]);
   return [
     `${done}/${stories.length} stories complete · ${source}`,
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
     ...problemLines(problems),
   ].join('\n');
+}
+
+/** As `countStories` counts: what an agent claims counts when no run works on it any more. */
+function countsAsDone({ done, state }: StoryListData['stories'][number]): boolean {
+  return done && state !== 'running';
 }
 
 /** All problems, but of the hints only some: a file may have one for each story. */

@@ -44,6 +44,30 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 
+  test('a claim under check does not count for people; data tell what the file says', async t => {
+    const workspace = await Workspace.create(t);
+    const hang =
+      "node -e \"const look = () => require('fs').existsSync('green') || setTimeout(look, 20); look()\"";
+    const cli = workspace.script([['work']], '--verify', hang, '--max-iterations', '1');
+    const told = async (...args: readonly string[]) =>
+      (await workspace.cli(...args).finished).stdout;
+    await workspace.event('check.started');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.match(await told('status'), /· 0\/2 stories complete/);
+    assert.match(await told('stories'), /^0\/2 stories complete .*\n(.*\n)?· +US-001 +running /m);
+    const status = JSON.parse(await told('status', '--json'));
+    assert.deepEqual([status.stories, status.story], [{ done: 1, total: 2 }, 'US-001']);
+    const [story] = JSON.parse(await told('stories', '--json')).stories;
+    assert.deepEqual([story.done, story.state], [true, 'running']);
+    // What a person ticks meanwhile counts at once.
+    await told('tick', 'US-002');
+    assert.match(await told('status'), /· 1\/2 stories complete/);
+    await workspace.write('green', '');
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.match(await told('status'), /^2\/2 stories complete/m);
+    assert.match(await told('stories'), /^2\/2 stories complete .*\n(.*\n)?✓ +US-001 +verified /m);
+  });
+
   test('a claim that is refused as often as the fail threshold says leaves the story alone', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([['work']], '--verify', 'exit 1', '--fail-threshold', '2');

@@ -395,8 +395,14 @@ test('a run on another list than the one in sight is told, with the way to its s
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
 
+  // As its agent claims it: that counts in no place before the iteration is over.
+  const prd = path.join(sample, '.omc', 'prd.json');
+  const open001 = await readFile(prd, 'utf8');
+  await writeFile(prd, open001.replace('"passes": false', '"passes": true'));
   await workbench.runCommand('Ralph: Choose the Story File…');
   const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+  await expect(rows.filter({ hasText: '.omc/prd.json' })).toContainText('0 of 5 done · shown now');
+  await writeFile(prd, open001);
   await rows.filter({ hasText: 'tasks/prd.json' }).click();
   await expect(workbench.treeItem(/^US-001 Of the other list, next/)).toBeVisible();
   await expect(view.getByText('0 of 1 done · a run works on .omc/prd.json')).toBeVisible();

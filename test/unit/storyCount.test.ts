@@ -5,7 +5,7 @@ import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import type { WatchedRun } from '../../src/orchestrator/run/runWatcher.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { countStories, withFileCount } from '../../src/views/run/storyCount.ts';
+import { countStories, withFileCount } from '../../src/presentation/storyCount.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
 import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';

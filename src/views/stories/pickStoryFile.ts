@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { countStories } from '../../presentation/storyCount.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainLabel } from '../plainLabel.ts';
@@ -59,7 +60,7 @@ async function choices(folder: Folder): Promise<FileItem[]> {
       file,
       label: plainLabel(path.relative(folder.path, file), MAX_LABEL),
       description: [
-        await readStoryFile(file).then(describe, cannotRead),
+        await readStoryFile(file).then(read => describe(read, folder), cannotRead),
         ...(isShown ? [l10n.t('shown now')] : []),
       ].join(' · '),
     });
@@ -71,7 +72,7 @@ function cannotRead(error: unknown): string {
   return plainLabel(errorWords(error), MAX_LABEL);
 }
 
-function describe(file: StoryFile): string {
+function describe(file: StoryFile, { path: folder, runs }: Folder): string {
   const [problem] = file.problems;
   if (file.kind === 'invalid') {
     return l10n.t(
@@ -80,6 +81,6 @@ function describe(file: StoryFile): string {
       plainLabel(translate.said(problem?.message ?? ''), MAX_LABEL),
     );
   }
-  const done = file.stories.filter(story => story.done).length;
-  return l10n.t('{0} of {1} done', done, file.stories.length);
+  const { done, total } = countStories(file, folder, runs.current);
+  return l10n.t('{0} of {1} done', done, total);
 }

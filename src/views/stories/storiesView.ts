@@ -13,6 +13,7 @@ import {
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { iterationRows } from '../../orchestrator/run/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
+import { countStories } from '../../presentation/storyCount.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -21,7 +22,6 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { StoryRef } from '../refs.ts';
-import { countStories } from '../run/storyCount.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';

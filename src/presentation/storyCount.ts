@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import type { StoryCount } from '../../orchestrator/run/storyCount.ts';
-import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
+import { phaseOf } from '../orchestrator/run/runPhase.ts';
+import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
+import type { StoryCount } from '../orchestrator/run/storyCount.ts';
+import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
 
 /**
  * Whether a story counts as done: its file says so, and no run works on it. What an agent claims counts when its
