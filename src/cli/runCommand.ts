@@ -194,7 +194,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     print(told.trimEnd());
     return 0;
   }
-  return loopHere(options, stop);
+  return loopHere(options, stop, flags);
 }
 
 async function choose(
@@ -240,7 +240,7 @@ function requireWholeTask(
 }
 
 /** The loop in this process; a signal ends it, a second one at once. */
-async function loopHere(options: RunOptions, stop: StopSwitch): Promise<number> {
+async function loopHere(options: RunOptions, stop: StopSwitch, flags: RunFlags): Promise<number> {
   keepHeapSmall();
   let interrupts = 0;
   const onSignal = () => {
@@ -253,11 +253,24 @@ async function loopHere(options: RunOptions, stop: StopSwitch): Promise<number> 
   }
   try {
     const state = await runLoop(options);
+    if (state === undefined) {
+      tellNothingToDo(flags);
+      return 0;
+    }
     return state.exitCode ?? EXIT_FAILURE;
   } finally {
     for (const signal of signals) {
       process.off(signal, onSignal);
     }
+  }
+}
+
+function tellNothingToDo({ quiet, story }: RunFlags): void {
+  if (!quiet) {
+    const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
+    print(
+      `${what} complete, nothing to do. Add a story, or have one done again: ralph-fresh untick ID.`,
+    );
   }
 }
 
@@ -275,7 +288,9 @@ async function detach(files: RunFiles, { command, flags, task }: StartRequest): 
     ],
     env: process.env,
   });
-  if (!flags.quiet) {
+  if (runId === undefined) {
+    tellNothingToDo(flags);
+  } else if (!flags.quiet) {
     print(
       `Started run ${runId}. Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".`,
     );

@@ -16,17 +16,17 @@ import type { RunState } from './run/runState.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { say } from './say.ts';
-import { goToBranch, readyToStart } from './start.ts';
+import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
 
 /**
  * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason
  * to end. Everything it knows is in files; killed at any point, the next loop goes on from them.
  *
- * @returns the run as its journal tells it, ended
+ * @returns the run as its journal tells it, ended; `undefined` when all stories are done already, so there is none
  * @throws {AlreadyRunningError} when another loop works here
  * @throws {HumanError} when the run cannot start: no git repository, no readable stories
  */
-export async function runLoop(options: RunOptions): Promise<RunState> {
+export async function runLoop(options: RunOptions): Promise<RunState | undefined> {
   const { files, runId } = options;
   const git = new GitRepository(files.workspace);
   // Beside the lock and what comes after it; until its answer is needed, a failure must not count as unhandled.
@@ -57,6 +57,9 @@ export async function runLoop(options: RunOptions): Promise<RunState> {
       root,
       ...(before && { before }),
     });
+    if (await isNothingToDo(options, snapshot)) {
+      return undefined;
+    }
     const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
     const journal = await JournalWriter.open(journalFile);
     try {

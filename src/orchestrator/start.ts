@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { changedFilesBut, checkOutBranch } from './git/branch.ts';
+import { changedFilesBut, checkOutBranch, isOnOtherBranch } from './git/branch.ts';
 import { asHumanError, type GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { isAllDone } from './isAllDone.ts';
 import { isPlannedFor } from './planner/plannedTask.ts';
 import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
-import { progressFileOf, type RunOptions, taskOf } from './runContext.ts';
+import { foldRun } from './run/foldRun.ts';
+import { readJournal } from './run/journal.ts';
+import { newestRunId } from './run/runFiles.ts';
+import { INITIAL_RUN_STATE } from './run/runState.ts';
+import { modeOf, progressFileOf, type RunOptions, taskOf } from './runContext.ts';
 import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { doneIds, openDependencies } from './stories/select.ts';
@@ -172,6 +177,31 @@ async function requireCleanForPlan(options: RunOptions, snapshot: Snapshot): Pro
 function writtenFilesOf(options: RunOptions): string[] {
   const { storyFile } = options;
   return storyFile === undefined ? [] : [storyFile, progressFileOf(options)];
+}
+
+/**
+ * Whether a new run would end before its first iteration, all its stories being done. Where the story file names another
+ * branch, that branch's file has the word.
+ * @throws {HumanError} when git cannot tell of the branch
+ */
+export async function isNothingToDo(options: RunOptions, { stories }: Snapshot): Promise<boolean> {
+  const { config, files, onlyStories, prepare, resume } = options;
+  // A run that goes on has a claim to check, or an end to record.
+  if (resume || prepare !== undefined || modeOf(options) !== 'stories') {
+    return false;
+  }
+  if (!isAllDone(stories, INITIAL_RUN_STATE, onlyStories)) {
+    return false;
+  }
+  const newest = await newestRunId(files);
+  const last = newest === undefined ? [] : await readJournal(files.journalFile(newest));
+  if (!isAllDone(stories, foldRun(last), onlyStories)) {
+    return false;
+  }
+  const wanted = stories?.branchName ?? '';
+  return (
+    config.branch === 'stay' || wanted === '' || !(await isOnOtherBranch(files.workspace, wanted))
+  );
 }
 
 /**

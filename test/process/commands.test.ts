@@ -611,11 +611,14 @@ describe('receipt', { concurrency: 4 }, () => {
 });
 
 describe('a newest run without iterations', { concurrency: 3 }, () => {
-  /** A night's run, and a start after it that found nothing to do. */
+  /** A night's run, and one after it that found no story ready. */
   async function twoRuns(t: TestContext) {
     const workspace = await Workspace.create(t);
     const night = await workspace.run('succeeds').finished;
-    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const waits = { id: 'B', title: 'B', passes: false, dependsOn: ['A'] };
+    await workspace.write('later.json', JSON.stringify({ userStories: [waits] }));
+    const later = ['--file', path.join(workspace.folder, 'later.json')];
+    assert.equal((await workspace.run('succeeds', ...later).finished).code, 1);
     const [older = '', empty = '', ...more] = await workspace.runIds();
     assert.deepEqual(more, []);
     const note = `This is run ${older}, the newest that has iterations; the newest of all has none (--run ${empty}).\n`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -114,14 +114,70 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(stdout, /COMPLETE after 3 iterations/);
   });
 
-  test('all stories done at the start: exit code 0 without an agent', async t => {
+  test('all stories done at the start: it says so, and there is no run', async t => {
     const stories = openStories(2).map(story => ({ ...story, passes: true }));
     const workspace = await Workspace.create(t, { stories });
-    const cli = workspace.run('fails');
-    await assertEnd(workspace, cli, 'completed', 0);
+    for (const args of [[], ['--new'], ['--detach'], ['--story', 'US-002']]) {
+      const { code, stderr, stdout } = await workspace.run('fails', ...args).finished;
+      assert.deepEqual([code, stderr], [0, '']);
+      const what = args.includes('--story') ? 'US-002' : 'All stories';
+      assert.match(stdout, new RegExp(`^${what} complete, nothing to do\\. .*untick ID\\.\n$`));
+    }
+    assert.equal((await workspace.run('fails', '--quiet').finished).stdout, '');
+    assert.deepEqual(await readdir(workspace.files.runsDir).catch(() => []), []);
+    assert.equal(existsSync(workspace.files.lockFile), false);
     assert.deepEqual(await workspace.agents(), []);
-    assert.deepEqual(await workspace.events('iteration.started'), []);
-    assert.match((await cli.finished).stdout, /nothing to do/);
+    const status = await workspace.cli('status').finished;
+    assert.match(status.stdout, /^No run in this folder yet/);
+  });
+
+  test('all stories done: what was left open by a run is looked at all the same', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    // Stopped before anybody could check the claim; and what the person did meanwhile.
+    const first = workspace.script(
+      [['work']],
+      ...['--verify', "node -e 'setInterval(() => {}, 1000)'"],
+    );
+    await workspace.event('check.started');
+    first.child.kill('SIGINT');
+    assert.equal((await first.finished).code, 130);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    const second = workspace.script([['work']], '--verify', 'exit 3', '--max-iterations', '2');
+    assert.equal((await second.finished).code, 1);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.equal((await workspace.events('check.ended')).at(-1)?.exitCode, 3);
+
+    // A run that was stopped with nothing left to do gets its end.
+    const other = await Workspace.create(t, { stories: openStories(1) });
+    const asks = { result: ['<promise>NEEDS_HUMAN: Which colour?</promise>'] };
+    assert.equal((await other.script([[asks]]).finished).code, 2);
+    assert.equal((await other.cli('tick', 'US-001').finished).code, 0);
+    assert.equal((await other.script([[asks]]).finished).code, 0);
+    assert.equal((await other.runIds()).length, 1);
+    assert.equal((await other.events('run.ended')).at(-1)?.outcome, 'completed');
+  });
+
+  test('all stories done here, and others open on their branch: the run goes there', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const file = '.omc/prd.json';
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: workspace.folder });
+    const prd = JSON.parse(await workspace.read(file));
+    const save = async (passes: boolean) => {
+      prd.branchName = 'ralph/x';
+      prd.userStories[0].passes = passes;
+      await workspace.write(file, JSON.stringify(prd));
+      git('add', '-f', file);
+      git('commit', '-qm', 'stories');
+    };
+    await save(false);
+    git('branch', 'ralph/x');
+    await save(true);
+    const { code, stderr } = await workspace.run('succeeds').finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(
+      (await workspace.events('iteration.ended')).map(({ outcome }) => outcome),
+      ['storyDone'],
+    );
   });
 
   test('the maximum of iterations: exit code 1', async t => {

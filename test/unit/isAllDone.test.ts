@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isAllDone } from '../../src/orchestrator/isAllDone.ts';
 import {
   INITIAL_RUN_STATE,
   type RunState,
@@ -9,7 +10,6 @@ import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { completedWords } from '../../src/views/run/completedWords.ts';
-import { isAllDone } from '../../src/views/run/isAllDone.ts';
 import { storyAtWork } from '../../src/views/run/storyAtWork.ts';
 
 function list(...passes: readonly boolean[]) {

@@ -42,12 +42,27 @@ export async function checkOutBranch(
     if (current === branchName) {
       return { kind: 'unchanged', branch: current };
     }
-    const exists = (await git.raw('rev-parse', '--verify', '--quiet', HEADS + branchName)) !== '';
+    const exists = await hasBranch(git, branchName);
     if (carried !== 'all' && (await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
       return { kind: 'dirty', branch: current };
     }
     await switchTo(git, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
+  } catch (error) {
+    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
+  }
+}
+
+/**
+ * Whether a check-out would bring other files: there is a branch of this name, and the work tree is not on it. Looks only.
+ * @param dir absolute path of a folder in the work tree
+ * @throws {HumanError} for a name that is none, and when git refuses
+ */
+export async function isOnOtherBranch(dir: string, branchName: string): Promise<boolean> {
+  const git = openGit(dir);
+  await requireBranchName(git, branchName);
+  try {
+    return (await currentBranch(git)) !== branchName && (await hasBranch(git, branchName));
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
   }
@@ -94,6 +109,10 @@ async function currentBranch(git: SimpleGit): Promise<string> {
   // Not --short, which says `heads/x` where a tag of that name exists.
   const ref = (await git.raw('symbolic-ref', '--quiet', 'HEAD')).trim();
   return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
+}
+
+async function hasBranch(git: SimpleGit, name: string): Promise<boolean> {
+  return (await git.raw('rev-parse', '--verify', '--quiet', HEADS + name)) !== '';
 }
 
 async function switchTo(git: SimpleGit, name: string, exists: boolean): Promise<void> {

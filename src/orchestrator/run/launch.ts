@@ -20,10 +20,15 @@ export interface LaunchOptions {
 
 /**
  * Starts the loop as a process of its own that outlives this one, and waits until it works.
- * @returns the run's id, once its journal says that the loop works
+ * @returns the run's id, once its journal says that the loop works; `undefined` when there was nothing to do for it
  * @throws {HumanError} with the loop's own words when it ends before that
  */
-export async function launchRun({ files, program, args, env }: LaunchOptions): Promise<string> {
+export async function launchRun({
+  files,
+  program,
+  args,
+  env,
+}: LaunchOptions): Promise<string | undefined> {
   const runId = newRunId();
   mkdirSync(files.runDir(runId), { recursive: true });
   const logFile = files.logFile(runId);
@@ -67,6 +72,9 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
         throw new HumanError(say('The loop could not be started: {0}', failure.message), {
           cause: failure,
         });
+      }
+      if (endedBefore?.code === 0) {
+        return undefined;
       }
       throw new HumanError(
         words.replace(/^ralph-fresh: /, '') ||

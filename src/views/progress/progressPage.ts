@@ -12,12 +12,12 @@ import {
   window,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { isAllDone } from '../../orchestrator/isAllDone.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { isAllDone } from '../run/isAllDone.ts';
 import { translate } from '../translate.ts';
 import { PageCommands } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';

@@ -1,5 +1,6 @@
 import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { isAllDone } from '../../orchestrator/isAllDone.ts';
 import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -11,7 +12,6 @@ import { MANAGE_TRUST } from '../workspaceFolder.ts';
 import { answerLabel } from './answerLabel.ts';
 import { fittingActions, type RunAction } from './fittingActions.ts';
 import { folderOf } from './folderOf.ts';
-import { isAllDone } from './isAllDone.ts';
 import { limitSetting } from './limitSetting.ts';
 import { openQuestion } from './openQuestion.ts';
 import { storyAtWork } from './storyAtWork.ts';

@@ -1,4 +1,5 @@
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { isAllDone } from '../../orchestrator/isAllDone.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { ContextKeyValue } from '../contextKey.ts';
@@ -6,7 +7,6 @@ import { ContextKey } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
-import { isAllDone } from './isAllDone.ts';
 import { openQuestion } from './openQuestion.ts';
 
 type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';

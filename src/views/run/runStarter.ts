@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../orchestrator/humanError.ts';
+import { isAllDone } from '../../orchestrator/isAllDone.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
@@ -10,7 +11,6 @@ import { MendableError } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { requireTrust } from '../workspaceFolder.ts';
-import { isAllDone } from './isAllDone.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
@@ -96,8 +96,15 @@ export class RunStarter {
     const runId = await window.withProgress({ location: { viewId: View.stories } }, () =>
       launchRun({ files, program: this.program, args, env: process.env }),
     );
-    this.log.info(`Run ${runId} has started`);
     await folder.runs.refresh();
+    if (runId === undefined) {
+      // Somebody has ticked what was open a moment ago.
+      void window.showInformationMessage(
+        l10n.t('What was to be run is done already. Mark it as not done, and start again.'),
+      );
+      return false;
+    }
+    this.log.info(`Run ${runId} has started`);
     return true;
   }
 

@@ -8,6 +8,7 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { isAllDone } from '../../orchestrator/isAllDone.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
@@ -22,7 +23,6 @@ import type { ActiveStories } from '../folders/activeStories.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { completedWords } from '../run/completedWords.ts';
 import { fittingActions, type RunAction } from '../run/fittingActions.ts';
-import { isAllDone } from '../run/isAllDone.ts';
 import { openQuestion } from '../run/openQuestion.ts';
 import { appendWords } from '../tooltipText.ts';
 import { translate } from '../translate.ts';
