@@ -5,7 +5,7 @@ import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import type { CurrentIteration } from './run/currentIteration.ts';
-import { EXIT_CODES } from './run/eventCodes.ts';
+import { EXIT_CODES, type RunOutcome } from './run/eventCodes.ts';
 import { foldRun } from './run/foldRun.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
 import { isItsLoopRunning } from './run/livingRun.ts';
@@ -13,22 +13,27 @@ import { readPlainFile, writePlainFile } from './run/plainFile.ts';
 import { isRunning } from './run/processIdentity.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
+import type { RunState } from './run/runState.ts';
 import { say } from './say.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = z.looseObject({ active: z.unknown(), run_id: z.unknown() });
 
 /**
- * Closes a run whose loop was killed: ends what its agent left running, and writes the end that the loop
- * could not write. Call it while holding the run lock.
+ * Closes a run whose loop was killed: ends what its agent left running, and writes the end, or only the state file, that
+ * the loop could not write. Call it while holding the run lock.
  */
 export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
   const file = files.journalFile(runId);
-  if (!(await isOpen(files, runId))) {
-    return;
-  }
   const events = await readJournal(file);
   const state = foldRun(events);
+  if (!isOpen(state)) {
+    if (state.outcome !== undefined) {
+      // Killed behind its end: a next run need not come and write the file anew.
+      await markInactive(files, runId, state.outcome);
+    }
+    return;
+  }
   if (await isItsLoopRunning(state)) {
     throw new HumanError(
       say(
@@ -79,17 +84,17 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   } finally {
     journal.close();
   }
-  await markInactive(files, runId);
+  await markInactive(files, runId, 'interrupted');
 }
 
 /** Other modes read this file, and would wait for a loop that is dead. */
-async function markInactive(files: RunFiles, runId: string): Promise<void> {
+async function markInactive(files: RunFiles, runId: string, outcome: RunOutcome): Promise<void> {
   const text = (await readPlainFile(files.stateFile, MAX_STATE_BYTES))?.toString('utf8');
   const parsed = text === undefined ? undefined : stateSchema.safeParse(jsonOf(text)).data;
   if (parsed?.active === true && parsed.run_id === runId) {
     await writePlainFile(
       files.stateFile,
-      `${JSON.stringify({ ...parsed, active: false, outcome: 'interrupted' }, null, 2)}\n`,
+      `${JSON.stringify({ ...parsed, active: false, outcome }, null, 2)}\n`,
     );
   }
 }
@@ -109,7 +114,7 @@ function jsonOf(text: string): unknown {
  */
 export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
   const runId = await newestRunId(files);
-  if (runId === undefined || !(await isOpen(files, runId))) {
+  if (runId === undefined || !isOpen(foldRun(await readJournal(files.journalFile(runId))))) {
     return false;
   }
   const attempt = await acquireRunLock(files, runId);
@@ -124,8 +129,7 @@ export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
   return true;
 }
 
-async function isOpen(files: RunFiles, runId: string): Promise<boolean> {
-  const { phase } = foldRun(await readJournal(files.journalFile(runId)));
+function isOpen({ phase }: RunState): boolean {
   return phase === 'running' || phase === 'stopping';
 }
 

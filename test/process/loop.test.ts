@@ -157,6 +157,19 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal((await other.events('run.ended')).at(-1)?.outcome, 'completed');
   });
 
+  test('all stories done, and a loop that was killed behind its end: its state file is put right', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const state = async () => JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
+    await writeFile(
+      workspace.files.stateFile,
+      JSON.stringify({ ...(await state()), active: true, outcome: undefined }),
+    );
+    assert.match((await workspace.run('succeeds').finished).stdout, /nothing to do/);
+    const { active, outcome } = await state();
+    assert.deepEqual([active, outcome], [false, 'completed']);
+  });
+
   test('all stories done here, and others open on their branch: the run goes there', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = '.omc/prd.json';
