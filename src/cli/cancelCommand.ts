@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { cwdOption } from './arguments.ts';
-import { livingLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { deactivate } from './stateFile.ts';
@@ -15,7 +15,7 @@ export function addCancelCommand(program: Command): void {
 }
 
 async function cancel(files: RunFiles): Promise<void> {
-  const loop = await livingLoop(files);
+  const loop = await loopToEnd(files);
   const wasActive = await deactivate(files);
   if (loop) {
     // Again and again: a loop that is between two iterations may be writing "active" in this moment.

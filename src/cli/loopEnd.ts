@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { closeRunFoundDead } from '../orchestrator/recovery.ts';
@@ -5,13 +7,19 @@ import { foldRun } from '../orchestrator/run/foldRun.ts';
 import { readJournal } from '../orchestrator/run/journal.ts';
 import { livingRun } from '../orchestrator/run/livingRun.ts';
 import { isRunning } from '../orchestrator/run/processIdentity.ts';
-import { isRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
+import { isRunId, newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { LockOwner } from '../orchestrator/run/runLock.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
+import { hasHadState } from '../orchestrator/run/stateIgnore.ts';
 import { english, outcomeSentence } from '../presentation/sentences.ts';
 import { print } from './print.ts';
 
 const LOOK_MS = 50;
+/**
+ * A loop whose state was removed puts it back within this time, in ms: it looks once a second, and gives whoever removes
+ * it two times half a second to come to an end (`RequestWatcher`, `FreshRun`).
+ */
+const PUT_BACK_MS = 3_000;
 
 /** A loop that lives, and the run it works on. */
 export type LivingLoop = LockOwner & { readonly runId: string };
@@ -23,6 +31,28 @@ export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefine
   return owner === undefined || runId === undefined || !isRunId(runId)
     ? undefined
     : { ...owner, runId };
+}
+
+/**
+ * The loop to be ended. Where there is no run any more but has been one, an agent may just have removed the state
+ * (`git clean -fdx`): then it waits until the loop has put it back.
+ */
+export async function loopToEnd(files: RunFiles): Promise<LivingLoop | undefined> {
+  for (const end = Date.now() + PUT_BACK_MS; ; ) {
+    const loop = await livingLoop(files);
+    if (loop !== undefined || Date.now() > end || !(await isStateRemoved(files))) {
+      return loop;
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+async function isStateRemoved(files: RunFiles): Promise<boolean> {
+  return (
+    !existsSync(files.lockFile) &&
+    (await newestRunId(files)) === undefined &&
+    (await hasHadState(files))
+  );
 }
 
 /** What the journal tells of a run now. */
@@ -43,7 +73,7 @@ export async function reportEnd(
   const identity = startId === undefined ? { pid } : { pid, startId };
   while ((await livingRun(files))?.runId === runId || (await isRunning(identity))) {
     await whileWaiting();
-    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+    await delay(LOOK_MS);
   }
   // A request that was taken in the last moment may follow the end.
   const end = (await readJournal(files.journalFile(runId))).findLast(

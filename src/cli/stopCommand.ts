@@ -3,7 +3,7 @@ import type { StopMode } from '../orchestrator/run/eventCodes.ts';
 import { postRequest } from '../orchestrator/run/inbox.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { cwdOption } from './arguments.ts';
-import { livingLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 
@@ -23,7 +23,7 @@ export function addStopCommand(program: Command): void {
 
 async function stop(cwd: string, mode: StopMode): Promise<void> {
   const files = new RunFiles(cwd);
-  const loop = await livingLoop(files);
+  const loop = await loopToEnd(files);
   if (loop === undefined) {
     await reportNoLoop(files);
     return;

@@ -623,6 +623,21 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
+  for (const command of ['stop', 'cancel']) {
+    test(`${command} waits until the loop has put them back, and ends it`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const cli = workspace.script([[{ wait: 'told' }, clean, { wait: 'never' }]]);
+      const agent = await workspace.agent();
+      await workspace.note('told');
+      await until('the state to go', () => !existsSync(workspace.files.stateDir));
+      const stop = await workspace.cli(command).finished;
+      assert.deepEqual([stop.code, stop.stderr], [0, '']);
+      assert.match(stop.stdout, /^Stopped\./);
+      assert.equal((await cli.finished).code, 130);
+      assert.equal(isAlive(agent), false);
+    });
+  }
+
   test('what cannot be put back yet is put back later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([

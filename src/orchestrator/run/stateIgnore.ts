@@ -32,13 +32,21 @@ export async function ignoreStateDir(files: RunFiles): Promise<void> {
   }
 }
 
+/**
+ * Whether the state has been here before, by the repository's `info/exclude`, which outlives the folder. Of a
+ * repository whose `info/exclude` was not ours to write, nothing is known.
+ */
+export async function hasHadState(files: RunFiles): Promise<boolean> {
+  const place = await excludePlace(files);
+  return place !== undefined && (await linesOf(place.file))?.includes(place.pattern) === true;
+}
+
 async function excludeStateDir(files: RunFiles): Promise<void> {
-  const found = await findGitDir(files.workspace);
-  const pattern = found && excludePattern(path.relative(found.workTree, files.stateDir));
-  if (found === undefined || pattern === undefined) {
+  const place = await excludePlace(files);
+  if (place === undefined) {
     return;
   }
-  const file = path.join(found.gitDir, 'info', 'exclude');
+  const { file, pattern } = place;
   try {
     if (kindOf(path.dirname(file)) === undefined) {
       await mkdir(path.dirname(file));
@@ -57,14 +65,31 @@ async function excludeStateDir(files: RunFiles): Promise<void> {
   }
 }
 
+/** The repository's list, and the line of it that names the state. */
+async function excludePlace(
+  files: RunFiles,
+): Promise<{ readonly file: string; readonly pattern: string } | undefined> {
+  const found = await findGitDir(files.workspace);
+  const pattern = found && excludePattern(path.relative(found.workTree, files.stateDir));
+  return found === undefined || pattern === undefined
+    ? undefined
+    : { file: path.join(found.gitDir, 'info', 'exclude'), pattern };
+}
+
+async function linesOf(file: string): Promise<readonly string[] | undefined> {
+  const text = (await readPlainFile(file, MAX_BYTES))?.toString('utf8');
+  return text?.split(/\r?\n/);
+}
+
 /** Adds a line to a plain file, unless it is there. */
 async function addLine(file: string, line: string): Promise<void> {
-  const text = (await readPlainFile(file, MAX_BYTES))?.toString('utf8');
-  if (text === undefined || text.split(/\r?\n/).includes(line)) {
+  const lines = await linesOf(file);
+  if (lines === undefined || lines.includes(line)) {
     return;
   }
+  const isWhole = lines.at(-1) === '';
   const handle = await open(file, constants.O_WRONLY | constants.O_APPEND | PLAIN);
-  await writeAndClose(handle, `${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`);
+  await writeAndClose(handle, `${isWhole ? '' : '\n'}${line}\n`);
 }
 
 /**
