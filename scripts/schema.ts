@@ -1,9 +1,11 @@
-// npm run schema: writes schemas/prd.schema.json, which editors use for completion and explanation in prd.json.
-// A test says when it has to be run again.
+// npm run schema: writes the files in schemas/, which editors use for completion and explanation in prd.json: one for
+// each language, and package.nls.*.json names the one of the window. A test says when it has to be run again.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { prdSchemaText } from './lib/prdSchema.ts';
+import { schemaFiles } from './lib/schemaFiles.ts';
 
-const file = path.resolve(import.meta.dirname, '..', 'schemas', 'prd.schema.json');
-mkdirSync(path.dirname(file), { recursive: true });
-writeFileSync(file, prdSchemaText());
+const root = path.resolve(import.meta.dirname, '..');
+for (const { file, text } of schemaFiles(root)) {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  writeFileSync(path.join(root, file), text);
+}

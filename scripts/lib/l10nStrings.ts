@@ -17,7 +17,7 @@ export interface TextKind {
 
 /**
  * Every text of the extension that people read: those in the code, which are their own keys, the sentences that the loop says
- * (see `say.ts`), and those of the manifest.
+ * (see `say.ts`), those of the manifest, and those of the schema of story files.
  * @param root the project's folder
  * @throws with file and line when a text is not a literal, and so could not be translated
  */
@@ -40,7 +40,18 @@ export function textKinds(root: string): readonly TextKind[] {
       english: readTexts(root, 'package.nls.json'),
       fileOf: language => `package.nls.${language}.json`,
     },
+    {
+      english: Object.fromEntries(
+        textsOf(root, ['scripts/lib/prdSchema.ts'], 't').map(text => [text, text]),
+      ),
+      fileOf: schemaTexts,
+    },
   ];
+}
+
+/** Where the translations of the schema's texts are; `npm run schema` reads them, and VS Code does not. */
+export function schemaTexts(language: Language): string {
+  return `l10n/schema.l10n.${language}.json`;
 }
 
 function textsOf(root: string, patterns: readonly string[], name: 't' | 'say'): string[] {

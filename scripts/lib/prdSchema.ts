@@ -12,144 +12,149 @@ import {
   TITLE_KEYS,
 } from '../../src/orchestrator/stories/prdFormat.ts';
 
+/** Says a text of the schema, with what stands in its places, in the language of a window. */
+export type SchemaWords = (text: string, ...args: readonly string[]) => string;
+
+const english: SchemaWords = (text, ...args) =>
+  text.replace(/\{(\d+)\}/g, (place, index) => args[Number(index)] ?? place);
+
 /** The best of it is offered, and anything is taken. */
 const usually = (...usual: [z.ZodType, ...z.ZodType[]]) => z.union([...usual, z.unknown()]);
 const text = () => usually(z.string());
 const texts = () => usually(z.array(usually(z.string())));
 
-const TELLING: Readonly<Record<string, string>> = {
-  passes:
-    'Whether the story is done. Only true counts; an agent sets it, and the checks of a run may put it back.',
-  title: 'One line: what is to be done.',
-  acceptanceCriteria:
-    'What can be checked when the story is done, one thing each: “POST /todos without a title answers 400”, “Tests pass”.',
-  dependsOn: 'Ids of stories that must be done before this one may run.',
-  epic: 'Groups stories in the list.',
-};
+/** A place of a snippet that the tab key goes to. */
+const tab = (place: number, words: string) => `\${${place}:${words}}`;
 
-function describe(
+/** Fields with other names besides the usual one, the first. */
+function fields(
   keys: readonly string[],
-  canonical: string,
+  words: string,
   one: () => z.ZodType,
+  t: SchemaWords,
 ): Record<string, z.ZodType> {
-  const words = TELLING[canonical] ?? '';
+  const [usual = ''] = keys;
   return Object.fromEntries(
     keys.map(key => [
       key,
       one()
-        .describe(key === canonical ? words : `${words} The usual name is "${canonical}".`)
+        .describe(key === usual ? words : t('{0} The usual name is "{1}".', words, usual))
         .optional(),
     ]),
   );
 }
 
-/** A place of a snippet that the tab key goes to. */
-const tab = (place: number, words: string) => `\${${place}:${words}}`;
-const ONE_STEP = 'One small step that a single agent can finish';
-const CHECK = 'Something that can be checked';
-const storySnippet = {
-  label: 'New story',
-  description: 'id, title, description, criteria, priority, passes',
-  body: {
-    id: `US-${tab(1, '001')}`,
-    title: tab(2, ONE_STEP),
-    description: tab(3, 'As a user, I want …, so that …'),
-    acceptanceCriteria: [tab(4, CHECK), 'The tests pass'],
-    // The mark makes it a number.
-    priority: `^${tab(5, '1')}`,
-    passes: false,
-  },
-};
-const fileSnippet = {
-  label: 'New story file',
-  description: 'project, branch, description and a first story',
-  body: {
-    project: tab(1, 'Name'),
-    branchName: `ralph/${tab(2, 'topic')}`,
-    description: tab(3, 'What the stories together achieve'),
-    userStories: [
-      {
-        id: 'US-001',
-        title: tab(4, ONE_STEP),
-        acceptanceCriteria: [tab(5, CHECK), 'The tests pass'],
-        priority: 1,
-        passes: false,
-      },
-    ],
-  },
-};
+function storySchemaIn(t: SchemaWords) {
+  return z
+    .looseObject({
+      id: usually(z.string(), z.number())
+        .describe(t('Names the story, once in the file: US-001, US-002, …'))
+        .optional(),
+      ...fields(TITLE_KEYS, t('One line: what is to be done.'), text, t),
+      description: text()
+        .describe(t('What is wanted and why, for an agent that knows nothing else of it.'))
+        .optional(),
+      ...fields(
+        CRITERIA_KEYS.filter(key => key !== 'tasks'),
+        t(
+          'What can be checked when the story is done, one thing each: “POST /todos without a title answers 400”, “Tests pass”.',
+        ),
+        texts,
+        t,
+      ),
+      ...fields(
+        DONE_KEYS,
+        t(
+          'Whether the story is done. Only true counts; an agent sets it, and the checks of a run may put it back.',
+        ),
+        () => usually(z.boolean()),
+        t,
+      ),
+      status: usually(z.enum(['pending', 'in_progress', ...DONE_WORDS]), z.string())
+        .describe(
+          t(
+            'A word for the state. It says whether the story is done only where there is no "{0}".',
+            'passes',
+          ),
+        )
+        .optional(),
+      priority: usually(z.number(), z.enum([...PRIORITY_WORDS.keys()] as [string, ...string[]]))
+        .describe(t('The lowest number runs first; without one a story runs after all others.'))
+        .optional(),
+      ...fields(
+        DEPENDENCY_KEYS,
+        t('Ids of stories that must be done before this one may run.'),
+        texts,
+        t,
+      ),
+      ...fields(EPIC_KEYS, t('Groups stories in the list.'), text, t),
+      architectVerified: usually(z.boolean())
+        .describe(t('Whether the reviewing agent has agreed; written by Ralph Fresh.'))
+        .optional(),
+    })
+    .meta({
+      id: 'story',
+      description: t('A story: a piece of work that one agent can finish, test and commit.'),
+      defaultSnippets: [
+        {
+          label: t('New story'),
+          description: t('id, title, description, criteria, priority, passes'),
+          body: {
+            id: `US-${tab(1, '001')}`,
+            title: tab(2, t('One small step that a single agent can finish')),
+            description: tab(3, t('As a user, I want …, so that …')),
+            acceptanceCriteria: [tab(4, t('Something that can be checked')), t('The tests pass')],
+            // The mark makes it a number.
+            priority: `^${tab(5, '1')}`,
+            passes: false,
+          },
+        },
+      ],
+    });
+}
 
-const storySchema = z
-  .looseObject({
-    id: usually(z.string(), z.number())
-      .describe('Names the story, once in the file: US-001, US-002, …')
-      .optional(),
-    ...describe(TITLE_KEYS, 'title', text),
-    description: text()
-      .describe('What is wanted and why, for an agent that knows nothing else of it.')
-      .optional(),
-    ...describe(
-      CRITERIA_KEYS.filter(key => key !== 'tasks'),
-      'acceptanceCriteria',
-      texts,
-    ),
-    ...describe(DONE_KEYS, 'passes', () => usually(z.boolean())),
-    status: usually(z.enum(['pending', 'in_progress', ...DONE_WORDS]), z.string())
-      .describe(
-        'A word for the state. It says whether the story is done only where there is no "passes".',
-      )
-      .optional(),
-    priority: usually(z.number(), z.enum([...PRIORITY_WORDS.keys()] as [string, ...string[]]))
-      .describe('The lowest number runs first; without one a story runs after all others.')
-      .optional(),
-    ...describe(DEPENDENCY_KEYS, 'dependsOn', texts),
-    ...describe(EPIC_KEYS, 'epic', text),
-    architectVerified: usually(z.boolean())
-      .describe('Whether the reviewing agent has agreed; written by Ralph Fresh.')
-      .optional(),
-  })
-  .meta({
-    id: 'story',
-    description: 'A story: a piece of work that one agent can finish, test and commit.',
-    defaultSnippets: [storySnippet],
-  });
-
-const stories = () => z.array(usually(storySchema));
-
-const lists = Object.fromEntries(
-  LIST_KEYS.map(key => [
-    key,
-    usually(stories())
-      .describe(
-        key === 'userStories'
-          ? 'The stories, in the order in which equal priorities run.'
-          : 'The stories. The usual name is "userStories".',
-      )
-      .optional(),
-  ]),
-);
+function prdSchemaIn(t: SchemaWords) {
+  const stories = z.array(usually(storySchemaIn(t)));
+  const lists = Object.fromEntries(
+    LIST_KEYS.map(key => [
+      key,
+      usually(stories)
+        .describe(
+          key === 'userStories'
+            ? t('The stories, in the order in which equal priorities run.')
+            : t('The stories. The usual name is "{0}".', 'userStories'),
+        )
+        .optional(),
+    ]),
+  );
+  return z.union([
+    z.looseObject({
+      ...lists,
+      project: text().describe(t('What is being built.')).optional(),
+      branchName: text()
+        .describe(t('The git branch that the work goes to; a run creates it when it is not there.'))
+        .optional(),
+      description: text()
+        .describe(t('What the stories together achieve: every agent is told.'))
+        .optional(),
+      originalTask: text()
+        .describe(t('The task that the stories were planned for, word for word.'))
+        .optional(),
+    }),
+    stories,
+  ]);
+}
 
 /** A story file in any of its JSON dialects. */
-export const prdSchema = z.union([
-  z.looseObject({
-    ...lists,
-    project: text().describe('What is being built.').optional(),
-    branchName: text()
-      .describe('The git branch that the work goes to; a run creates it when it is not there.')
-      .optional(),
-    description: text()
-      .describe('What the stories together achieve: every agent is told.')
-      .optional(),
-    originalTask: text()
-      .describe('The task that the stories were planned for, word for word.')
-      .optional(),
-  }),
-  stories(),
-]);
+export const prdSchema = prdSchemaIn(english);
 
-/** The text of schemas/prd.schema.json. */
-export function prdSchemaText(): string {
-  const schema = z.toJSONSchema(prdSchema, {
+/**
+ * The text of a file in schemas/.
+ * @param texts translations by their English texts; absent: in English
+ */
+export function prdSchemaText(texts: Readonly<Record<string, string>> = {}): string {
+  const t: SchemaWords = (message, ...args) => english(texts[message] ?? message, ...args);
+  const schema = z.toJSONSchema(prdSchemaIn(t), {
     target: 'draft-7',
     io: 'input',
     override: ({ jsonSchema }) => {
@@ -160,5 +165,24 @@ export function prdSchemaText(): string {
     },
   });
   const { $schema, ...rest } = schema;
-  return `${JSON.stringify({ $schema, title: 'Stories of Ralph Fresh', defaultSnippets: [fileSnippet], ...rest }, null, 2)}\n`;
+  const fileSnippet = {
+    label: t('New story file'),
+    description: t('project, branch, description and a first story'),
+    body: {
+      project: tab(1, t('Name')),
+      branchName: `ralph/${tab(2, t('topic'))}`,
+      description: tab(3, t('What the stories together achieve')),
+      userStories: [
+        {
+          id: 'US-001',
+          title: tab(4, t('One small step that a single agent can finish')),
+          acceptanceCriteria: [tab(5, t('Something that can be checked')), t('The tests pass')],
+          priority: 1,
+          passes: false,
+        },
+      ],
+    },
+  };
+  const own = { title: t('Stories of Ralph Fresh'), defaultSnippets: [fileSnippet] };
+  return `${JSON.stringify({ $schema, ...own, ...rest }, null, 2)}\n`;
 }

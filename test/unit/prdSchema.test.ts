@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { prdSchema, prdSchemaText } from '../../scripts/lib/prdSchema.ts';
+import { LANGUAGES, readTexts } from '../../scripts/lib/l10nStrings.ts';
+import { prdSchema } from '../../scripts/lib/prdSchema.ts';
+import { schemaFiles } from '../../scripts/lib/schemaFiles.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -11,15 +13,43 @@ const root = path.resolve(import.meta.dirname, '../..');
 const corpus = process.env['RALPH_CORPUS'] ?? path.join(root, '../shared/corpus');
 const schemaFile = path.join(root, 'schemas/prd.schema.json');
 
-test('schemas/prd.schema.json is the generated one: if not, run "npm run schema"', async () => {
-  assert.equal(await readFile(schemaFile, 'utf8'), prdSchemaText());
+test('the files in schemas/ are the generated ones: if not, run "npm run schema"', async () => {
+  const files = schemaFiles(root);
+  assert.deepEqual(
+    (await readdir(path.join(root, 'schemas'))).sort(),
+    files.map(({ file }) => path.basename(file)).sort(),
+  );
+  for (const { file, text } of files) {
+    assert.equal(await readFile(path.join(root, file), 'utf8'), text, file);
+  }
 });
 
-test('the extension contributes it for every prd.json', async () => {
+test('the extension contributes it for every prd.json, in the language of the window', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   assert.deepEqual(contributes.jsonValidation, [
-    { fileMatch: ['prd.json'], url: './schemas/prd.schema.json' },
+    { fileMatch: ['prd.json'], url: '%schema.prd.file%' },
   ]);
+  const named = ['', ...LANGUAGES.map(language => `.${language}`)].map(
+    language => readTexts(root, `package.nls${language}.json`)['schema.prd.file'],
+  );
+  assert.deepEqual(
+    named,
+    schemaFiles(root).map(({ file }) => `./${file}`),
+  );
+});
+
+test('each language differs from English in words alone', async () => {
+  const shapeOf = (text: string) =>
+    text.replaceAll(/"(?:description|label|title)": "(?:[^"\\]|\\.)*"|\$\{\d:[^}]*\}/g, '');
+  const [english, ...others] = schemaFiles(root);
+  const lines = shapeOf(english?.text ?? '').split('\n');
+  for (const { file, text } of others) {
+    const differing = shapeOf(text)
+      .split('\n')
+      .filter((line, index) => line !== lines[index]);
+    // The snippets' criterion that has no place to write over.
+    assert.equal(new Set(differing).size, 1, file);
+  }
 });
 
 test('what a person sees of it: each field is explained, a new story is offered', async () => {
