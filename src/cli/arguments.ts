@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { say } from '../orchestrator/say.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 
@@ -14,7 +15,7 @@ export function cwdOption(): Option {
 function directory(value: string): string {
   const dir = path.resolve(value);
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidArgumentError(`There is no folder ${dir}.`);
+    throw new UsageError(say('There is no folder {0}. Name one that is there with --cwd.', dir));
   }
   return dir;
 }

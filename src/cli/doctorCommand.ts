@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { say } from '../orchestrator/say.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { doctorData, doctorText } from '../presentation/doctorReport.ts';
 import { cwdOption } from './arguments.ts';
@@ -28,7 +29,9 @@ export function addDoctorCommand(program: Command): void {
     const only = flags.only?.split(',');
     const unknown = only?.find(name => !CHECK_IDS.includes(name));
     if (unknown !== undefined) {
-      throw new UsageError(`There is no check "${unknown}". There are: ${CHECK_IDS.join(', ')}.`);
+      throw new UsageError(
+        say('There is no check "{0}". There are: {1}.', unknown, CHECK_IDS.join(', ')),
+      );
     }
     const data = doctorData(
       await examine({

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { say } from '../orchestrator/say.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { addStartFlags, PLAN_DEFAULTS, startRun } from './runCommand.ts';
@@ -40,7 +41,10 @@ function requirePlan(workspace: string, number: number): string {
   const plan = path.join(planDir, 'plan.md');
   if (!existsSync(plan)) {
     throw new HumanError(
-      `There is no ${plan}. Write the plan there, with what must be done and how it is checked, and start again.`,
+      say(
+        'There is no {0}. Write the plan there, with what must be done and how it is checked, and start again.',
+        plan,
+      ),
     );
   }
   return planDir;

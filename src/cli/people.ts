@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { RUN_MARKER } from '../orchestrator/agents/processTree.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
+import { say } from '../orchestrator/say.ts';
 
 /**
  * Marks a command that steers runs: only people may call it. An agent, and whatever it starts, carries the mark
@@ -10,7 +11,11 @@ export function forPeople(command: Command): Command {
   return command.hook('preAction', () => {
     if ((process.env[RUN_MARKER] ?? '') !== '') {
       throw new HumanError(
-        `An agent of a run cannot use "${command.name()}": only people steer runs. If you are one, unset ${RUN_MARKER} and try again.`,
+        say(
+          'An agent of a run cannot use "{0}": only people steer runs. If you are one, unset {1} and try again.',
+          command.name(),
+          RUN_MARKER,
+        ),
       );
     }
   });

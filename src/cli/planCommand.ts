@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { readStoryText, writePlan } from '../orchestrator/planner/writePlan.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { say } from '../orchestrator/say.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { cwdOption } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
@@ -36,7 +37,7 @@ export function addPlanCommand(program: Command): void {
 
 async function plan(task: string, flags: PlanFlags, command: Command): Promise<number> {
   if (task.trim() === '') {
-    throw new UsageError('There is no task to plan: ralph-fresh plan "your task".');
+    throw new UsageError(say('There is no task to plan: ralph-fresh plan "your task".'));
   }
   const files = new RunFiles(flags.cwd);
   const storyFile = path.resolve(files.workspace, flags.file ?? OWN_STORY_FILE);

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { HumanError } from '../orchestrator/humanError.ts';
+import { say } from '../orchestrator/say.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
@@ -62,7 +63,9 @@ export async function main(): Promise<void> {
       process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
     } else {
       const details = withoutControls(String(error instanceof Error ? error.stack : error));
-      process.stderr.write(`ralph-fresh: unexpected error, please report it: ${details}\n`);
+      process.stderr.write(
+        `ralph-fresh: ${say('unexpected error, please report it: {0}', details)}\n`,
+      );
       process.exitCode = EXIT_FAILURE;
     }
   }

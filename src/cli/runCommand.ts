@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { dryRun } from '../orchestrator/dryRun.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
@@ -380,11 +380,14 @@ function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined {
 
 function requireRunIds({ resume, runId }: RunFlags): void {
   if (runId !== undefined && !isRunId(runId)) {
-    throw new HumanError(`"${runId}" is not a run's id. Leave --run-id out.`);
+    throw new HumanError(say('"{0}" is not a run\'s id. Leave --run-id out.', runId));
   }
   if (typeof resume === 'string' && !isRunId(resume)) {
     throw new UsageError(
-      `"${resume}" is not a run's id. Leave it out for the last run; a task stands before --resume.`,
+      say(
+        '"{0}" is not a run\'s id. Leave it out for the last run; a task stands before --resume.',
+        resume,
+      ),
     );
   }
 }
@@ -397,12 +400,15 @@ async function requireWork(
 ): Promise<void> {
   if (flags.story !== undefined && storyFile === undefined) {
     throw new HumanError(
-      `--story needs a story file, and none was found in ${files.workspace}. Name it with --file.`,
+      say(
+        '--story needs a story file, and none was found in {0}. Name it with --file.',
+        files.workspace,
+      ),
     );
   }
   if (prepare?.kind === 'plan' && !task?.trim()) {
     throw new UsageError(
-      '--prd plans a task, and none was given: ralph-fresh run --prd "your task".',
+      say('--prd plans a task, and none was given: ralph-fresh run --prd "your task".'),
     );
   }
   if (
@@ -413,10 +419,12 @@ async function requireWork(
   ) {
     const { choice, found } = await whyNoStoryFile(files);
     throw new HumanError(
-      `${found} ${
-        choice ??
-        'Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".'
-      }`,
+      choice === undefined
+        ? say(
+            '{0} Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".',
+            found,
+          )
+        : `${found} ${choice}`,
     );
   }
 }
@@ -428,7 +436,7 @@ function taskList(text: string, before: readonly string[] = []): readonly string
     .map(task => task.trim())
     .filter(task => task !== '');
   if (tasks.length === 0) {
-    throw new InvalidArgumentError('Name at least one task: --tasks "first task|second task".');
+    throw new UsageError(say('Name at least one task: --tasks "first task|second task".'));
   }
   return [...before, ...tasks];
 }
@@ -437,7 +445,7 @@ function taskList(text: string, before: readonly string[] = []): readonly string
 function storyIds(text: string, before: readonly string[] = []): readonly string[] {
   const id = text.trim();
   if (id === '') {
-    throw new InvalidArgumentError('Name a story by its id: --story US-003.');
+    throw new UsageError(say('Name a story by its id: --story US-003.'));
   }
   return before.includes(id) ? before : [...before, id];
 }

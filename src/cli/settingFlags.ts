@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { say } from '../orchestrator/say.ts';
 import {
   DEFAULT_SETTINGS,
   definitionOf,
@@ -9,6 +10,7 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from '../orchestrator/settings/settingTable.ts';
+import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 
 const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
@@ -104,7 +106,11 @@ export function addPlannerFlags(command: Command): Command {
     );
     if (given !== undefined) {
       throw new UsageError(
-        `${given.long} steers a run, and "${command.name()}" starts none. Leave it out, and give it to "ralph-fresh run" then.`,
+        say(
+          '{0} steers a run, and "{1}" starts none. Leave it out, and give it to "ralph-fresh run" then.',
+          given.long ?? '',
+          command.name(),
+        ),
       );
     }
   });
@@ -157,8 +163,22 @@ function read(setting: SettingName, text: string, before: unknown): unknown {
       : found;
   const parsed = kind.schema.safeParse(value);
   if (!parsed.success) {
-    const example = kind.example === undefined ? '' : `, such as ${kind.example}`;
-    throw new InvalidArgumentError(`${sentenceCase(expectedOf(setting))} is expected${example}.`);
+    const [flag, found, expected] = [
+      flagName(setting),
+      `"${shorten(text, 100)}"`,
+      expectedOf(setting),
+    ];
+    throw new UsageError(
+      kind.example === undefined
+        ? say('"{0}" is {1}, but {2} is expected.', flag, found, expected)
+        : say(
+            '"{0}" is {1}, but {2} is expected, such as {3}.',
+            flag,
+            found,
+            expected,
+            kind.example,
+          ),
+    );
   }
   return parsed.data;
 }
@@ -169,11 +189,7 @@ function expectedOf(setting: SettingName): string {
   if (kind.shape !== 'list') {
     return kind.expected;
   }
-  return setting === 'allowedTools' ? 'a list such as Read,Edit,Bash(git *)' : 'a text';
-}
-
-function sentenceCase(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return setting === 'allowedTools' ? say('a list such as Read,Edit,Bash(git *)') : say('a text');
 }
 
 /** A bare name is looked up on the PATH. */

@@ -49,7 +49,10 @@ export async function requireStoryFile(
     const { choice, found } = await whyNoStoryFile(files);
     throw new HumanError(
       choice === undefined
-        ? `${found} Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.`
+        ? say(
+            '{0} Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.',
+            found,
+          )
         : `${found} ${choice}`,
     );
   }
@@ -68,14 +71,21 @@ export async function whyNoStoryFile({
   );
   if (candidates.length === 0) {
     return {
-      found: `No story file was found in ${workspace}: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml).`,
+      found: say(
+        'No story file was found in {0}: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml).',
+        workspace,
+      ),
     };
   }
   const [first = ''] = candidates;
-  const more = candidates.length > MAX_NAMED ? ` and ${candidates.length - MAX_NAMED} more` : '';
+  const named = candidates.slice(0, MAX_NAMED).join(', ');
+  const more = candidates.length - MAX_NAMED;
   return {
-    found: `There are several story files in ${workspace}: ${candidates.slice(0, MAX_NAMED).join(', ')}${more}.`,
-    choice: `Name the one that is meant, such as --file ${first}.`,
+    found:
+      more > 0
+        ? say('There are several story files in {0}: {1} and {2} more.', workspace, named, more)
+        : say('There are several story files in {0}: {1}.', workspace, named),
+    choice: say('Name the one that is meant, such as --file {0}.', first),
   };
 }
 
@@ -96,9 +106,14 @@ function requireStory({ path, stories }: StoryList, id: string): Story {
   const story = stories.find(story => story.id === id);
   if (story === undefined) {
     const ids = stories.map(story => shorten(story.id, 40));
-    const more = ids.length > MAX_NAMED ? `, … (${ids.length} stories)` : '';
+    const named = ids.slice(0, MAX_NAMED).join(', ');
     throw new UsageError(
-      `${path} has no story "${shorten(id, 80)}". It has ${ids.slice(0, MAX_NAMED).join(', ')}${more}.`,
+      ids.length > MAX_NAMED
+        ? say(
+            '{0} has no story "{1}". It has {2}, … ({3} stories).',
+            ...[path, shorten(id, 80), named, ids.length],
+          )
+        : say('{0} has no story "{1}". It has {2}.', path, shorten(id, 80), named),
     );
   }
   return story;

@@ -5,6 +5,8 @@ export const SAID = '/loop';
 const MAX_TEXT = 10_000;
 /** A sentence in a sentence in a sentence: a file with a line with what is wrong there. */
 const MAX_DEPTH = 4;
+/** So many sentences, or lines, of one text are looked at on their own. */
+const MAX_SENTENCES = 12;
 
 interface Template {
   /** The English words around the places, in their order. */
@@ -12,6 +14,12 @@ interface Template {
   /** The number of each place, in their order. */
   readonly places: readonly string[];
   readonly translated: string;
+}
+
+interface Translation {
+  readonly text: string;
+  /** So many UTF-16 units of the English text were not known, and stand as they were. */
+  readonly unknown: number;
 }
 
 /**
@@ -42,39 +50,71 @@ export class SaidWords {
     this.templates = templates.sort((a, b) => lengthOf(b) - lengthOf(a));
   }
 
-  /** @returns the text itself where it is not one of the loop's sentences */
+  /** @returns the text itself where it is not one of the loop's sentences, and none of its sentences is */
   in(text: string): string {
-    return this.translated(text, MAX_DEPTH);
+    return this.translated(text, MAX_DEPTH, new Map()).text;
   }
 
-  private translated(text: string, depth: number): string {
+  /** Of all ways to read the text the one that knows most of it. */
+  private translated(text: string, depth: number, known: Map<string, Translation>): Translation {
+    const asItIs = { text, unknown: text.length };
     if (depth === 0 || text.length > MAX_TEXT) {
-      return text;
+      return asItIs;
     }
     const fixed = this.fixed.get(text);
     if (fixed !== undefined) {
-      return fixed;
+      return { text: fixed, unknown: 0 };
     }
+    const key = `${depth}${text}`;
+    let best = known.get(key);
+    if (best === undefined) {
+      best = asItIs;
+      for (const found of this.readings(text, depth, known)) {
+        best = found.unknown < best.unknown ? found : best;
+      }
+      known.set(key, best);
+    }
+    return best;
+  }
+
+  /** As one sentence, and as several: a list of problems stands in the place of one. */
+  private *readings(
+    text: string,
+    depth: number,
+    known: Map<string, Translation>,
+  ): Generator<Translation> {
     for (const template of this.templates) {
       const values = valuesOf(template, text);
       if (values === undefined) {
         continue;
       }
-      const translated = new Map(
-        [...values].map(([place, value]) => [place, this.translated(value, depth - 1)]),
-      );
+      let unknown = 0;
+      let isKnown = template.words.some(part => /\p{L}/u.test(part));
+      const translated = new Map<string, string>();
+      for (const [place, value] of values) {
+        const found = this.translated(value, depth - 1, known);
+        translated.set(place, found.text);
+        unknown += found.unknown;
+        isKnown ||= found.text !== value;
+      }
       // Without words of its own, `{0}: {1}` or `{0}:{1}: {2}.`, it only counts by what stands in its places.
-      if (
-        template.words.some(part => /\p{L}/u.test(part)) ||
-        [...values].some(([place, value]) => translated.get(place) !== value)
-      ) {
-        return template.translated.replace(
+      if (isKnown) {
+        const inPlaces = template.translated.replace(
           /\{(\d+)\}/g,
           (place, number) => translated.get(number) ?? place,
         );
+        yield { text: inPlaces, unknown };
       }
     }
-    return text;
+    const ends = [...text.matchAll(/(?<=[.!?])[ \n]+(?=.)|\n+(?=.)/g)];
+    for (const { 0: space, index } of ends.length < MAX_SENTENCES ? ends : []) {
+      const first = this.translated(text.slice(0, index), depth, known);
+      const others = this.translated(text.slice(index + space.length), depth, known);
+      yield {
+        text: first.text + space + others.text,
+        unknown: first.unknown + others.unknown + space.length,
+      };
+    }
   }
 }
 

@@ -110,7 +110,7 @@ function lines(
     case 'plan.refused':
       return [
         own('warning', t('Draft {0} of the plan cannot be used:', event.attempt)),
-        ...items('warning', event.problems, t),
+        ...items('warning', event.problems.map(t.said), t),
       ];
     case 'iteration.started':
       return [

@@ -964,7 +964,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     ],
     [
       ['run', '--budget', 'abc'],
-      /An amount of US dollars above 0 is expected, such as 5 or 2\.50\.\n$/,
+      /"--budget" is "abc", but an amount of US dollars above 0 is expected, such as 5 or 2\.50\.\n$/,
     ],
     [['doctor', '--agent', 'nobody'], /--agent.*claude/],
     [['skip', 'a\u001b[31m', 'b'], /too many arguments/],

@@ -44,8 +44,11 @@ async function refused(t: TestContext, args: readonly string[], pattern: RegExp)
 
 describe('flags', { concurrency: 4 }, () => {
   const wrong: readonly [readonly string[], RegExp][] = [
-    [['run', '--budget', 'much'], /An amount of US dollars above 0/],
-    [['run', '--on-stuck=panic'], /"warn", "skip", "ask" or "stop" is expected/],
+    [
+      ['run', '--budget', 'much'],
+      /"--budget" is "much", but an amount of US dollars above 0 is expected/,
+    ],
+    [['run', '--on-stuck=panic'], /one of "warn", "skip", "ask", "stop" is expected/],
     [['run', '--max-iterations', '0'], /whole number from 1/],
     [['run', '--model=--yolo'], /does not begin with a dash/],
     [['run', '--tasks', ' | '], /at least one task/],

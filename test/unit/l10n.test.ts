@@ -11,6 +11,11 @@ import {
 } from '../../scripts/lib/l10nStrings.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+/** Commands that a window starts, and what they share: their last words come to a person there. */
+const OF_WINDOWS = [
+  ...['runCommand', 'planCommand', 'splitCommand', 'doctorCommand', 'doctorChecks'],
+  ...['draftByAgent', 'people', 'program', 'settingFlags', 'storyFiles'],
+];
 
 describe('the texts to be translated', () => {
   test('are found in code, whatever their quotes, and not in comments', () => {
@@ -50,11 +55,15 @@ describe('the texts to be translated', () => {
   });
 
   test('every error of the loop for a person is said by a template', () => {
-    const bare = globSync('src/orchestrator/**/*.ts', { cwd: root })
+    const bare = globSync(['src/orchestrator/**/*.ts', `src/cli/{${OF_WINDOWS.join()}}.ts`], {
+      cwd: root,
+    })
       .map(file => ({ file, source: readFileSync(path.join(root, file), 'utf8') }))
       .flatMap(({ file, source }) =>
         [
-          ...source.matchAll(/new (?:HumanError|UsageError|OtherWorkError|HalfWritten)\(\s*['"`]/g),
+          ...source.matchAll(
+            /new (?:HumanError|UsageError|InvalidArgumentError|OtherWorkError|HalfWritten)\(\s*['"`]/g,
+          ),
         ].map(({ index }) => `${file}:${source.slice(0, index).split('\n').length}`),
       );
     assert.deepEqual(bare, []);

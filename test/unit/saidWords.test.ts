@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { LANGUAGES } from '../../scripts/lib/l10nStrings.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { checkPlan } from '../../src/orchestrator/planner/planDraft.ts';
+import { checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { say } from '../../src/orchestrator/say.ts';
@@ -132,6 +134,89 @@ describe('in a German window', () => {
       outcomeSentence(end, translationInto('de'), 'window').text,
       'Es geht nicht weiter: Der Datenträger nimmt nichts mehr auf (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder auf dem Datenträger, und starten Sie erneut, um weiterzumachen.',
     );
+  });
+
+  test('all that is wrong with the draft of a planning agent is, though it is told in one sentence', () => {
+    const { problems = [] } = checkPlan(
+      {
+        ...{ project: 'a\nb', branchName: '..', description: '' },
+        userStories: [{ id: 'one', title: 3, acceptanceCriteria: 'It works', passes: true }],
+      },
+      'Build it',
+    );
+    assert.ok(problems.length >= 8, problems.join('\n'));
+    const message = say(
+      'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
+      3,
+      problems.join(' '),
+    );
+    assert.equal(
+      said(message),
+      [
+        'Der planende Agent hat in 3 Versuchen keinen gültigen Plan geliefert:',
+        'project: muss eine einzige Zeile Text sein.',
+        'branchName: ist kein gültiger Name eines Git-Branch; verwenden Sie einen wie ralph/todo-api.',
+        'description: darf nicht leer sein.',
+        'userStories[0].id: muss aussehen wie US-001.',
+        'userStories[0].title: muss ein Text sein.',
+        'userStories[0].acceptanceCriteria: muss eine Liste sein.',
+        'userStories[0].priority: muss eine Zahl sein.',
+        'userStories[0].passes: muss false sein: Noch ist nichts erledigt.',
+        'Beschreiben Sie die Aufgabe klarer, oder schreiben Sie die Storys selbst.',
+      ].join(' '),
+    );
+  });
+
+  test('every problem of an answer has words of its own for what a schema finds', () => {
+    const wrong: readonly unknown[] = [undefined, null, 3, '', 'x'.repeat(5_000), [], {}, -1, 1.5];
+    const told = wrong.flatMap(value => {
+      const story = { id: value, title: value, acceptanceCriteria: value, priority: value };
+      const part = { title: value, acceptanceCriteria: [value], after: [value] };
+      return [
+        ...[value, { userStories: value }, { userStories: [value] }, { userStories: [story] }].map(
+          draft => checkPlan(draft, 'Build it').problems ?? [],
+        ),
+        ...[value, { parts: value }, { parts: [part, value] }, { parts: Array(9).fill(part) }].map(
+          answer => checkSplit(answer).problems ?? [],
+        ),
+      ].flat();
+    });
+    assert.ok(new Set(told).size > 20);
+    for (const problem of told) {
+      assert.notEqual(said(problem), problem);
+      assert.doesNotMatch(said(problem), /\b(?:must|expected|Invalid)\b/, problem);
+    }
+  });
+
+  test('the words of a loop that ends before its journal exists are, several lines too', () => {
+    const found =
+      'No story file was found in /w: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml). Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".';
+    assert.match(
+      said(found),
+      /^In \/w wurde keine Story-Datei gefunden: .*\*\.yaml\)\. Lassen Sie einen Agenten die Storys planen: /,
+    );
+    assert.equal(
+      said(
+        `(node:12) Warning: something\n"--max-iterations" is "0", but a whole number from 1 is expected.`,
+      ),
+      '(node:12) Warning: something\n"--max-iterations" ist "0"; erwartet wird: eine ganze Zahl ab 1.',
+    );
+    assert.equal(
+      said('"--on-stuck" is "panic", but one of "warn", "skip", "ask", "stop" is expected.'),
+      '"--on-stuck" ist "panic"; erwartet wird: eines von "warn", "skip", "ask", "stop".',
+    );
+  });
+
+  test('a long text of somebody else is looked at quickly, and left as it is', () => {
+    for (const text of [
+      'It failed: look. '.repeat(11),
+      'a: b. '.repeat(1_600),
+      `${'must be: '.repeat(9)} ${'There is no story in it. '.repeat(2)}`,
+    ]) {
+      const from = performance.now();
+      said(text);
+      assert.ok(performance.now() - from < 500, text.slice(0, 20));
+    }
   });
 
   test('why a run waits, and why another agent works, is German in its transcript', () => {

@@ -182,7 +182,7 @@ describe('a file of settings', () => {
     [
       'a word that is none of the choices',
       '{ "onStuck": "panic" }',
-      /"warn", "skip", "ask" or "stop" is expected/,
+      /one of "warn", "skip", "ask", "stop" is expected/,
     ],
     ['a text where a list belongs', '{ "verify": "npm test" }', /a list of commands/],
     ['a list with something else', '{ "verify": ["npm test", 3] }', /a list of commands/],

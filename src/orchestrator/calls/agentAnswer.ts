@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { fenceAfter } from '../codeFence.ts';
+import { say } from '../say.ts';
 import { findJsonError } from '../stories/jsonError.ts';
 import { TextLines } from '../stories/textLines.ts';
 import { shorten } from '../text.ts';
@@ -40,29 +41,72 @@ export function answerJson({
   return {
     problem:
       error === undefined
-        ? 'The answer holds no JSON object.'
-        : `The answer is not valid JSON: ${error.message}`,
+        ? say('The answer holds no JSON object.')
+        : say('The answer is not valid JSON: {0}', error.message),
   };
 }
 
 /** What a schema found, one sentence each, with the place: `userStories[2].title: …`. */
 export function problemsOf(error: z.ZodError): string[] {
   return boundedProblems(
-    error.issues.map(({ path, message }) => {
-      const place = path
+    error.issues.map(issue => {
+      const place = issue.path
         .map(key => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
         .join('')
         .replace(/^\./, '');
-      return `${place === '' ? 'The answer' : place}: ${message}`;
+      return place === ''
+        ? say('The answer: {0}.', issueWords(issue))
+        : say('{0}: {1}.', place, issueWords(issue));
     }),
   );
 }
+
+/** What must be so, in words for an agent and for people, and so not in those of zod. */
+function issueWords(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_WORDS[issue.expected]?.() ?? issue.message;
+    case 'too_small':
+      if (issue.minimum === 1 && (issue.origin === 'string' || issue.origin === 'array')) {
+        return say('must not be empty');
+      }
+      switch (issue.origin) {
+        case 'string':
+          return say('must have at least {0} characters', String(issue.minimum));
+        case 'array':
+          return say('must have at least {0} entries', String(issue.minimum));
+        default:
+          return say('must be at least {0}', String(issue.minimum));
+      }
+    case 'too_big':
+      switch (issue.origin) {
+        case 'string':
+          return say('must have at most {0} characters', String(issue.maximum));
+        case 'array':
+          return say('must have at most {0} entries', String(issue.maximum));
+        default:
+          return say('must be at most {0}', String(issue.maximum));
+      }
+    default:
+      // The schema's own words.
+      return issue.message;
+  }
+}
+
+const TYPE_WORDS: Readonly<Record<string, () => string>> = {
+  string: () => say('must be a text'),
+  number: () => say('must be a number'),
+  int: () => say('must be a whole number'),
+  boolean: () => say('must be true or false'),
+  array: () => say('must be a list'),
+  object: () => say('must be an object'),
+};
 
 /** The first of them, each on one line. */
 export function boundedProblems(problems: readonly string[]): string[] {
   const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
   const rest = problems.length - shown.length;
-  return rest > 0 ? [...shown, `…and ${rest} more problems.`] : shown;
+  return rest > 0 ? [...shown, say('…and {0} more problems.', rest)] : shown;
 }
 
 function isObject(value: unknown): boolean {

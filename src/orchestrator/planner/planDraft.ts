@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { say } from '../say.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
 /** What a plan may hold, so that no prompt made from it has to leave anything out. Texts in UTF-16 units. */
@@ -17,19 +18,19 @@ export const PLAN_LIMITS = {
 
 const text = (max: number) => z.string().trim().min(1).max(max);
 const line = (max: number) =>
-  text(max).refine(value => !/[\r\n]/.test(value), 'must be one line of text');
+  text(max).refine(value => !/[\r\n]/.test(value), say('must be one line of text'));
 
 const storySchema = z.looseObject({
   id: z
     .string()
-    .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, 'must look like US-001')
+    .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, say('must look like US-001'))
     .describe('US-001, US-002, …'),
   title: line(PLAN_LIMITS.title),
   description: z.string().trim().max(PLAN_LIMITS.description).optional(),
   acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
   priority: z.number().int().min(1).max(PLAN_LIMITS.priority),
   dependsOn: z.array(z.string()).max(PLAN_LIMITS.stories).optional(),
-  passes: z.literal(false, 'must be false: nothing is done yet'),
+  passes: z.literal(false, say('must be false: nothing is done yet')),
 });
 
 const planSchema = z.looseObject({
@@ -37,7 +38,7 @@ const planSchema = z.looseObject({
   branchName: z
     .string()
     .max(PLAN_LIMITS.branchName)
-    .refine(isBranchName, 'is no valid name of a git branch; use one like ralph/todo-api'),
+    .refine(isBranchName, say('is no valid name of a git branch; use one like ralph/todo-api')),
   description: text(PLAN_LIMITS.planDescription),
   userStories: z.array(storySchema).min(1).max(PLAN_LIMITS.stories),
 });
@@ -66,12 +67,12 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
   const problems = file.problems.map(({ message }) => message);
   if (file.kind === 'stories') {
     if (file.stories.length !== userStories.length) {
-      problems.push('The stories must be under "userStories", and under no other key.');
+      problems.push(say('The stories must be under "userStories", and under no other key.'));
     }
     problems.push(
       ...file.stories
         .filter(({ done }) => done)
-        .map(({ id }) => `${id} counts as done: leave out its status.`),
+        .map(({ id }) => say('{0} counts as done: leave out its status.', id)),
     );
   }
   return problems.length > 0

@@ -22,7 +22,10 @@ export const MAX_PARTS = 5;
 const text = (max: number) => z.string().trim().min(1).max(max);
 
 const partSchema = z.looseObject({
-  title: text(PLAN_LIMITS.title).refine(value => !/[\r\n]/.test(value), 'must be one line of text'),
+  title: text(PLAN_LIMITS.title).refine(
+    value => !/[\r\n]/.test(value),
+    say('must be one line of text'),
+  ),
   description: z.string().trim().max(PLAN_LIMITS.description).optional(),
   acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
   after: z
@@ -55,7 +58,7 @@ export function checkSplit(
   const { parts } = parsed.data;
   const problems = parts.flatMap(({ after = [] }, index) =>
     after.some(number => number > index)
-      ? [`Part ${index + 1}: "after" may only name earlier parts.`]
+      ? [say('Part {0}: "after" may only name earlier parts.', index + 1)]
       : [],
   );
   return problems.length > 0 ? { problems: boundedProblems(problems) } : { parts };

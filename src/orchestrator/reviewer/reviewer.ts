@@ -139,7 +139,11 @@ function readReview(
   if (parsed.data.approved && judged < story.criteria.length) {
     return {
       problems: [
-        `criteria: ${judged} judged, but the story has ${story.criteria.length}. Judge every one.`,
+        say(
+          'criteria: {0} judged, but the story has {1}. Judge every one.',
+          judged,
+          story.criteria.length,
+        ),
       ],
     };
   }

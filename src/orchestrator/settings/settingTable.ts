@@ -51,8 +51,7 @@ function value<T>(schema: z.ZodType<T>, expected: string): Kind<T> {
 }
 
 function oneOf<const T extends readonly string[]>(names: T): Kind<T[number]> {
-  const quoted = names.map(name => `"${name}"`);
-  return value(z.enum(names), `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`);
+  return value(z.enum(names), say('one of "{0}"', names.join('", "')));
 }
 
 function number(schema: z.ZodType<number>, expected: string): Kind<number> {
