@@ -1,3 +1,4 @@
+import type { GuardChange } from '../orchestrator/guard/guardChanges.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { withoutControls } from '../orchestrator/text.ts';
 import { duration, type Translate } from './sentences.ts';
@@ -33,34 +34,22 @@ export function guardFound(
 
 /** A newer loop may find more than is known here. */
 function changeWords(kind: string, t: Translate): string {
-  switch (kind) {
-    case 'storyRemoved':
-      return t('removed');
-    case 'storyAdded':
-      return t('added');
-    case 'titleChanged':
-      return t('title changed');
-    case 'descriptionChanged':
-      return t('description changed');
-    case 'criterionRemoved':
-      return t('criterion removed');
-    case 'criterionAdded':
-      return t('criterion added');
-    case 'criterionReworded':
-      return t('criterion reworded');
-    case 'tickedOther':
-      return t('marked done');
-    case 'untickedOther':
-      return t('marked not done');
-    case 'orderOrPriority':
-      return t('moved in the order of work');
-    case 'fileBroken':
-      return t('the story file could not be read any more');
-    case 'fileGone':
-      return t('the story file was removed');
-    default:
-      return kind;
-  }
+  const words: Readonly<Record<GuardChange['kind'], string>> = {
+    storyRemoved: t('removed'),
+    storyAdded: t('added'),
+    titleChanged: t('title changed'),
+    descriptionChanged: t('description changed'),
+    criterionRemoved: t('criterion removed'),
+    criterionAdded: t('criterion added'),
+    criterionReworded: t('criterion reworded'),
+    tickedOther: t('marked done'),
+    untickedOther: t('marked not done'),
+    orderOrPriority: t('moved in the order of work'),
+    parked: t('put aside'),
+    fileBroken: t('the story file could not be read any more'),
+    fileGone: t('the story file was removed'),
+  };
+  return Object.hasOwn(words, kind) ? words[kind as GuardChange['kind']] : kind;
 }
 
 /** How a check ended, and of a failed one the end of its output. */

@@ -308,13 +308,14 @@ describe('the gate', () => {
       iteration: 1,
       changes: [
         { kind: 'tickedOther', storyId: 'US-002' },
+        { kind: 'parked', storyId: 'US-003' },
         { kind: 'fileGone' },
         { kind: 'somethingNew' },
       ],
       restored: true,
       keptAside: '.omc/state/x.json',
     });
-    assert.match(told, /put back:\n {2}- US-002: marked done\n {2}- the story file was removed\n/);
+    assert.match(told, /put back:\n {2}- US-002: marked done\n {2}- US-003: put aside\n {2}- the story file was removed\n/);
     assert.match(told, /somethingNew\n.*kept in \.omc\/state\/x\.json$/);
   });
 

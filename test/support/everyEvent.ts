@@ -1,0 +1,181 @@
+import {
+  ITERATION_OUTCOMES,
+  PAUSE_REASONS,
+  PROCESS_END_REASONS,
+  RUN_OUTCOMES,
+  STOP_MODES,
+  STOP_SOURCES,
+} from '../../src/orchestrator/run/eventCodes.ts';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { say } from '../../src/orchestrator/say.ts';
+import { iterationEnded, iterationStarted, runStarted } from './runEvents.ts';
+
+/** What people and agents say in these events: no word of it is in a language of the product. */
+const DATA = '№ 7';
+/** What the loop itself says where an event has a sentence of its own. */
+const SAID = say('The answer holds no JSON object.');
+const stories = { done: 0, total: 4 };
+const story = { storyId: 'US-001', storyTitle: DATA };
+
+/** The codes of warnings; a test holds them against the code. */
+export const WARNING_CODES = [
+  ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
+  ...['hintsNotTold', 'handoffNotWritten', 'noChecks', 'costUnknown', 'guardCouldNotRestore'],
+  ...['storyNotPutBack', 'reviewFailed', 'approvalNotWritten', 'restorePointNotKept'],
+  ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
+  ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
+];
+
+/**
+ * A run in which everything happens that an event can tell: each kind of event, and each code in it.
+ * @param commit of all its commits
+ */
+export function everyEvent(commit: string): RunEventBody[] {
+  return [
+    runStarted({
+      ...{ startId: 'gone', agent: 'claude', model: '7', task: DATA, stories, branch: '7' },
+      ...{ budgetUsd: 6, payer: 'apiKey', verify: ['7', '8'], storyFile: '.omc/prd.json' },
+    }),
+    { type: 'plan.refused', attempt: 1, problems: [SAID] },
+    {
+      ...{ type: 'plan.written', storyFile: '.omc/prd.json', stories: 4, attempts: 2 },
+      ...{ archived: '.omc/7', costUsd: 0.2 },
+    },
+    { type: 'hint.given', text: DATA },
+    { type: 'hint.given', text: DATA, storyId: 'US-001' },
+    ...ITERATION_OUTCOMES.flatMap((outcome, index) => [
+      iterationStarted({
+        ...{ iteration: index + 1, ...story, stories, startCommit: commit, stuckFor: index },
+        promptSections: [
+          ...['heading', 'task', 'warnings', 'failedCheck', 'review', 'hints', 'answers'],
+          ...['story', 'state', 'mission', 'rules', 'template'],
+        ].map(name => ({ name, tokens: 100 })),
+      }),
+      ...iteration(index + 1, commit),
+      iterationEnded({
+        ...{ iteration: index + 1, storyId: 'US-001', outcome, commits: index, stories },
+        ...{ costUsd: 0.05, costEstimated: index % 2 === 0, turns: 4, durationMs: 95_000 },
+        usage: { input: 1_000, output: 2_000, cacheRead: 38_000, cacheWrite: 500 },
+      }),
+      ...between(index),
+    ]),
+    ...STOP_SOURCES.flatMap(by =>
+      STOP_MODES.map(mode => ({ type: 'stop.requested', by, mode }) as const),
+    ),
+    ...RUN_OUTCOMES.flatMap<RunEventBody>(outcome => [
+      {
+        ...{ type: 'run.resumed', version: '0.1.0', pid: 1, agent: 'claude', maxIterations: 20 },
+        ...{ stuckThreshold: 3, payer: 'login', stories },
+      },
+      {
+        ...{ type: 'run.ended', outcome, exitCode: 1, stories, iterations: 9 },
+        detail: outcome === 'error' ? SAID : DATA,
+      },
+    ]),
+  ];
+}
+
+function iteration(number: number, commit: string): RunEventBody[] {
+  const of = { iteration: number };
+  const guarded = { storyId: 'US-002', before: DATA, after: DATA, text: DATA, problem: SAID };
+  return [
+    { type: 'agent.started', ...of, purpose: 'story', pid: 1, startId: 'gone' },
+    { type: 'agent.init', model: '7', version: '7', apiKeySource: '7', sessionId: '7' },
+    { type: 'agent.text', text: DATA, cut: 100 },
+    ...['Bash', 'Read', 'Edit'].flatMap<RunEventBody>((name, index) => [
+      { type: 'agent.tool', id: `${number}-${index}`, name, gist: '7' },
+      index === 0
+        ? { type: 'agent.toolFailed', id: `${number}-${index}`, gist: '7', head: DATA, lines: 30 }
+        : {
+            ...{ type: 'agent.toolResult', id: `${number}-${index}`, lines: 30 },
+            ...(index === 2 && { head: DATA }),
+          },
+    ]),
+    {
+      ...{ type: 'agent.retry', attempt: 1, maxAttempts: 10, delayMs: 2_000, status: 529 },
+      error: '7',
+    },
+    { type: 'agent.denied', tool: 'Bash', message: DATA },
+    { type: 'agent.output', text: DATA, cut: 10 },
+    ...PROCESS_END_REASONS.map<RunEventBody>((reason, index) => ({
+      ...{ type: 'agent.ended', ...of, purpose: 'story', reason, exitCode: index % 2 },
+      ...{ durationMs: 9_000, leftovers: index, costUsd: 0.1, costEstimated: true, turns: 3 },
+      ...(number % 2 === 0 && { error: { kind: '7', message: SAID } }),
+    })),
+    {
+      ...{ type: 'call.retried', ...of, purpose: 'review', attempt: 1, maxAttempts: 3 },
+      ...{ delayMs: 3_000, error: { kind: '7', message: SAID } },
+    },
+    { type: 'agent.replaced', from: 'claude', to: 'sdk', reason: say("the agent's command") },
+    ...[true, false].map<RunEventBody>(known => ({
+      ...{ type: 'limit.waiting', ...of, purpose: 'story', until: '2026-03-01T17:00:00.000Z' },
+      ...{ remainingMs: 18_000_000, known, message: say('usage limit: {0}', '7') },
+    })),
+    ...(['time', 'person', 'stop'] as const).map(
+      by => ({ type: 'limit.ended', ...of, by }) as const,
+    ),
+    ...[true, false].map<RunEventBody>(restored => ({
+      ...{ type: 'guard.found', ...of, restored, keptAside: '7' },
+      changes: [
+        ...['storyRemoved', 'storyAdded', 'titleChanged', 'descriptionChanged', 'parked'],
+        ...['criterionRemoved', 'criterionAdded', 'criterionReworded', 'tickedOther'],
+        ...['untickedOther', 'orderOrPriority', 'fileBroken', 'fileGone'],
+      ].map(kind => ({ kind, ...guarded })),
+    })),
+    { type: 'gate.started', ...of, commands: ['7', '8', '9'], storyId: 'US-001' },
+    ...['7', '8', '9'].flatMap<RunEventBody>((command, index) => [
+      { type: 'check.started', ...of, command, pid: 1, startId: 'gone' },
+      {
+        ...{ type: 'check.ended', ...of, command, ok: index === 0, timedOut: index === 2 },
+        ...{ durationMs: 8_400, outputTail: DATA, ...(index === 1 && { exitCode: 3 }) },
+      },
+    ]),
+    { type: 'gate.ended', ...of, green: number % 2 === 0, storyId: 'US-001' },
+    ...[true, false].map<RunEventBody>(approved => ({
+      ...{ type: 'review.ended', ...of, storyId: 'US-001', approved, costUsd: 0.1 },
+      objections: approved ? [] : [DATA],
+    })),
+    { type: 'commit.recorded', ...of, storyId: 'US-001', hash: commit, subject: DATA },
+    ...(['complete', 'needsHuman', 'blocked'] as const).flatMap(signal =>
+      [true, false].map<RunEventBody>(accepted => ({
+        ...{ type: 'promise.seen', ...of, signal, message: DATA, accepted },
+      })),
+    ),
+    ...(['agent', 'outside', 'gate', 'reviewer', 'guard'] as const).flatMap(by =>
+      [true, false].map<RunEventBody>(done => ({
+        ...{ type: 'story.changed', storyId: 'US-001', done, by, ...of },
+      })),
+    ),
+    ...WARNING_CODES.map<RunEventBody>(code => ({ type: 'warning', code, detail: SAID, ...of })),
+  ];
+}
+
+/** What happens between two iterations; the first of a few. */
+function between(index: number): RunEventBody[] {
+  const storyId = 'US-003';
+  switch (index) {
+    case 0:
+      return [
+        ...PAUSE_REASONS.flatMap<RunEventBody>(reason => [
+          { type: 'pause.requested' },
+          { type: 'pause.started', reason, storyId, detail: reason === 'stuck' ? '3' : DATA },
+          { type: 'pause.ended', by: reason === 'person' ? 'stop' : 'person' },
+        ]),
+        { type: 'question.answered', question: DATA, answer: DATA, storyId },
+      ];
+    case 1:
+      return [
+        ...(['warn', 'skip', 'ask', 'stop'] as const).map(
+          action => ({ type: 'story.stuck', storyId, iterations: 3, action }) as const,
+        ),
+        ...(['person', 'stuck'] as const).map(
+          by => ({ type: 'story.skipped', storyId, by }) as const,
+        ),
+        { type: 'story.reset', storyId },
+        { type: 'story.skipped', storyId, by: 'person' },
+        ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),
+      ];
+    default:
+      return [];
+  }
+}
