@@ -45,6 +45,8 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   };
   const onError = (error: Error) => log.error(error);
   const program = path.join(context.extensionPath, 'dist', 'cli.js');
+  // A window without a folder has no storage of its own, and no runs either.
+  const storage = context.storageUri ?? context.globalStorageUri;
   const folders = own(new Folders(context.workspaceState, onError));
   const runs = own(new ActiveRun(folders));
   const stories = own(new ActiveStories(folders));
@@ -61,7 +63,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(new RunAlerts(folders, context.workspaceState, context.globalState, log));
   own(new RunContextKeys(runs, stories));
   own(new WindowPresence(folders, onError));
-  own(diffsOnDemand(folders, context.workspaceState, log));
+  own(diffsOnDemand(folders, path.join(storage.fsPath, 'reviewNotes'), log));
   own(prdEditorOnDemand(folders, steering, program, log));
   own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };

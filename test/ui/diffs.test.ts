@@ -305,9 +305,8 @@ test('a note among the changes of a run goes to the story whose work the line is
   expect(hint).toMatchObject({ storyId: 'US-001' });
   expect(hint?.text).toContain('    export const second = 2;');
 
-  // It stands there again when the window comes back.
+  // It stands there again when the window comes back, before any diff is opened.
   await workbench.reload();
-  await workbench.runCommand("Ralph: Review the Run's Changes");
   await workbench.runCommand('Comments: Focus on Comments View');
   await expect(workbench.page.locator('.comments-panel')).toContainText('Two.');
   expect(workbench.consoleErrors()).toEqual([]);

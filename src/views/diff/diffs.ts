@@ -1,4 +1,4 @@
-import type { LogOutputChannel, Memento } from 'vscode';
+import type { LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -6,17 +6,30 @@ import { ChangesCommands } from './changesCommands.ts';
 import { RecordedWork } from './recordedWork.ts';
 import { RevertCommands } from './revertCommands.ts';
 import { ReviewComments } from './reviewComments.ts';
+import { ReviewNotes } from './reviewNotes.ts';
 
 /** What runs have changed: to look at, to comment, to take back. */
 export class Diffs implements Disposable {
   private readonly store = new DisposableStore();
 
-  /** @param state of the workspace; remembers the review notes */
-  constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
+  private constructor(folders: Folders, notes: ReviewNotes, log: LogOutputChannel) {
     const work = new RecordedWork();
     this.store.add(new ChangesCommands(folders, work, log));
     this.store.add(new RevertCommands(folders, work, log));
-    this.store.add(new ReviewComments(folders, work, state, log));
+    this.store.add(new ReviewComments(folders, work, notes, log));
+  }
+
+  /**
+   * @param notesDir where the review notes are kept
+   * @returns what makes them
+   */
+  static async load(
+    folders: Folders,
+    notesDir: string,
+    log: LogOutputChannel,
+  ): Promise<() => Diffs> {
+    const notes = await ReviewNotes.open(notesDir, error => log.error(error));
+    return () => new Diffs(folders, notes, log);
   }
 
   dispose(): void {

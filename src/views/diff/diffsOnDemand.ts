@@ -1,4 +1,5 @@
-import { type LogOutputChannel, type Memento, type TextDocument, workspace } from 'vscode';
+import { readdir } from 'node:fs/promises';
+import { type LogOutputChannel, type TextDocument, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, GIT_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -9,9 +10,13 @@ import { GitFileSystem } from './gitFileSystem.ts';
 /**
  * What runs have changed, loaded by the first look at it. Its files can be read at once: VS Code asks for
  * them when it restores an editor.
- * @param state of the workspace; remembers the review notes
+ * @param notesDir where the review notes are kept
  */
-export function diffsOnDemand(folders: Folders, state: Memento, log: LogOutputChannel): Disposable {
+export function diffsOnDemand(
+  folders: Folders,
+  notesDir: string,
+  log: LogOutputChannel,
+): Disposable {
   const store = new DisposableStore();
   store.add(new GitFileSystem(folders));
   const diffs = store.add(
@@ -32,17 +37,23 @@ export function diffsOnDemand(folders: Folders, state: Memento, log: LogOutputCh
       ],
       async () => {
         const { Diffs } = await import('./diffs.ts');
-        return () => new Diffs(folders, state, log);
+        return Diffs.load(folders, notesDir, log);
       },
       log,
     ),
   );
+  const load = () => diffs.get().catch((error: unknown) => log.error(String(error)));
   const look = (documents: readonly TextDocument[]) => {
     if (documents.some(({ uri }) => uri.scheme === GIT_SCHEME)) {
-      diffs.get().catch((error: unknown) => log.error(String(error)));
+      void load();
     }
   };
   store.add(workspace.onDidOpenTextDocument(document => look([document])));
   look(workspace.textDocuments);
+  // The Comments panel shows the notes of earlier windows before any diff is opened.
+  readdir(notesDir).then(
+    names => (names.length > 0 ? load() : undefined),
+    () => undefined, // Nobody has written one yet.
+  );
   return store;
 }

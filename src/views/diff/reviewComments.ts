@@ -11,7 +11,6 @@ import {
   type LogOutputChannel,
   l10n,
   MarkdownString,
-  type Memento,
   Range,
   type Tab,
   type TextDocument,
@@ -45,7 +44,8 @@ import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { gitDocument, gitUri } from './gitFileSystem.ts';
 import type { RecordedWork } from './recordedWork.ts';
-import { hintOf, type ReviewNote, ReviewNotes } from './reviewNote.ts';
+import { hintOf, type ReviewNote } from './reviewNote.ts';
+import type { ReviewNotes } from './reviewNotes.ts';
 
 /** Longest note, in UTF-16 units; what the prompt holds of one hint is less than two pages. */
 const MAX_NOTE = 1_200;
@@ -139,12 +139,11 @@ export class ReviewComments implements Disposable {
   /** Stories that the person was asked about; once is enough. */
   private readonly asked = new Set<string>();
 
-  /** @param state remembers the notes for the next window */
-  constructor(folders: Folders, work: RecordedWork, state: Memento, log: LogOutputChannel) {
+  constructor(folders: Folders, work: RecordedWork, notes: ReviewNotes, log: LogOutputChannel) {
     this.folders = folders;
     this.work = work;
     this.log = log;
-    this.notes = new ReviewNotes(state);
+    this.notes = notes;
     const controller = comments.createCommentController(REVIEW_CONTROLLER, l10n.t('Review Notes'));
     this.controller = this.store.add(controller);
     controller.options = {

@@ -1,65 +1,36 @@
-import type { Memento } from 'vscode';
 import * as z from 'zod';
+import { once } from '../../orchestrator/once.ts';
 import { shorten, withoutControls } from '../../orchestrator/text.ts';
 
-const NOTES_KEY = 'reviewNotes';
-/** The oldest go; nobody looks at so many. */
-const MAX_NOTES = 300;
 /** So much of the code goes with a note. */
 const MAX_CODE_LINES = 12;
 const MAX_CODE_LINE = 160;
 const MAX_PATH = 200;
 
-const noteSchema = z.object({
-  /** The hint's, so that the journal tells when an agent got it. */
-  id: z.string(),
-  folder: z.string(),
-  commit: z.string(),
-  path: z.string(),
-  /** Where it was written, see `GitDocument`. */
-  of: z.literal('run').optional(),
-  /** From 0. */
-  line: z.number().int().nonnegative(),
-  endLine: z.number().int().nonnegative(),
-  text: z.string(),
-  storyId: z.string().optional(),
-  /** ISO 8601. */
-  at: z.string(),
-  /** The iteration whose agent was told. */
-  toldIn: z.number().int().positive().optional(),
-});
+/** A note as it is kept. */
+export const reviewNoteSchema = once(() =>
+  z.object({
+    /** The hint's, so that the journal tells when an agent got it. */
+    id: z.uuid(),
+    folder: z.string(),
+    commit: z.string(),
+    path: z.string(),
+    /** Where it was written, see `GitDocument`. */
+    of: z.literal('run').optional(),
+    /** From 0. */
+    line: z.number().int().nonnegative(),
+    endLine: z.number().int().nonnegative(),
+    text: z.string(),
+    storyId: z.string().optional(),
+    /** ISO 8601. */
+    at: z.string(),
+    /** The iteration whose agent was told. */
+    toldIn: z.number().int().positive().optional(),
+  }),
+);
 
 /** What a person says about lines of a commit. */
-export type ReviewNote = z.infer<typeof noteSchema>;
-
-/** Keeps the notes of a window's folders, in its own memory. */
-export class ReviewNotes {
-  private readonly state: Memento;
-  private notes: readonly ReviewNote[];
-
-  constructor(state: Memento) {
-    this.state = state;
-    this.notes = z.array(noteSchema).safeParse(state.get(NOTES_KEY)).data ?? [];
-  }
-
-  get all(): readonly ReviewNote[] {
-    return this.notes;
-  }
-
-  async set(note: ReviewNote): Promise<void> {
-    const others = this.notes.filter(({ id }) => id !== note.id);
-    await this.keep([...others, note].slice(-MAX_NOTES));
-  }
-
-  async remove(id: string): Promise<void> {
-    await this.keep(this.notes.filter(note => note.id !== id));
-  }
-
-  private async keep(notes: readonly ReviewNote[]): Promise<void> {
-    this.notes = notes;
-    await this.state.update(NOTES_KEY, notes);
-  }
-}
+export type ReviewNote = z.infer<ReturnType<typeof reviewNoteSchema>>;
 
 /**
  * What an agent is told: where, what the line says, and what the person says of it. Pure.
