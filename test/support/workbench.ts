@@ -14,6 +14,9 @@ import { startVsCodeServer, type VsCodeServer } from '../../scripts/lib/vscodeSe
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const screenshots = path.join(repoRoot, 'test-results', 'screenshots');
 
+/** Publisher and name, as in package.json. */
+const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
+
 const readyLimitMs = 90_000;
 const actionLimitMs = 20_000;
 const paletteTryMs = 5_000;
@@ -166,6 +169,19 @@ export class Workbench implements AsyncDisposable {
     const page = this.page;
     this.current = undefined;
     await page.close();
+  }
+
+  /**
+   * Waits until the browser has written what the extension keeps for the next window (`Memento`), which it does some time
+   * after the extension has asked for it: a page that is reloaded before has forgotten it.
+   * @param isKept looks at all of it, as text
+   */
+  async kept(isKept: (text: string) => boolean): Promise<void> {
+    await expect
+      .poll(async () => isKept(await this.page.evaluate(keptByExtension, EXTENSION_ID)), {
+        timeout: actionLimitMs,
+      })
+      .toBe(true);
   }
 
   async reload(): Promise<void> {
@@ -461,4 +477,27 @@ function wholeText(text: string): RegExp {
 
 function escapeRegExp(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** Runs in the page. @returns all that VS Code's web workbench has written for an extension */
+async function keptByExtension(extensionId: string): Promise<string> {
+  const answer = <T>(request: IDBRequest<T>) =>
+    new Promise<T>((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  const texts: string[] = [];
+  for (const { name } of await indexedDB.databases()) {
+    if (name?.startsWith('vscode-web-state-db-')) {
+      const database = await answer(indexedDB.open(name));
+      for (const table of database.objectStoreNames) {
+        const value: unknown = await answer(
+          database.transaction(table).objectStore(table).get(extensionId),
+        );
+        texts.push(String(value ?? ''));
+      }
+      database.close();
+    }
+  }
+  return texts.join('\n');
 }

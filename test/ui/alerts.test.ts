@@ -105,6 +105,7 @@ test('a stuck story warns, and is skipped from the alert', async () => {
   });
 
   await test.step('a reload tells nothing twice', async () => {
+    await workbench.kept(text => text.includes('alerts.told'));
     await workbench.reload();
     await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
     expect(await workbench.notifications()).toEqual([]);

@@ -267,6 +267,7 @@ test('a filter is still there after a reload, and where it leaves nothing, one b
   await expect(workbench.treeItem(/^US-004/)).toBeVisible();
   await filterBy('search colour');
   await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+  await workbench.kept(text => text.includes('search colour'));
   await workbench.reload();
   await showStories(workbench);
   await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
@@ -279,6 +280,7 @@ test('a filter is still there after a reload, and where it leaves nothing, one b
   await workbench.screenshot('storiesView-filter-empty');
   await view.getByRole('button', { name: 'Clear the Filter' }).last().click();
   await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+  await workbench.kept(text => !text.includes('nothing has this'));
   await workbench.reload();
   await showStories(workbench);
   await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
@@ -374,6 +376,7 @@ test('of several story files a person chooses one, and the window remembers it',
     .poll(() => readFile(path.join(workspace, 'packages/api/prd.json'), 'utf8'))
     .not.toContain('"passes": false');
 
+  await workbench.kept(text => text.includes('packages/api/prd.json'));
   await workbench.reload();
   await showStories(workbench);
   await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();

@@ -1,6 +1,7 @@
 import { EventEmitter, type Memento, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
+import { remember } from '../remember.ts';
 import { Folder } from './folder.ts';
 
 /** Where the window remembers which folder was worked in. */
@@ -58,7 +59,7 @@ export class Folders implements Disposable {
   /** A person works in this folder now. */
   activate(folder: Folder): void {
     this.isChosen = true;
-    void this.state.update(ACTIVE_KEY, folder.path);
+    remember(this.state, ACTIVE_KEY, folder.path, this.onError);
     this.setActive(folder);
   }
 

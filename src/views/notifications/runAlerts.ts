@@ -11,6 +11,7 @@ import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
+import { remember } from '../remember.ts';
 import { alertOf, type RunAlert } from '../run/alertOf.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { limitSetting } from '../run/limitSetting.ts';
@@ -50,6 +51,7 @@ export class RunAlerts implements Disposable {
   private readonly folders: Folders;
   private readonly workspace: Memento;
   private readonly person: Memento;
+  private readonly log: LogOutputChannel;
 
   /**
    * @param workspace remembers what was told
@@ -59,6 +61,7 @@ export class RunAlerts implements Disposable {
     this.folders = folders;
     this.workspace = workspace;
     this.person = person;
+    this.log = log;
     this.store.add(
       folders.inEach(folder =>
         folder.runs.onDidChange(run => {
@@ -240,8 +243,9 @@ export class RunAlerts implements Disposable {
     if (kept.includes(entry)) {
       return false;
     }
-    // Its value is there at once; the workbench writes it in its own time.
-    void this.workspace.update(key, [...kept, entry].slice(-MAX_KEPT));
+    remember(this.workspace, key, [...kept, entry].slice(-MAX_KEPT), error =>
+      this.log.error(error),
+    );
     return true;
   }
 

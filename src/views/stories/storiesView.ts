@@ -22,6 +22,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import type { StoryRef } from '../refs.ts';
+import { remember } from '../remember.ts';
 import { Soon } from '../soon.ts';
 import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
@@ -66,12 +67,14 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   /** Folders whose stories somebody wants to know; the others are not read. */
   private readonly known = new Set<Folder>();
   private readonly state: Memento;
+  private readonly log: LogOutputChannel;
   private currentFilter: StoryFilter;
 
   /** @param state of the workspace; remembers the filter */
   constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
     this.folders = folders;
     this.state = state;
+    this.log = log;
     this.currentFilter = parseFilter(state.get<unknown>(FILTER_KEY));
     if (isFiltering(this.currentFilter)) {
       this.filteredKey.set(true);
@@ -170,7 +173,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   /** Shows only these stories from now on, also after a reload. */
   show(filter: StoryFilter): void {
     this.currentFilter = filter;
-    void this.state.update(FILTER_KEY, keptFilter(filter));
+    remember(this.state, FILTER_KEY, keptFilter(filter), error => this.log.error(error));
     this.filteredKey.set(isFiltering(filter));
     this.updateAll();
   }
