@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
+import { type ExtensionContext, type LogOutputChannel, l10n, Uri, window } from 'vscode';
 import type { RalphFreshApi } from './views/api.ts';
 import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
@@ -63,7 +63,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(new RunAlerts(folders, context.workspaceState, context.globalState, log));
   own(new RunContextKeys(runs, stories));
   own(new WindowPresence(folders, onError));
-  own(diffsOnDemand(folders, path.join(storage.fsPath, 'reviewNotes'), log));
+  own(diffsOnDemand(folders, Uri.joinPath(storage, 'reviewNotes'), log));
   own(prdEditorOnDemand(folders, steering, program, log));
   own(progressOnDemand(folders, runs, context.extensionUri, log));
   return { stories: storiesView, run: runs };

@@ -12,6 +12,6 @@ export function remember(
   onError: (error: Error) => void,
 ): void {
   state.update(key, value).then(undefined, (error: unknown) => {
-    onError(new Error(`The window cannot keep ${key}.`, { cause: error }));
+    onError(error instanceof Error ? error : new Error(String(error)));
   });
 }

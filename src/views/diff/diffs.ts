@@ -1,4 +1,4 @@
-import type { LogOutputChannel } from 'vscode';
+import type { LogOutputChannel, Uri } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -23,12 +23,8 @@ export class Diffs implements Disposable {
    * @param notesDir where the review notes are kept
    * @returns what makes them
    */
-  static async load(
-    folders: Folders,
-    notesDir: string,
-    log: LogOutputChannel,
-  ): Promise<() => Diffs> {
-    const notes = await ReviewNotes.open(notesDir, error => log.error(error));
+  static async load(folders: Folders, notesDir: Uri, log: LogOutputChannel): Promise<() => Diffs> {
+    const notes = await ReviewNotes.open(notesDir, error => log.error(String(error)));
     return () => new Diffs(folders, notes, log);
   }
 

@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises';
-import { type LogOutputChannel, type TextDocument, workspace } from 'vscode';
+import { type LogOutputChannel, type TextDocument, type Uri, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, GIT_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -12,11 +11,7 @@ import { GitFileSystem } from './gitFileSystem.ts';
  * them when it restores an editor.
  * @param notesDir where the review notes are kept
  */
-export function diffsOnDemand(
-  folders: Folders,
-  notesDir: string,
-  log: LogOutputChannel,
-): Disposable {
+export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputChannel): Disposable {
   const store = new DisposableStore();
   store.add(new GitFileSystem(folders));
   const diffs = store.add(
@@ -51,8 +46,8 @@ export function diffsOnDemand(
   store.add(workspace.onDidOpenTextDocument(document => look([document])));
   look(workspace.textDocuments);
   // The Comments panel shows the notes of earlier windows before any diff is opened.
-  readdir(notesDir).then(
-    names => (names.length > 0 ? load() : undefined),
+  workspace.fs.readDirectory(notesDir).then(
+    files => (files.length > 0 ? load() : undefined),
     () => undefined, // Nobody has written one yet.
   );
   return store;

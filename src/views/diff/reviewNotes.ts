@@ -1,6 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
+import { FileSystemError, Uri, workspace } from 'vscode';
 import { type ReviewNote, reviewNoteSchema } from './reviewNote.ts';
 
 /** The oldest go; nobody looks at so many. */
@@ -9,34 +7,35 @@ const SUFFIX = '.json';
 
 /**
  * Keeps the review notes of a window's folders: a file for each in the place that VS Code gives us. Not in its own memory
- * (`Memento`), which a browser writes some seconds later and loses with the window, and where two windows
+ * (`Memento`), which a browser writes some time later and loses with the window, and where two windows
  * on one folder undo each other's notes.
  */
 export class ReviewNotes {
-  private readonly dir: string;
+  private readonly dir: Uri;
   private readonly notes: Map<string, ReviewNote>;
 
-  private constructor(dir: string, notes: readonly ReviewNote[]) {
+  private constructor(dir: Uri, notes: readonly ReviewNote[]) {
     this.dir = dir;
     this.notes = new Map(notes.map(note => [note.id, note]));
   }
 
   /**
-   * @param dir absolute path; made by the first note
-   * @param onUnreadable gets why a file is passed over
+   * @param dir made by the first note
+   * @param onUnreadable gets why a note is passed over
    */
-  static async open(dir: string, onUnreadable: (error: Error) => void): Promise<ReviewNotes> {
-    const orNone = (place: string) => (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') {
-        onUnreadable(new Error(`No review note can be read from ${place}: ${error.message}`));
+  static async open(dir: Uri, onUnreadable: (error: unknown) => void): Promise<ReviewNotes> {
+    const passOver = (error: unknown) => {
+      // Nobody has written a note yet, or another window has just deleted this one.
+      if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {
+        onUnreadable(error);
       }
       return [];
     };
-    const names = await readdir(dir).catch(orNone(dir));
+    const entries = await workspace.fs.readDirectory(dir).then(undefined, passOver);
     const notes = await Promise.all(
-      names
-        .filter(name => name.endsWith(SUFFIX))
-        .map(name => readNote(path.join(dir, name)).catch(orNone(name))),
+      entries
+        .filter(([name]) => name.endsWith(SUFFIX))
+        .map(([name]) => readNote(Uri.joinPath(dir, name)).catch(passOver)),
     );
     return new ReviewNotes(dir, notes.flat().sort(byTime));
   }
@@ -46,10 +45,13 @@ export class ReviewNotes {
     return [...this.notes.values()];
   }
 
-  /** Adds a note, or replaces the one with its id. @throws {Error} when it cannot be written */
+  /** Adds a note, or replaces the one with its id. @throws {FileSystemError} when it cannot be written */
   async set(note: ReviewNote): Promise<void> {
-    await mkdir(this.dir, { recursive: true });
-    await writeFileAtomic(this.file(note.id), `${JSON.stringify(note)}\n`);
+    await workspace.fs.createDirectory(this.dir);
+    const written = Uri.joinPath(this.dir, `${note.id}.tmp`);
+    await workspace.fs.writeFile(written, Buffer.from(`${JSON.stringify(note)}\n`));
+    // Either the old one is there or the new one, whenever the window goes down.
+    await workspace.fs.rename(written, this.file(note.id), { overwrite: true });
     this.notes.set(note.id, note);
     for (const { id } of this.all.slice(0, -MAX_NOTES)) {
       await this.remove(id);
@@ -57,17 +59,24 @@ export class ReviewNotes {
   }
 
   async remove(id: string): Promise<void> {
-    await rm(this.file(id), { force: true });
+    try {
+      await workspace.fs.delete(this.file(id));
+    } catch (error) {
+      if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {
+        throw error;
+      }
+    }
     this.notes.delete(id);
   }
 
-  private file(id: string): string {
-    return path.join(this.dir, `${id}${SUFFIX}`);
+  private file(id: string): Uri {
+    return Uri.joinPath(this.dir, `${id}${SUFFIX}`);
   }
 }
 
-async function readNote(file: string): Promise<ReviewNote[]> {
-  return [reviewNoteSchema().parse(JSON.parse(await readFile(file, 'utf8')))];
+async function readNote(file: Uri): Promise<ReviewNote[]> {
+  const text = Buffer.from(await workspace.fs.readFile(file)).toString('utf8');
+  return [reviewNoteSchema().parse(JSON.parse(text))];
 }
 
 function byTime(one: ReviewNote, other: ReviewNote): number {
