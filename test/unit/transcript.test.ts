@@ -315,7 +315,10 @@ describe('the gate', () => {
       restored: true,
       keptAside: '.omc/state/x.json',
     });
-    assert.match(told, /put back:\n {2}- US-002: marked done\n {2}- US-003: put aside\n {2}- the story file was removed\n/);
+    assert.match(
+      told,
+      /put back:\n {2}- US-002: marked done\n {2}- US-003: put aside\n {2}- the story file was removed\n/,
+    );
     assert.match(told, /somethingNew\n.*kept in \.omc\/state\/x\.json$/);
   });
 
