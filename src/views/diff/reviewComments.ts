@@ -1,8 +1,5 @@
 import {
-  type Comment,
-  type CommentAuthorInformation,
   type CommentController,
-  CommentMode,
   type CommentReply,
   type CommentThread,
   CommentThreadCollapsibleState,
@@ -10,11 +7,8 @@ import {
   comments,
   type LogOutputChannel,
   l10n,
-  MarkdownString,
   Range,
-  type Tab,
   type TextDocument,
-  type TextEditor,
   Uri,
   window,
   workspace,
@@ -33,8 +27,7 @@ import { recordTick } from '../../orchestrator/run/ticks.ts';
 import { toldHints } from '../../orchestrator/run/toldHints.ts';
 import { setStoryDone } from '../../orchestrator/stories/edit.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { Command, ContextKey, REVIEW_CONTROLLER } from '../contributions.ts';
+import { Command, REVIEW_CONTROLLER } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -43,55 +36,15 @@ import { plainSentence } from '../plainSentence.ts';
 import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { gitDocument, gitUri } from './gitFileSystem.ts';
+import { NoteComment } from './noteComment.ts';
 import type { RecordedWork } from './recordedWork.ts';
+import { ReviewedEditor } from './reviewedEditor.ts';
 import { hintOf, type ReviewNote } from './reviewNote.ts';
 import type { ReviewNotes } from './reviewNotes.ts';
 
 /** Longest note, in UTF-16 units; what the prompt holds of one hint is less than two pages. */
 const MAX_NOTE = 1_200;
 const MAX_ID = 80;
-
-/** A note as the comment that shows it. */
-class NoteComment implements Comment {
-  body: string | MarkdownString = '';
-  mode = CommentMode.Preview;
-  readonly author: CommentAuthorInformation = { name: l10n.t('You') };
-  readonly timestamp: Date;
-  readonly thread: CommentThread;
-  note: ReviewNote;
-
-  constructor(note: ReviewNote, thread: CommentThread) {
-    this.note = note;
-    this.thread = thread;
-    this.timestamp = new Date(note.at);
-    this.preview();
-  }
-
-  /** Menus go by it: what an agent was told cannot be taken back. */
-  get contextValue(): 'pending' | 'told' {
-    return this.note.toldIn === undefined ? 'pending' : 'told';
-  }
-
-  get label(): string {
-    const { storyId, toldIn } = this.note;
-    return toldIn !== undefined
-      ? l10n.t('Told in iteration {0}', toldIn)
-      : storyId === undefined
-        ? l10n.t('Goes to the next agent')
-        : l10n.t('Goes to the next agent on {0}', shorten(storyId, MAX_ID));
-  }
-
-  preview(): void {
-    // A note is text; nothing in it is drawn as Markdown.
-    this.body = new MarkdownString().appendText(this.note.text);
-    this.mode = CommentMode.Preview;
-  }
-
-  edit(): void {
-    this.body = this.note.text;
-    this.mode = CommentMode.Editing;
-  }
-}
 
 /** A command can be called with anything. @throws {HumanError} */
 function requireNote(argument: unknown): NoteComment {
@@ -133,9 +86,7 @@ export class ReviewComments implements Disposable {
   private readonly notes: ReviewNotes;
   private readonly controller: CommentController;
   private readonly shown = new Map<string, NoteComment>();
-  private readonly reviewable = new ContextKeyValue<boolean>(ContextKey.reviewable);
-  /** Where the cursor was last in such a file; a note that is being written has the focus for itself. */
-  private reviewed: { readonly editor: TextEditor; readonly tab: Tab | undefined } | undefined;
+  private readonly editors = this.store.add(new ReviewedEditor());
   /** Stories that the person was asked about; once is enough. */
   private readonly asked = new Set<string>();
 
@@ -174,14 +125,6 @@ export class ReviewComments implements Disposable {
         }),
       ),
     );
-    const followCursor = (editor: TextEditor | undefined) => {
-      this.reviewable.set(isReviewable(editor));
-      if (isReviewable(editor)) {
-        this.reviewed = { editor, tab: window.tabGroups.activeTabGroup.activeTab };
-      }
-    };
-    this.store.add(window.onDidChangeActiveTextEditor(followCursor));
-    followCursor(window.activeTextEditor);
     this.store.add(folders.onDidChange(() => this.showAll()));
     this.showAll();
     void this.lookAtOlderRuns();
@@ -208,23 +151,16 @@ export class ReviewComments implements Disposable {
   /** Opens the box for a note where the cursor is, for those who have no mouse. */
   private async noteOnLine(): Promise<void> {
     requireTrust();
-    const document = this.editorInReview()?.document;
+    const document = this.editors.current?.document;
     if (document === undefined || (await this.rangesOf(document)).length === 0) {
       throw noNote();
     }
     await commands.executeCommand('workbench.action.addComment');
   }
 
-  private editorInReview(): TextEditor | undefined {
-    const active = window.activeTextEditor;
-    const { editor, tab } = this.reviewed ?? {};
-    const isSameTab = tab !== undefined && tab === window.tabGroups.activeTabGroup.activeTab;
-    return isReviewable(active) ? active : isSameTab ? editor : undefined;
-  }
-
   /** From the palette, which names none: the newest that still waits. @throws {HumanError} */
   private noteAtCursor(): NoteComment {
-    const editor = this.editorInReview();
+    const editor = this.editors.current;
     const uri = editor?.document.uri.toString();
     const line = editor?.selection.active.line ?? -1;
     const here = [...this.shown.values()].filter(
@@ -301,12 +237,12 @@ export class ReviewComments implements Disposable {
       throw alreadyTold();
     }
     comment.edit();
-    redraw(comment);
+    comment.redraw();
   }
 
   private cancel(comment: NoteComment): void {
     comment.preview();
-    redraw(comment);
+    comment.redraw();
   }
 
   private async save(comment: NoteComment): Promise<void> {
@@ -327,7 +263,7 @@ export class ReviewComments implements Disposable {
     await this.notes.set(note);
     comment.note = note;
     comment.preview();
-    redraw(comment);
+    comment.redraw();
   }
 
   /** The agent may have been told since the menu was drawn. */
@@ -415,7 +351,7 @@ export class ReviewComments implements Disposable {
       if (comment !== undefined) {
         comment.note = after;
         comment.preview();
-        redraw(comment);
+        comment.redraw();
       }
     }
   }
@@ -441,16 +377,6 @@ export class ReviewComments implements Disposable {
       this.log.error(error instanceof Error ? error : String(error));
     }
   }
-}
-
-/** Whether an editor shows what a run has made of a file. */
-function isReviewable(editor: TextEditor | undefined): editor is TextEditor {
-  return editor !== undefined && gitDocument(editor.document.uri)?.side === 'after';
-}
-
-/** VS Code sees another list, not another comment in it. */
-function redraw({ thread }: NoteComment): void {
-  thread.comments = [...thread.comments];
 }
 
 function requireShort(words: string): void {

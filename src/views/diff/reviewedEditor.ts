@@ -1,0 +1,49 @@
+import { type Tab, type TextEditor, window } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { ContextKey } from '../contributions.ts';
+import { DisposableStore } from '../disposableStore.ts';
+import { gitDocument } from './gitFileSystem.ts';
+
+/** Knows where a person reviews what a run has made of a file, and tells it to the menus. */
+export class ReviewedEditor implements Disposable {
+  private readonly store = new DisposableStore();
+  private readonly reviewable = new ContextKeyValue<boolean>(ContextKey.reviewable);
+  /** Where the cursor was last in such a file; a note that is being written has the focus for itself. */
+  private last: { readonly editor: TextEditor; readonly tab: Tab | undefined } | undefined;
+
+  constructor() {
+    const follow = (editor: TextEditor | undefined) => {
+      this.reviewable.set(isReviewable(editor));
+      if (isReviewable(editor)) {
+        this.last = { editor, tab: window.tabGroups.activeTabGroup.activeTab };
+      }
+    };
+    this.store.add(window.onDidChangeActiveTextEditor(follow));
+    this.store.add(
+      window.tabGroups.onDidChangeTabs(({ closed }) => {
+        if (this.last?.tab !== undefined && closed.includes(this.last.tab)) {
+          this.last = undefined;
+        }
+      }),
+    );
+    follow(window.activeTextEditor);
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  /** @returns the editor with the cursor, or the one in the tab in sight where a note has the focus now */
+  get current(): TextEditor | undefined {
+    const active = window.activeTextEditor;
+    const { editor, tab } = this.last ?? {};
+    const isSameTab = tab !== undefined && tab === window.tabGroups.activeTabGroup.activeTab;
+    return isReviewable(active) ? active : isSameTab ? editor : undefined;
+  }
+}
+
+/** Whether an editor shows what a run has made of a file. */
+function isReviewable(editor: TextEditor | undefined): editor is TextEditor {
+  return editor !== undefined && gitDocument(editor.document.uri)?.side === 'after';
+}
