@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import { isStarted, startAgentTree } from '../../src/orchestrator/agents/agentTree.ts';
 import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
 import { endLeftovers, forksSoFar, RUN_MARKER } from '../../src/orchestrator/agents/processTree.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+import { identify } from '../../src/orchestrator/run/processIdentity.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';
 
@@ -202,19 +205,59 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
     const forks = forksSoFar();
     const agent = await start(t);
     const left = await start(t);
-    assert.equal(await endLeftovers(agent.pid, runId, { forks }), 2);
+    const { startId } = await identify(agent.pid);
+    assert.equal(await endLeftovers(agent.pid, runId, { forks, startId }), 2);
     await Promise.all([agent.exited, left.exited]);
     assert.equal(await isRunning(older.pid), true);
   });
 
-  it('is looked for among all processes when the pids may have begun again', async t => {
-    const left = await start(t);
-    const agent = await start(t);
-    const forks = (forksSoFar() ?? 0) - 2 ** 40;
-    assert.equal(await endLeftovers(agent.pid, runId, { forks }), 2);
-    await Promise.all([agent.exited, left.exited]);
+  const highest = () => Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'));
+  for (const [when, forksSince] of [
+    ['more have started than there are pids', () => 2 ** 40],
+    ['the pids above the agent may be used up', (pid: number) => (highest() - pid) / 2 + 1],
+    ['the count of processes is another one now', () => -1_000_000],
+  ] as const) {
+    it(`is looked for among all processes when ${when}`, async t => {
+      const left = await start(t);
+      // A thread of it, and so no leader of a group. Its own number is lower, as if pids had begun again.
+      const agent = left.pid + 1;
+      const forks = (forksSoFar() ?? 0) - forksSince(agent);
+      assert.equal(await endLeftovers(agent, runId, { forks }), 1);
+      await left.exited;
+    });
+  }
+
+  it('is ended by its group where /proc is that of another pid namespace', async t => {
+    const unshare = ['unshare', '--map-root-user', '--fork', '--pid', '--kill-child'];
+    if (!(await canRun([...unshare, 'true']))) {
+      t.skip('No namespace can be made here.');
+      return;
+    }
+    const module = pathToFileURL(
+      path.resolve(import.meta.dirname, '../../src/orchestrator/agents/processTree.ts'),
+    );
+    const script = `
+      import { spawn } from 'node:child_process';
+      import { once } from 'node:events';
+      import { endLeftovers, forksSoFar } from '${module}';
+      const forks = forksSoFar();
+      const agent = spawn('sleep', ['1000'], { detached: true });
+      const exited = once(agent, 'exit');
+      console.log(JSON.stringify([process.pid, await endLeftovers(agent.pid, 'r', { forks }), (await exited)[1]]));
+    `;
+    const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--input-type=module'];
+    const [file = '', ...args] = [...unshare, ...node, '--eval', script];
+    const { stdout } = await promisify(execFile)(file, args, { timeout: 60_000 });
+    assert.deepEqual(JSON.parse(stdout), [1, 1, 'SIGTERM']);
   });
 });
+
+async function canRun([file = '', ...args]: readonly string[]): Promise<boolean> {
+  return promisify(execFile)(file, args).then(
+    () => true,
+    () => false,
+  );
+}
 
 describe('a start that the system refuses', { skip: process.platform === 'win32' }, () => {
   for (const [why, file, args] of [

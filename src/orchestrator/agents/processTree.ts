@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -82,7 +82,10 @@ export async function endLeftovers(
   return before.length;
 }
 
-/** Pids of the group of `pid` and of all that carry the run's marker, without this process and zombies. */
+/**
+ * Pids of the group of `pid` and of all that carry the run's marker, without this process and zombies. A negative one
+ * stands for a whole group, as for `kill`.
+ */
 async function leftovers(tree: Tree): Promise<number[]> {
   const found = process.platform === 'linux' ? linuxProcesses(tree) : await posixProcesses(tree);
   return found.filter(candidate => candidate !== process.pid);
@@ -100,14 +103,18 @@ export function forksSoFar(): number | undefined {
 
 function linuxProcesses(tree: Tree): number[] {
   const { pid: group, runId, since } = tree;
+  if (!isOwnNamespace()) {
+    // Its pids are other processes' here. The marker cannot be looked for; the group is known all the same.
+    return group !== undefined && isGroupThere(group) ? [-group] : [];
+  }
   const marker = `${RUN_MARKER}=${runId}`;
   const buffer = Buffer.allocUnsafe(MAX_STAT_BYTES);
   const names = readdirSync('/proc');
   // Behind the list, so that nothing of it is newer.
-  const { from, to } = pidsSince(tree);
+  const lowest = lowestPid(tree);
   return names.flatMap(name => {
     const pid = Number(name);
-    if (!Number.isInteger(pid) || pid < from || pid > to) {
+    if (!Number.isInteger(pid) || pid < lowest) {
       return [];
     }
     try {
@@ -128,23 +135,41 @@ function linuxProcesses(tree: Tree): number[] {
 }
 
 /**
- * Which pids the processes since the agent's start have: from its own to the newest, as pids go up until the highest is
- * reached. All of them, when they have begun again since then, or it is not known.
+ * Whether `/proc` tells of the pids that this process sees. In a pid namespace whose `/proc` is still the outer one
+ * (`unshare --pid`, some containers) it does not.
  */
-function pidsSince({ forks, pid }: Tree): { readonly from: number; readonly to: number } {
-  const all = { from: 0, to: Number.POSITIVE_INFINITY };
+function isOwnNamespace(): boolean {
+  return unlessUnreadable(() => readlinkSync('/proc/self')) === String(process.pid);
+}
+
+function isGroupThere(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The lowest pid of a process since the agent's start: its own, as pids go up until the highest is reached; 0 where they
+ * may have begun again since then, or nothing is known.
+ *
+ * Each process takes the next free number, so they have not begun again while fewer have started than there is room
+ * above the agent. Half of the room, since numbers in use are left out on the way up. What has started is counted for
+ * the machine, and so never too low for a container, where pids in the agent's own namespaces have a number of ours as
+ * well. The newest pid in `/proc/loadavg` says less: in a container it may be made up, of other numbers, or old (lxcfs). A
+ * counter that has not moved is made up, too (gVisor). Who has the right to choose pids (`ns_last_pid`) could hide, as could
+ * anybody who drops the marker and leaves the group.
+ */
+function lowestPid({ forks, pid }: Tree): number {
   const forksNow = pid === undefined || forks === undefined ? undefined : forksSoFar();
   if (pid === undefined || forks === undefined || forksNow === undefined) {
-    return all;
+    return 0;
   }
-  return (
-    unlessUnreadable(() => {
-      const newest = numberIn('/proc/loadavg', / (\d+)$/m);
-      // Half of them, since those in use are left out on the way up.
-      const isOneRound = forksNow - forks < numberIn('/proc/sys/kernel/pid_max', /^(\d+)$/m) / 2;
-      return isOneRound && newest >= pid ? { from: pid, to: newest } : all;
-    }) ?? all
-  );
+  const started = forksNow - forks;
+  const highest = unlessUnreadable(() => numberIn('/proc/sys/kernel/pid_max', /^(\d+)$/m)) ?? 0;
+  return started > 0 && started < (highest - pid) / 2 ? pid : 0;
 }
 
 /** @returns `Number.NaN`, which compares with nothing, when it is not there */
