@@ -39,8 +39,10 @@ export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefine
  */
 export async function loopToEnd(files: RunFiles): Promise<LivingLoop | undefined> {
   for (const end = Date.now() + PUT_BACK_MS; ; ) {
+    // Asked first: it may be put back in between.
+    const isRemoved = await isStateRemoved(files);
     const loop = await livingLoop(files);
-    if (loop !== undefined || Date.now() > end || !(await isStateRemoved(files))) {
+    if (loop !== undefined || !isRemoved || Date.now() > end) {
       return loop;
     }
     await delay(LOOK_MS);

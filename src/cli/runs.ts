@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { isRunId, type RunFiles, runIds } from '../orchestrator/run/runFiles.ts';
+import { begunRunIds, isRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { print } from './print.ts';
@@ -21,7 +21,7 @@ export function runOption(): Option {
 /** The run that a command is about. */
 export interface ChosenRun {
   readonly runId: string;
-  /** All runs of the folder, oldest first. */
+  /** All runs of the folder that have begun, oldest first. */
   readonly ids: readonly string[];
   /** The newest run, where it has no iterations and an older one was taken in its place. */
   readonly passedOver?: string;
@@ -29,12 +29,12 @@ export interface ChosenRun {
 
 /**
  * The named run, the one that is going on, or the newest; the newest with iterations where that one has none, as after a
- * start that found nothing to do.
+ * run that found no story ready.
  * @throws {UsageError} when there is no run of that id
  * @throws {HumanError} when there has been no run at all
  */
 export async function requireRun(files: RunFiles, named: string | undefined): Promise<ChosenRun> {
-  const ids = await runIds(files);
+  const ids = await begunRunIds(files);
   const newest = ids.at(-1);
   if (newest === undefined) {
     throw new HumanError('No run in this folder yet. Start one with "ralph-fresh run".');

@@ -10,7 +10,7 @@ import { closeDeadRun } from './recovery.ts';
 import { foldRun } from './run/foldRun.ts';
 import { inboxSize } from './run/inbox.ts';
 import { JournalWriter, readJournal } from './run/journal.ts';
-import { isRunId, runIds } from './run/runFiles.ts';
+import { isRunId, newestRunId } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
 import type { RunState } from './run/runState.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
@@ -41,7 +41,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   try {
     await ignoreStateDir(files);
     await requireNoOtherMode(files);
-    const lastRun = (await runIds(files)).at(-1);
+    const lastRun = await newestRunId(files);
     // The one that goes on, too, which need not be the last: a power cut may have taken the lock file.
     const resumed = options.resume ? runId : undefined;
     for (const id of new Set([attempt.lock.died?.runId, lastRun, resumed])) {

@@ -692,6 +692,66 @@ describe('an agent that removes the state (git clean -fdx)', {
   });
 });
 
+test('folders with later names that no loop has begun are not the newest run', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  const { files } = workspace;
+  assert.equal((await workspace.script([['work']], '--max-iterations', '1').finished).code, 1);
+  const [runId = '', ...more] = await workspace.runIds();
+  assert.deepEqual(more, []);
+  const events = await workspace.journal();
+  const [started] = events;
+  const lines = (...of: readonly object[]) =>
+    of.map(event => `${JSON.stringify(event)}\n`).join('');
+  const forged = {
+    '2999-01-01T00-00-00-000-aaaaaa': '',
+    '2999-01-01T00-00-00-000-bbbbbb': 'no event\n',
+    // As another run wrote it.
+    '2999-01-01T00-00-00-000-cccccc': lines(...events),
+    '2999-01-01T00-00-00-000-dddddd': lines(...events.slice(1)),
+    // The line is not whole.
+    '2999-01-01T00-00-00-000-eeeeee': JSON.stringify({
+      ...started,
+      runId: '2999-01-01T00-00-00-000-eeeeee',
+    }),
+  };
+  for (const [id, text] of Object.entries(forged)) {
+    await mkdir(files.runDir(id));
+    await writeFile(files.journalFile(id), text);
+  }
+  const told = async (...args: readonly string[]) =>
+    JSON.parse((await workspace.cli(...args).finished).stdout);
+  assert.equal((await told('status', '--json')).run, runId);
+  assert.equal((await told('receipt', '--json')).run, runId);
+  assert.equal((await workspace.cli('tick', 'US-002').finished).code, 0);
+  assert.equal((await workspace.events('story.ticked', runId)).length, 1);
+  assert.equal((await workspace.cli('untick', 'US-002').finished).code, 0);
+  const goesOn = workspace.script([['work']], '--resume', '--max-iterations', '2');
+  assert.equal((await goesOn.finished).code, 0, (await goesOn.finished).stderr);
+  assert.equal((await workspace.events('run.resumed', runId)).length, 1);
+  for (const [id, text] of Object.entries(forged)) {
+    assert.equal(await readFile(files.journalFile(id), 'utf8'), text);
+  }
+});
+
+test('all ticks before the first run are in one journal, and that is no run', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(3) });
+  for (const id of ['US-001', 'US-002']) {
+    assert.equal((await workspace.cli('tick', id).finished).code, 0);
+  }
+  assert.equal((await workspace.runIds()).length, 1);
+  assert.equal((await workspace.events('story.ticked')).length, 2);
+  assert.match((await workspace.cli('status').finished).stdout, /^No run in this folder yet/);
+  const resumed = await workspace.script([['work']], '--resume').finished;
+  assert.match(resumed.stderr, /no run to resume/);
+  assert.equal((await workspace.script([['work']]).finished).code, 0);
+  assert.equal((await workspace.runIds()).length, 2);
+  const { stories } = JSON.parse((await workspace.cli('stories', '--json').finished).stdout);
+  assert.deepEqual(
+    stories.map(({ state }: { state: string }) => state),
+    ['done', 'done', 'claimed'],
+  );
+});
+
 const canLink = { skip: process.platform === 'win32' && 'links need rights there' };
 
 describe('old runs', canLink, () => {

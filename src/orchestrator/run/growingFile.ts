@@ -4,6 +4,33 @@ import { openPlainFile } from './plainFile.ts';
 /** Longest line that is kept whole, in UTF-16 units; our own writers stay below. */
 export const MAX_LINE = 1_000_000;
 const CHUNK_BYTES = 1 << 16;
+/** The first line of a journal mostly fits. */
+const HEAD_BYTES = 1 << 12;
+
+/** @returns the first whole line of a plain file; `undefined` when there is none, or it is longer than {@link MAX_LINE} */
+export async function readFirstLine(file: string): Promise<string | undefined> {
+  const handle = await openPlainFile(file);
+  if (handle === undefined) {
+    return undefined;
+  }
+  try {
+    const splitter = new LineSplitter(MAX_LINE);
+    const buffer = Buffer.alloc(HEAD_BYTES);
+    for (let position = 0; position < MAX_LINE; ) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+      if (bytesRead === 0) {
+        return undefined;
+      }
+      for (const line of splitter.push(buffer.subarray(0, bytesRead))) {
+        return line.text;
+      }
+      position += bytesRead;
+    }
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+}
 
 /** Reads the lines of a file that others append to. */
 export class GrowingFile {

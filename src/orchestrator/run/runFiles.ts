@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { parseRunEvent } from './events.ts';
+import { readFirstLine } from './growingFile.ts';
 
 /** Names every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
 export class RunFiles {
@@ -81,14 +83,36 @@ export function isRunId(value: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/.test(value);
 }
 
-/** @returns the id of the newest run of the workspace; `undefined` before the first */
+/** @returns the id of the newest run of the workspace that has begun; `undefined` before the first */
 export async function newestRunId(files: RunFiles): Promise<string | undefined> {
-  return (await runIds(files)).at(-1);
+  for (const runId of (await runIds(files)).toReversed()) {
+    if (await hasBegun(files, runId)) {
+      return runId;
+    }
+  }
+  return undefined;
+}
+
+/** As {@link runIds}, of those that have begun. */
+export async function begunRunIds(files: RunFiles): Promise<string[]> {
+  const ids = await runIds(files);
+  const begun = await Promise.all(ids.map(runId => hasBegun(files, runId)));
+  return ids.filter((_, index) => begun[index]);
+}
+
+/**
+ * Whether a journal begins as that of a loop does. Others have come to no run, hold ticks from before the first one, or
+ * were put there by an agent or a repository, and a later name must not make them the newest run. It is no proof:
+ * who can write there can write the first line, too.
+ */
+async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
+  const first = parseRunEvent((await readFirstLine(files.journalFile(runId))) ?? '');
+  return first?.type === 'run.started' && first.runId === runId;
 }
 
 /**
  * A folder without a journal is a run that is just being started, or could not be.
- * @returns the ids of all runs of the workspace, oldest first (ids sort by time)
+ * @returns the ids of all journals of the workspace, oldest first (ids sort by time)
  */
 export async function runIds(files: RunFiles): Promise<string[]> {
   try {
