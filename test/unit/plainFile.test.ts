@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import fsPromises, { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -218,6 +218,31 @@ describe('the state file', () => {
 describe('git', { skip: noLinks }, () => {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: files.workspace, encoding: 'utf8' });
+
+  it('removes what a start that was killed has left half made, and nothing else', async () => {
+    await gitRepo(files.workspace);
+    const info = path.join(files.workspace, '.git', 'info');
+    await mkdir(info, { recursive: true });
+    await mkdir(files.stateDir, { recursive: true });
+    // Nobody has this pid any more.
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    const made = (name: string, maker: number | undefined) => `${name}.${maker}-0123456789ab.tmp`;
+    const left = [
+      path.join(info, made('exclude', pid)),
+      path.join(files.stateDir, made('.gitignore', pid)),
+    ];
+    const kept = [
+      path.join(info, made('exclude', process.pid)),
+      path.join(info, made('attributes', pid)),
+      path.join(info, `exclude.${pid}-mine.tmp`),
+    ];
+    await Promise.all([...left, ...kept].map(file => writeFile(file, '')));
+    await ignoreStateDir(files);
+    assert.deepEqual(
+      [...left, ...kept].map(file => existsSync(file)),
+      [false, false, true, true, true],
+    );
+  });
 
   it('does not see the state, even when the .gitignore is gone', async () => {
     await gitRepo(temp.path);

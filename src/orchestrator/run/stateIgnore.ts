@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { PLAIN, readPlainFile, requirePlainFolders } from './plainFile.ts';
+import { isRunning } from './processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
 
 const IGNORE_ALL = '*\n';
 /** Larger ones are no lists of a person's patterns, or of git's. */
 const MAX_BYTES = 1024 * 1024;
+/** Behind the name of a file that is being made: the pid of its maker. */
+const MADE = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
 /** What file systems without hard links answer. */
 const NO_LINKS: ReadonlySet<string> = new Set([
   'EPERM',
@@ -97,6 +100,7 @@ async function addLine(file: string, line: string): Promise<void> {
  * @returns false when there is something at this place, also a link that leads nowhere
  */
 async function createOnce(file: string, text: string): Promise<boolean> {
+  await removeHalfMade(file);
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
     return false;
   }
@@ -107,6 +111,17 @@ async function createOnce(file: string, text: string): Promise<boolean> {
     return await putInPlace(made, file);
   } finally {
     await rm(made, { force: true });
+  }
+}
+
+/** Removes what {@link createOnce} leaves beside the file when it is killed. */
+async function removeHalfMade(file: string): Promise<void> {
+  const { base, dir } = path.parse(file);
+  for (const name of await readdir(dir)) {
+    const pid = name.startsWith(`${base}.`) && MADE.exec(name.slice(base.length))?.[1];
+    if (pid && !(await isRunning({ pid: Number(pid) }))) {
+      await rm(path.join(dir, name), { force: true });
+    }
   }
 }
 
