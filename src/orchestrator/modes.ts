@@ -3,31 +3,13 @@ import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from './humanError.ts';
 import { readPlainFileNow } from './run/plainFile.ts';
-import { RunFiles } from './run/runFiles.ts';
+import type { RunFiles } from './run/runFiles.ts';
 import { say } from './say.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
 const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
 
 const MAX_STATE_BYTES = 64 * 1024;
-
-/** A mode that can be asked about; `ralph-fresh` is this program's own. */
-export type ModeName = (typeof OTHER_MODES)[number] | 'ralph-fresh';
-
-/**
- * Whether a mode is active in a folder, by its state file: `active: true`, and, where the file names the
- * process, that process lives (one that was killed could not say that it ended).
- */
-export async function isModeActive(mode: ModeName, workspace: string): Promise<boolean> {
-  const files = new RunFiles(workspace);
-  for (const file of stateFilesOf(mode, files)) {
-    const state = readState(file);
-    if (state?.active === true && (mode !== 'ralph-fresh' || isAlive(state.pid))) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /** @returns another mode that works in this folder, and the file that says so */
 export async function activeOtherMode(
@@ -61,17 +43,12 @@ export async function requireNoOtherMode(files: RunFiles): Promise<void> {
 }
 
 /** Older versions of oh-my-claudecode keep the state of `ralph` one folder up. */
-function stateFilesOf(mode: ModeName, files: RunFiles): string[] {
+function stateFilesOf(mode: (typeof OTHER_MODES)[number], files: RunFiles): string[] {
   const name = `${mode}-state.json`;
-  return mode === 'ralph-fresh'
-    ? [files.stateFile]
-    : [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];
+  return [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];
 }
 
-const stateSchema = z.looseObject({
-  active: z.unknown().optional(),
-  pid: z.number().int().positive().optional().catch(undefined),
-});
+const stateSchema = z.looseObject({ active: z.unknown().optional() });
 
 function readState(file: string): z.infer<typeof stateSchema> | undefined {
   // There is none as a rule, and this is asked for ten files between any two iterations.
@@ -86,18 +63,5 @@ function readState(file: string): z.infer<typeof stateSchema> | undefined {
       return undefined;
     }
     throw error;
-  }
-}
-
-/** Without a process id the file's own word counts. */
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) {
-    return true;
-  }
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { editStoryOrder, moveStory } from '../../src/orchestrator/stories/edit.ts';
+import { moveStory } from '../../src/orchestrator/stories/edit.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import {
@@ -13,6 +12,7 @@ import {
   movedOrder,
   prioritiesFor,
 } from '../../src/orchestrator/stories/workOrder.ts';
+import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { aStory } from '../support/storyList.ts';
 
 type Side = 'before' | 'after';
@@ -27,14 +27,34 @@ function titles(text: string, file?: string): string[] {
   return inWorkOrder(storiesOf(text, file)).map(({ title }) => title);
 }
 
-/** Moves the story with one title beside the one with another. */
-function move(text: string, title: string, side: Side, target: string, file?: string): string {
+let folder: TempDir;
+before(async () => {
+  folder = await tempDir('ralph-fresh-order-');
+});
+after(() => folder.remove());
+
+/** Moves the story with one title beside the one with another, in a file of this text. @returns the text then */
+async function move(
+  text: string,
+  title: string,
+  side: Side,
+  target: string,
+  name = 'prd.json',
+): Promise<string> {
   const at = (wanted: string) => {
-    const story = storiesOf(text, file).find(other => other.title === wanted);
+    const story = storiesOf(text, name).find(other => other.title === wanted);
     assert.ok(story, wanted);
     return { id: story.id, position: story.position };
   };
-  return editStoryOrder(text, at(title), at(target), side, file);
+  const file = path.join(folder.path, name);
+  await writeFile(file, text);
+  try {
+    await moveStory(file, at(title), at(target), side);
+  } catch (error) {
+    assert.equal(await readFile(file, 'utf8'), text);
+    throw error;
+  }
+  return readFile(file, 'utf8');
 }
 
 function prd(...priorities: (number | string | undefined)[]): string {
@@ -53,7 +73,7 @@ function priorities(text: string): unknown[] {
 }
 
 describe('a story with numbered priorities', () => {
-  test('gets the one number that puts it there', () => {
+  test('gets the one number that puts it there', async () => {
     for (const [title, side, target, expected, order] of [
       ['E', 'before', 'B', [1, 2, 3, 4, 1], 'AEBCD'],
       ['E', 'before', 'A', [1, 2, 3, 4, 0], 'EABCD'],
@@ -62,7 +82,7 @@ describe('a story with numbered priorities', () => {
       ['B', 'before', 'A', [1, 0, 3, 4, 5], 'BACDE'],
     ] as const) {
       const text = prd(1, 2, 3, 4, 5);
-      const moved = move(text, title, side, target);
+      const moved = await move(text, title, side, target);
       assert.equal(titles(moved).join(''), order);
       const changed = priorities(moved).filter((value, i) => value !== priorities(text)[i]);
       assert.equal(changed.length, 1, `${title} ${side} ${target}: ${priorities(moved)}`);
@@ -70,68 +90,68 @@ describe('a story with numbered priorities', () => {
     }
   });
 
-  test('others follow only where there is no room, and never below zero', () => {
-    const moved = move(prd(0, 1, 2), 'C', 'before', 'A');
+  test('others follow only where there is no room, and never below zero', async () => {
+    const moved = await move(prd(0, 1, 2), 'C', 'before', 'A');
     assert.equal(titles(moved).join(''), 'CAB');
     assert.ok(priorities(moved).every(value => Number(value) >= 0));
     assert.deepEqual(priorities(moved)[2], 0);
   });
 
-  test('gets a number where it has none', () => {
-    const moved = move(prd(1, undefined, undefined), 'C', 'before', 'A');
+  test('gets a number where it has none', async () => {
+    const moved = await move(prd(1, undefined, undefined), 'C', 'before', 'A');
     assert.equal(titles(moved).join(''), 'CAB');
     assert.deepEqual(priorities(moved), [1, undefined, 0]);
   });
 
-  test('all else stays byte for byte', () => {
+  test('all else stays byte for byte', async () => {
     const text = prd(1, 2, 3).replaceAll('\n', '\r\n').replace('"title": "B"', '"title" :  "B"');
-    const moved = move(text, 'C', 'before', 'B');
+    const moved = await move(text, 'C', 'before', 'B');
     assert.equal(moved, text.replace('"priority": 3', '"priority": 1'));
   });
 });
 
 describe('a story whose priority is a word', () => {
-  test('gets the word of the other one, and its place in the file only when that is needed', () => {
+  test('gets the word of the other one, and its place in the file only when that is needed', async () => {
     const text = prd('high', 'high', 'low', 'low');
     assert.deepEqual(
-      move(text, 'D', 'before', 'C'),
+      await move(text, 'D', 'before', 'C'),
       // Nothing but the place: both are low.
       text.replace(/( {4}\{\n {6}"id": "S3"[^}]+\}),\n( {4}\{\n {6}"id": "S4"[^}]+\})/, '$2,\n$1'),
     );
-    const moved = move(text, 'C', 'after', 'B');
+    const moved = await move(text, 'C', 'after', 'B');
     assert.equal(titles(moved).join(''), 'ABCD');
     assert.deepEqual(priorities(moved), ['high', 'high', 'high', 'low']);
   });
 });
 
 describe('a story in a file without priorities', () => {
-  test('JSON: its text moves, and nothing else', () => {
+  test('JSON: its text moves, and nothing else', async () => {
     const text =
       '[ {"id":"1","title":"A","passes":false},\n\n  {"id":"2", "title":"B"} , {"id":"3","title":"C"}]';
     assert.equal(
-      move(text, 'C', 'before', 'A'),
+      await move(text, 'C', 'before', 'A'),
       '[ {"id":"3","title":"C"},\n\n  {"id":"1","title":"A","passes":false} , {"id":"2", "title":"B"}]',
     );
   });
 
-  test('Markdown: with what belongs to it, also at the end of a file without a line end', () => {
+  test('Markdown: with what belongs to it, also at the end of a file without a line end', async () => {
     const plan = '# Plan\n\n## One\n- [ ] A\n  more of A\n  - [ ] A1\n\n- [x] B\n\n## Two\n- [ ] C';
     assert.equal(
-      move(plan, 'B', 'before', 'A', 'plan.md'),
+      await move(plan, 'B', 'before', 'A', 'plan.md'),
       '# Plan\n\n## One\n- [x] B\n\n- [ ] A\n  more of A\n  - [ ] A1\n\n## Two\n- [ ] C',
     );
     assert.equal(
-      move(plan, 'C', 'before', 'A', 'plan.md'),
+      await move(plan, 'C', 'before', 'A', 'plan.md'),
       '# Plan\n\n## One\n- [ ] C\n- [ ] A\n  more of A\n  - [ ] A1\n\n- [x] B\n\n## Two',
     );
     assert.equal(
-      move(plan, 'A', 'after', 'C', 'plan.md'),
+      await move(plan, 'A', 'after', 'C', 'plan.md'),
       '# Plan\n\n## One\n\n- [x] B\n\n## Two\n- [ ] C\n- [ ] A\n  more of A\n  - [ ] A1',
     );
-    assert.throws(() => move(plan, 'A1', 'before', 'B', 'plan.md'), HumanError);
+    await assert.rejects(move(plan, 'A1', 'before', 'B', 'plan.md'), HumanError);
   });
 
-  test('YAML: with its comments, within its phase', () => {
+  test('YAML: with its comments, within its phase', async () => {
     const yaml = [
       'phases:',
       '  - name: One',
@@ -148,7 +168,7 @@ describe('a story in a file without priorities', () => {
       '',
     ].join('\n');
     assert.equal(
-      move(yaml, 'B', 'before', 'A', 'o.yaml'),
+      await move(yaml, 'B', 'before', 'A', 'o.yaml'),
       [
         'phases:',
         '  - name: One',
@@ -165,15 +185,18 @@ describe('a story in a file without priorities', () => {
         '',
       ].join('\n'),
     );
-    assert.match(move(yaml, 'D', 'before', 'C', 'o.yaml'), /\[\{ id: d, name: D \}, \{ id: c/);
-    assert.throws(() => move(yaml, 'D', 'before', 'A', 'o.yaml'), /different phases/);
+    assert.match(
+      await move(yaml, 'D', 'before', 'C', 'o.yaml'),
+      /\[\{ id: d, name: D \}, \{ id: c/,
+    );
+    await assert.rejects(move(yaml, 'D', 'before', 'A', 'o.yaml'), /different phases/);
   });
 
-  test('Beads: with the class of the other one', () => {
+  test('Beads: with the class of the other one', async () => {
     const lines = ['A', 'B', 'C'].map(
       (title, i) => `{"id":"bd-${i}","title":"${title}","status":"open","priority":${i}}`,
     );
-    const moved = move(`${lines.join('\n')}\n`, 'C', 'before', 'B', 'issues.jsonl');
+    const moved = await move(`${lines.join('\n')}\n`, 'C', 'before', 'B', 'issues.jsonl');
     assert.deepEqual(moved.trimEnd().split('\n'), [
       lines[0],
       lines[2]?.replace('"priority":2', '"priority":1'),
@@ -181,9 +204,9 @@ describe('a story in a file without priorities', () => {
     ]);
   });
 
-  test('between groups it says what to do instead', () => {
+  test('between groups it says what to do instead', async () => {
     const text = '[{"id":"1","title":"A","epic":"x"},{"id":"2","title":"B","epic":"y"}]';
-    assert.throws(() => move(text, 'B', 'before', 'A'), /different groups/);
+    await assert.rejects(move(text, 'B', 'before', 'A'), /different groups/);
   });
 });
 
@@ -218,20 +241,20 @@ describe('any order', () => {
     );
   });
 
-  test('in a file: every story says what it said, and only priorities change', () => {
-    fc.assert(
-      fc.property(
+  test('in a file: every story says what it said, and only priorities change', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(fc.oneof(rank, fc.constantFrom('high', 'P2')), { minLength: 2, maxLength: 6 }),
         fc.nat(),
         fc.nat(),
         fc.constantFrom<Side>('before', 'after'),
         fc.constantFrom('', '  ', '\t'),
-        (ranks, a, b, side, indent) => {
+        async (ranks, a, b, side, indent) => {
           const text = JSON.stringify(JSON.parse(prd(...ranks)), null, indent);
           const order = titles(text);
           const [title, target] = [order[a % order.length], order[b % order.length]];
           fc.pre(title !== undefined && target !== undefined && title !== target);
-          const moved = move(text, title, side, target);
+          const moved = await move(text, title, side, target);
           const wanted = order.filter(one => one !== title);
           wanted.splice(wanted.indexOf(target) + (side === 'after' ? 1 : 0), 0, title);
           assert.deepEqual(titles(moved), wanted);
@@ -256,24 +279,19 @@ describe('any order', () => {
 
 describe('the file', () => {
   test('is left alone when it is another one than was shown', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-order-'));
-    try {
-      const file = path.join(folder, 'prd.json');
-      const text = prd(1, 2);
-      await writeFile(file, text);
-      const { hash } = parseStoryFile(file, text);
-      await writeFile(file, text.replace('"A"', '"Z"'));
-      await assert.rejects(
-        moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash }),
-        /changed meanwhile/,
-      );
-      assert.equal(await readFile(file, 'utf8'), text.replace('"A"', '"Z"'));
-      await writeFile(file, text);
-      await moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash });
-      assert.deepEqual(titles(await readFile(file, 'utf8')), ['B', 'A']);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const file = path.join(folder.path, 'prd.json');
+    const text = prd(1, 2);
+    await writeFile(file, text);
+    const { hash } = parseStoryFile(file, text);
+    await writeFile(file, text.replace('"A"', '"Z"'));
+    await assert.rejects(
+      moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash }),
+      /changed meanwhile/,
+    );
+    assert.equal(await readFile(file, 'utf8'), text.replace('"A"', '"Z"'));
+    await writeFile(file, text);
+    await moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash });
+    assert.deepEqual(titles(await readFile(file, 'utf8')), ['B', 'A']);
   });
 });
 

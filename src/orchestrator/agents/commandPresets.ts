@@ -4,10 +4,6 @@ import type { CommandOptions } from './command.ts';
 export const COMMAND_PRESETS = ['codex', 'gemini', 'amp', 'opencode'] as const;
 export type CommandPreset = (typeof COMMAND_PRESETS)[number];
 
-export function isCommandPreset(name: string): name is CommandPreset {
-  return (COMMAND_PRESETS as readonly string[]).includes(name);
-}
-
 interface Preset {
   /** May edit files of the workspace where the program has such a grade; asks nobody. */
   readonly args: readonly string[];

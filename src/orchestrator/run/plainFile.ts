@@ -198,14 +198,6 @@ export function requirePlainState(files: RunFiles, runId?: string): void {
 }
 
 /**
- * Makes sure that the folder of an iteration, and all above it up to `.omc`, leads nowhere else.
- * @throws {HumanError} naming the link
- */
-export function requirePlainDir(files: RunFiles, runId: string, iteration: number): void {
-  requirePlainFolders(files.iterationDir(runId, iteration));
-}
-
-/**
  * Looks at `.omc`, the last one when several are on the way, and at every folder from there down to `dir`.
  * @throws {HumanError} naming the link
  */

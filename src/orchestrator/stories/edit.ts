@@ -113,17 +113,6 @@ export async function moveStory(
   return { changed, hash: createHash('sha256').update(after).digest('hex') };
 }
 
-/** The edit of `moveStory` on a text. Pure: returns the new text. @param path tells the format */
-export function editStoryOrder(
-  text: string,
-  selector: StorySelector,
-  target: StorySelector,
-  side: Side,
-  path = 'prd.json',
-): string {
-  return moveParsed(parseStoryText(path, text), selector, target, side);
-}
-
 function moveParsed(
   parsed: ParsedStoryFile,
   selector: StorySelector,
