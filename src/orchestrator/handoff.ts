@@ -105,6 +105,7 @@ export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff):
   return Buffer.byteLength(text);
 }
 
+/** Removes the handoff; none there is fine. */
 export async function clearHandoff(files: RunFiles): Promise<void> {
   await rm(files.handoffFile, { force: true });
 }

@@ -290,6 +290,7 @@ export class RunContext {
   }
 }
 
+/** What a run works on: a plan before all else, then its story file, else the task alone. */
 export function modeOf({ planDir, storyFile }: RunOptions): RunMode {
   return planDir !== undefined ? 'plan' : storyFile === undefined ? 'freeForm' : 'stories';
 }
@@ -315,6 +316,7 @@ export function progressFileOf({ files, planDir, storyFile }: RunOptions): strin
   return path.join(dir, 'progress.txt');
 }
 
+/** A path as journals and prompts name it: relative to the workspace, with forward slashes on every system. */
 export function relativePath(workspace: string, file: string): string {
   return path.relative(workspace, file).split(path.sep).join('/');
 }

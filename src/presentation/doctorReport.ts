@@ -21,6 +21,7 @@ export interface DoctorData {
   readonly checks: readonly Finding[];
 }
 
+/** The data of `doctor --json`; `ok` when no finding is an error, whatever there is of warnings. */
 export function doctorData(checks: readonly Finding[]): DoctorData {
   return { ok: checks.every(({ level }) => level !== 'error'), checks };
 }

@@ -39,6 +39,7 @@ export function items(
   ];
 }
 
+/** The first line that says something, of whichever length; '' when none does. */
 export function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }

@@ -62,9 +62,12 @@ function refSchema<T>(schema: z.ZodType<T>): z.ZodType<T> {
 /** @returns `undefined` when the argument names none, as from the palette */
 export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
   storySchema().safeParse(argument).data;
+/** As {@link parseStoryRef}, of an iteration. */
 export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
   iterationSchema().safeParse(argument).data;
+/** As {@link parseStoryRef}, of a run. */
 export const parseRunRef = (argument: unknown): RunRef | undefined =>
   runSchema().safeParse(argument).data;
+/** As {@link parseStoryRef}, of a commit. */
 export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
   commitSchema().safeParse(argument).data;

@@ -63,6 +63,7 @@ export function folderChoice(
   `;
 }
 
+/** What a person can do now, as buttons; one whose answer has not come yet cannot be pressed again. */
 export function actionButtons(
   actions: readonly ShownAction[],
   strings: ProgressStrings,

@@ -12,6 +12,7 @@ declare function acquireVsCodeApi(): VsCodeApi;
 // It can be acquired once only, so it is, here.
 const api = acquireVsCodeApi();
 
+/** Sends a message to the extension, which looks at its shape again; there is no answer but a new state. */
 export function post(message: FromPage): void {
   api.postMessage(message);
 }
@@ -25,10 +26,12 @@ export interface PageState {
   readonly draft?: { readonly question: string; readonly text: string } | undefined;
 }
 
+/** Keeps how the page is arranged, over hiding and reloading; what is not named stays as it was. */
 export function savePageState(changed: Partial<PageState>): void {
   api.setState({ ...savedPageState(), ...changed });
 }
 
+/** What was kept of the page; of what is missing or of another shape, the beginning. */
 export function savedPageState(): PageState {
   // An older or newer version of the page may have saved it.
   const saved = record(api.getState());

@@ -36,18 +36,25 @@ export function indented(block: string): string {
   return block.replaceAll('\n', '\n  ');
 }
 
+/**
+ * A part of the prompt with its heading.
+ * @param body goes in as it is: what others wrote must be made harmless before (foreignText.ts)
+ */
 export function section(title: string, body: string): string {
   return `## ${title}\n${body}`;
 }
 
+/** Steps as a list of Markdown; each must be one line. */
 export function numbered(steps: readonly string[]): string {
   return steps.map((step, i) => `${i + 1}. ${step}`).join('\n');
 }
 
+/** Lines as a list of Markdown; each must be one line. '' for none, see {@link bulletsOrNone}. */
 export function bullets(lines: readonly string[]): string {
   return lines.map(line => `- ${line}`).join('\n');
 }
 
+/** As {@link bullets}, and says so where there are none. */
 export function bulletsOrNone(lines: readonly string[]): string {
   return lines.length === 0 ? '- none yet' : bullets(lines);
 }

@@ -28,6 +28,7 @@ let bootId: string | undefined;
 /** Pids whose start was compared, and when; by pid and start. */
 const confirmed = new Map<string, number>();
 
+/** The process with this pid now; without its start where there is none, or the system could not be asked. */
 export async function identify(pid: number): Promise<ProcessIdentity> {
   const answer = await ask(pid);
   return answer.kind === 'running' ? { pid, startId: answer.startId } : { pid };

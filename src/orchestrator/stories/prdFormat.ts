@@ -109,6 +109,7 @@ export interface StoryArray {
   readonly entries: readonly unknown[];
 }
 
+/** Whether it is an object of JSON, and so may be a story: no list, no null. */
 export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -239,10 +240,15 @@ export function isDone(entry: Entry): boolean {
   return key === 'status' ? isDoneWord(entry.status) : entry[key] === true;
 }
 
+/** Whether a `status` is one of the words that say done, in any case and with blanks around it. */
 export function isDoneWord(status: unknown): boolean {
   return typeof status === 'string' && DONE_WORDS.has(status.trim().toLowerCase());
 }
 
+/**
+ * Reads a priority as a number, the lower the sooner: numbers, numerals, and words such as `high` or `P1`.
+ * @returns `undefined` for what says no order
+ */
 export function readPriority(value: unknown): number | undefined {
   if (typeof value === 'number') {
     return Number.isFinite(value) ? value : undefined;
@@ -282,6 +288,7 @@ export function dependencyId(value: unknown): string | undefined {
   return id === undefined || id.trim() === '' ? undefined : id;
 }
 
+/** The acceptance criteria by the first of the known keys that has any; what is no criterion is left out. */
 export function readCriteria(entry: Entry): readonly Criterion[] {
   for (const key of CRITERIA_KEYS) {
     const value = entry[key];
@@ -317,6 +324,9 @@ function readCriterion(value: unknown): Criterion | undefined {
   return told || done ? { text, done } : { text };
 }
 
+/**
+ * The first of these keys that has a text, or a number as a text; it is given as it is written, and never blank.
+ */
 export function firstText(entry: Entry, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = asText(entry[key]);

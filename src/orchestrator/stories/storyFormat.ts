@@ -32,6 +32,7 @@ export interface StoryFormat {
   readonly read: (text: string, lines: TextLines) => StoryText | StoryProblem;
 }
 
+/** Tells what a format has read from the problem that kept it from reading. */
 export function isStoryText(result: StoryText | StoryProblem): result is StoryText {
   return 'stories' in result;
 }

@@ -65,6 +65,10 @@ function* unknownDependencies(
   }
 }
 
+/**
+ * For reader and editor, which find it each in their own way.
+ * @param unknown ids that a story waits for; five are named
+ */
 export function unknownDependencyMessage(id: string, unknown: readonly string[]): string {
   return say(
     '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',

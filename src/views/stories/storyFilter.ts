@@ -20,10 +20,15 @@ export const NO_FILTER: StoryFilter = { states: new Set(), text: '' };
 
 const keptSchema = once(() => z.object({ states: z.array(z.string()), text: z.string() }));
 
+/** Whether the filter can leave stories out at all: blanks cannot. */
 export function isFiltering({ states, text }: StoryFilter): boolean {
   return states.size > 0 || text.trim() !== '';
 }
 
+/**
+ * Whether a story is shown: its state is among the chosen ones, or none is chosen, and its id and title have all the
+ * words, in any case and order.
+ */
 export function matchesFilter(filter: StoryFilter, story: Story, state: StoryState): boolean {
   if (filter.states.size > 0 && !filter.states.has(state.kind)) {
     return false;

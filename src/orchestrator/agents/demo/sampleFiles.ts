@@ -98,6 +98,10 @@ function addPatterns(lines: string[], patterns: readonly string[]): void {
   lines.splice(end, 0, ...(end === heading + 1 ? ['', ...fresh] : fresh));
 }
 
+/**
+ * @returns `undefined` when there is no such file
+ * @throws the system's error for all else
+ */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
