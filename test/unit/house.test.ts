@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
@@ -272,4 +273,64 @@ test('no text and no document names a command of ralph-fresh that does not exist
       .map(name => `${file} names ${name}`),
   );
   assert.deepEqual(unknown, []);
+});
+
+describe('the code map', () => {
+  /** Folders of `src` that the map in docs/ARCHITECTURE.md names, each with the files that are named in it. */
+  async function readMap(): Promise<Map<string, Set<string>>> {
+    const [, block = ''] = (await read('docs/ARCHITECTURE.md')).split('```');
+    const named = new Map([['', new Set<string>()]]);
+    const within: string[] = [];
+    const lines = block.slice(block.indexOf('src/\n') + 'src/\n'.length).split('\n');
+    // Other folders of the repository are not indented.
+    const end = lines.findIndex(line => /^\S/.test(line));
+    for (const line of lines.slice(0, end).filter(line => line !== '')) {
+      const [, indent = '', head] = /^( *)(?:(\w+)\/(?=\s|$))?/.exec(line) ?? [];
+      within.splice(indent.length / 2 - 1);
+      if (head !== undefined) {
+        within.push(head);
+      }
+      const folder = within.join('/');
+      const files = named.get(folder) ?? new Set<string>();
+      named.set(folder, files);
+      const rest = head === undefined ? line : line.trimStart().slice(head.length + 1);
+      for (const [, beside] of rest.matchAll(/(?<=\s)(\w+)\/(?=\s|$)/g)) {
+        const place = head === undefined ? folder : within.slice(0, -1).join('/');
+        const there = [path.posix.join(place, beside ?? ''), path.posix.join(folder, beside ?? '')];
+        named.set(
+          there.find(dir => existsSync(path.join(src, dir))) ?? (there[0] as string),
+          new Set(),
+        );
+      }
+      for (const [, file = ''] of rest.matchAll(/(?<=\s)(\w+\.ts)\b/g)) {
+        files.add(file);
+      }
+    }
+    return named;
+  }
+
+  test('names every folder, and of a folder whose files it names all of them; all it names is there', async () => {
+    const named = await readMap();
+    const files = await sources('');
+    const folders = new Set(
+      files.map(file => path.posix.dirname(file)).map(dir => (dir === '.' ? '' : dir)),
+    );
+    // What the demo agent writes is text to us, and the map says where it is.
+    named.delete('orchestrator/agents/demo/work');
+    assert.deepEqual([...named.keys()].sort(), [...folders].sort());
+    const told: string[] = [];
+    for (const [folder, inMap] of named) {
+      const inFolder = files
+        .filter(
+          file => (path.posix.dirname(file) === '.' ? '' : path.posix.dirname(file)) === folder,
+        )
+        .map(file => path.posix.basename(file));
+      const gone = [...inMap].filter(file => !inFolder.includes(file));
+      // The map tells of all these in one line.
+      const missing = inFolder.filter(file => !inMap.has(file) && !file.endsWith('OnDemand.ts'));
+      told.push(...gone.map(file => `${folder}/${file} is not there`));
+      told.push(...(inMap.size === 0 ? [] : missing).map(file => `${folder}/${file} is not named`));
+    }
+    assert.deepEqual(told, []);
+  });
 });
