@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { onExit } from 'signal-exit';
 import type { AgentCommand } from './agent.ts';
+import { treeOptions } from './treeOptions.ts';
 
 /** An agent's process, and all that it starts. */
 export interface AgentTree {
@@ -123,18 +124,8 @@ async function startOnWindows(
 ): Promise<AgentTree | NotStarted> {
   const { execa } = await import('execa');
   const subprocess = execa(file, [...args], {
-    cwd,
-    env,
-    extendEnv: false,
+    ...treeOptions({ cwd, env, killGraceMs }),
     input: stdin,
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    encoding: 'buffer',
-    reject: false,
-    killDescendants: true,
-    forceKillAfterDelay: killGraceMs,
-    windowsHide: true,
   });
   const { pid } = subprocess;
   if (pid === undefined) {

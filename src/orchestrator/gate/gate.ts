@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { endLeftovers, RUN_MARKER } from '../agents/processTree.ts';
+import { treeOptions } from '../agents/treeOptions.ts';
 import { requirePlainFolders } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import { CheckOutput } from './checkOutput.ts';
@@ -199,23 +200,17 @@ function startShell(execa: typeof import('execa').execa, command: string, option
   );
   // Two pipes would lose the order of what is written to them; cmd.exe has no way to say it for a whole line.
   return execa(isWindows ? command : `exec 2>&1; ${command}`, {
+    ...treeOptions({
+      cwd: options.cwd,
+      env: {
+        // Test runners watch for changes, and installers ask questions, unless they are told that nobody is there.
+        ...(hasCi ? {} : { CI: '1' }),
+        ...options.env,
+        [RUN_MARKER]: options.runId,
+      },
+      killGraceMs: KILL_GRACE_MS,
+    }),
     shell: true,
-    cwd: options.cwd,
-    env: {
-      // Test runners watch for changes, and installers ask questions, unless they are told that nobody is there.
-      ...(hasCi ? {} : { CI: '1' }),
-      ...options.env,
-      [RUN_MARKER]: options.runId,
-    },
-    extendEnv: false,
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    encoding: 'buffer',
-    reject: false,
-    killDescendants: true,
-    forceKillAfterDelay: KILL_GRACE_MS,
-    windowsHide: true,
   });
 }
