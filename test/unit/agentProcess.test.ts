@@ -3,9 +3,8 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
@@ -181,6 +180,11 @@ describe('what an agent prints', { timeout: 120_000, skip: process.platform === 
 
 describe('what an agent leaves running', { skip: process.platform !== 'linux' }, () => {
   const runId = `leftovers-${process.pid}`;
+  let home: TempDir;
+  before(async () => {
+    home = await tempDir('leftovers-');
+  });
+  after(() => home.remove());
 
   /** A process of its own session with the run's marker, once it runs. */
   async function start(t: TestContext): Promise<{ pid: number; exited: Promise<unknown> }> {
@@ -190,7 +194,7 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
       {
         detached: true,
         stdio: ['ignore', 'pipe', 'ignore'],
-        env: { ...cleanEnv({ home: tmpdir() }), [RUN_MARKER]: runId },
+        env: { ...cleanEnv({ home: home.path }), [RUN_MARKER]: runId },
       },
     );
     t.after(() => child.kill('SIGKILL'));
@@ -265,9 +269,10 @@ describe('a start that the system refuses', { skip: process.platform === 'win32'
     ['an argument is too long', process.execPath, ['x'.repeat(1 << 22)]],
   ] as const) {
     it(`is told: ${why}`, async () => {
+      await using home = await tempDir('refused-start-');
       const start = await startAgentTree(
-        { file, args, stdin: '', env: cleanEnv({ home: tmpdir() }) },
-        { cwd: tmpdir(), env: {}, killGraceMs: 1_000 },
+        { file, args, stdin: '', env: cleanEnv({ home: home.path }) },
+        { cwd: home.path, env: {}, killGraceMs: 1_000 },
       );
       assert.ok(!isStarted(start));
       assert.match(start.problem, /ENOENT|E2BIG/);

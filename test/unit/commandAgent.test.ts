@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
@@ -26,13 +25,10 @@ function argsFor(
 }
 
 describe('the environment', () => {
-  const env = {
-    ...cleanEnv({ home: tmpdir() }),
-    ANTHROPIC_API_KEY: 'k',
-    ANTHROPIC_AUTH_TOKEN: 't',
-  };
-
   it('has the API keys, unless they are to be removed', async () => {
+    await using home = await tempDir('command-agent-');
+    const keys = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_AUTH_TOKEN: 't' };
+    const env = cleanEnv({ home: home.path, extra: keys });
     const environment = async (removeApiKey: boolean) => {
       const agent = commandAgent({ command: 'git', args: [], promptVia: 'stdin', removeApiKey });
       return (await agent.command({ ...base, env })).env;
