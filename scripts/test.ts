@@ -1,6 +1,7 @@
 // Runs every suite, or those that are named: npm test -- unit process. The last line counts all tests.
 import { spawn } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 interface Counts {
@@ -83,17 +84,30 @@ async function nodeTests(folder: string): Promise<Counts> {
   const files = globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort();
   const countsFile = path.join(results, `${folder}.json`);
   rmSync(countsFile, { force: true });
-  const code = await run(process.execPath, [
-    '--disable-warning=ExperimentalWarning',
-    '--test',
-    `--test-timeout=${TEST_NEVER_MS}`,
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    '--test-reporter=./scripts/lib/countReporter.ts',
-    `--test-reporter-destination=${countsFile}`,
-    ...files,
-  ]);
-  return withExitCode(readCounts(countsFile), code);
+  const temp = mkdtempSync(path.join(tmpdir(), 'ralph-fresh-tests-'));
+  try {
+    const args = [
+      '--disable-warning=ExperimentalWarning',
+      '--test',
+      `--test-timeout=${TEST_NEVER_MS}`,
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./scripts/lib/countReporter.ts',
+      `--test-reporter-destination=${countsFile}`,
+      ...files,
+    ];
+    const code = await run(process.execPath, args, { TMPDIR: temp, TEMP: temp, TMP: temp });
+    const counts = withExitCode(readCounts(countsFile), code);
+    const left = readdirSync(temp);
+    // A test that failed may leave what it was about.
+    if (counts.failed > 0 || left.length === 0) {
+      return counts;
+    }
+    console.log(`[test] ${folder}: tests left temporary files behind: ${left.join(', ')}`);
+    return { ...counts, failed: 1 };
+  } finally {
+    rmSync(temp, { recursive: true, force: true, maxRetries: 10 });
+  }
 }
 
 async function inExtensionHost(): Promise<Counts> {
@@ -146,12 +160,17 @@ function withExitCode(counts: Counts, code: number): Counts {
   return sound ? counts : { ...counts, failed: 1 };
 }
 
-function run(command: string, args: readonly string[]): Promise<number> {
+function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
   return new Promise((resolve, reject) => {
     // On Windows the programs in .bin are scripts, which only a shell starts.
     const isScript = process.platform === 'win32' && command !== process.execPath;
     const child = spawn(isScript ? `"${command}"` : command, args, {
       cwd: root,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit'],
       shell: isScript,
     });

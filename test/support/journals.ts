@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { readJournal } from '../../src/orchestrator/run/journal.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
@@ -10,11 +11,52 @@ export async function newestJournal(workspace: string): Promise<RunEvent[]> {
   return runId === undefined ? [] : readJournal(files.journalFile(runId));
 }
 
-/** Pids of the loop and of all its agents, by the journal. */
+/** Pids of the loop, also of one that went on with the run, and of all its agents, by the journal. */
 export function pidsOf(events: readonly RunEvent[]): number[] {
   return events.flatMap(event =>
-    event.type === 'run.started' || event.type === 'agent.started' ? [event.pid] : [],
+    event.type === 'run.started' || event.type === 'run.resumed' || event.type === 'agent.started'
+      ? [event.pid]
+      : [],
   );
+}
+
+/**
+ * Ends what a test may have left running in a workspace: the loop and the agents that the newest journal names, and loops
+ * that have not begun yet. Returns when they are gone, so that nobody writes into a folder that is removed then.
+ */
+export async function endRuns(workspace: string): Promise<void> {
+  for (;;) {
+    const known = [...pidsOf(await newestJournal(workspace)), ...(await launchedLoops(workspace))];
+    const living: number[] = [];
+    for (const pid of known) {
+      if (await isRunning(pid)) {
+        living.push(pid);
+      }
+    }
+    if (living.length === 0) {
+      return;
+    }
+    for (const pid of living) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    await delay(20);
+  }
+}
+
+/** Those that a window has started, by their command lines; where the system does not tell these, none. */
+async function launchedLoops(workspace: string): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter(name => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async pid => {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return line.split('\0').includes(`--cwd=${workspace}`) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
 }
 
 /** Whether the process runs; one that is dead but not yet taken note of does not. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
-import { isRunning, newestJournal, pidsOf } from './journals.ts';
+import { endRuns, newestJournal } from './journals.ts';
 import { fakeAgent, type PrdStory, type Step } from './ralph.ts';
 
 /** A tool call of an agent, and what it gave back; steps of a script. */
@@ -82,12 +82,8 @@ export async function scriptedRun(options: {
       return readFile(path.join(runs.iterationDir(runId, iteration), 'prompt.md'), 'utf8');
     },
     [Symbol.asyncDispose]: async () => {
-      // A test that failed in the middle must not leave its run behind; it is ended by the pids it has recorded.
-      for (const pid of pidsOf(await newestJournal(workspace))) {
-        if (await isRunning(pid)) {
-          process.kill(pid, 'SIGKILL');
-        }
-      }
+      // A test that failed in the middle must not leave its run behind.
+      await endRuns(workspace);
       await temp.remove();
     },
   };

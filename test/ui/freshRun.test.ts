@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-import { isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { commitSubject, ScriptedModel, storyScript } from '../support/scriptedModel.ts';
 import { Workbench } from '../support/workbench.ts';
@@ -236,12 +236,8 @@ async function claudeStage(): Promise<Stage> {
   };
 }
 
-/** A test that failed in the middle must not leave its run behind; it is ended by the pids it has recorded. */
+/** A test that failed in the middle must not leave its run behind. */
 async function endAndRemove(temp: TempDir, workspace: string): Promise<void> {
-  for (const pid of pidsOf(await newestJournal(workspace))) {
-    if (await isRunning(pid)) {
-      process.kill(pid, 'SIGKILL');
-    }
-  }
+  await endRuns(workspace);
   await temp.remove();
 }

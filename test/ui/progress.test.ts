@@ -5,7 +5,7 @@ import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { JournalWriter } from '../../src/orchestrator/run/journal.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-import { isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -42,11 +42,7 @@ test.beforeEach(async () => {
 
 test.afterEach(async () => {
   // A test that failed in the middle must not leave its run behind.
-  for (const pid of pidsOf(await newestJournal(workspace))) {
-    if (await isRunning(pid)) {
-      process.kill(pid, 'SIGKILL');
-    }
-  }
+  await endRuns(workspace);
   await temp.remove();
 });
 

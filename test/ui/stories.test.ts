@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
+import { endRuns } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
@@ -13,7 +14,11 @@ const prdFile = () => path.join(workspace, '.omc', 'prd.json');
 test.beforeEach(async () => {
   ({ temp, home, workspace } = await sampleProject('ralph-fresh-stories-'));
 });
-test.afterEach(() => temp.remove());
+test.afterEach(async () => {
+  // A test that failed in the middle must not leave its run behind.
+  await endRuns(workspace);
+  await temp.remove();
+});
 
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Locator, test } from '@playwright/test';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-import { isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { endRuns } from '../support/journals.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -24,11 +24,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(async () => {
   // A test that failed in the middle must not leave its run behind.
-  for (const pid of pidsOf(await newestJournal(path.join(temp.path, 'todo-api')))) {
-    if (await isRunning(pid)) {
-      process.kill(pid, 'SIGKILL');
-    }
-  }
+  await endRuns(path.join(temp.path, 'todo-api'));
   await temp.remove();
 });
 
