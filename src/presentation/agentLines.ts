@@ -65,7 +65,12 @@ export function agentEnded(
   }
   if (event.leftovers > 0) {
     found.push(
-      own('dim', t('Ended {0} processes that the agent had left running', event.leftovers)),
+      own(
+        'dim',
+        event.leftovers === 1
+          ? t('Ended 1 process that the agent had left running')
+          : t('Ended {0} processes that the agent had left running', event.leftovers),
+      ),
     );
   }
   return found;

@@ -62,7 +62,8 @@ export function everyEvent(commit: string): RunEventBody[] {
     ...STOP_SOURCES.flatMap(by =>
       STOP_MODES.map(mode => ({ type: 'stop.requested', by, mode }) as const),
     ),
-    ...RUN_OUTCOMES.flatMap<RunEventBody>(outcome => [
+    // The last of them is `completed`: nobody goes on with such a run.
+    ...RUN_OUTCOMES.toReversed().flatMap<RunEventBody>(outcome => [
       {
         ...{ type: 'run.resumed', version: '0.1.0', pid: 1, agent: 'claude', maxIterations: 20 },
         ...{ stuckThreshold: 3, payer: 'login', stories },

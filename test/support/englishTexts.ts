@@ -1,0 +1,135 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import {
+  type Language,
+  readTexts,
+  type TextKind,
+  textKinds,
+} from '../../scripts/lib/l10nStrings.ts';
+import { ensureVsCodeServer } from '../../scripts/lib/vscodeServer.ts';
+import { SAID } from '../../src/presentation/saidWords.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** A text on the screen, or one that a screen reader says. */
+interface ShownText {
+  readonly text: string;
+  /** In a webview, where nothing is VS Code's. */
+  readonly isOwn: boolean;
+}
+
+/** English texts of the extension that have others in the language of a window. */
+export class EnglishTexts {
+  /** What the code or the manifest has in English, in the language. */
+  private readonly translated: ReadonlyMap<string, string>;
+  private readonly patterns: readonly RegExp[];
+  private readonly ofVsCode: ReadonlySet<string>;
+
+  private constructor(translated: ReadonlyMap<string, string>, ofVsCode: ReadonlySet<string>) {
+    this.translated = translated;
+    this.ofVsCode = ofVsCode;
+    this.patterns = [...translated.keys()].flatMap(english => {
+      const words = english.split(/\{\d+\}/);
+      // Of one word beside its places too many other texts are made.
+      return words.length > 1 && (words.join('#').match(/\p{L}{2,}/gu) ?? []).length > 1
+        ? [new RegExp(`^${words.map(escapeRegExp).join('.+?')}$`, 'us')]
+        : [];
+    });
+  }
+
+  static async of(language: Language): Promise<EnglishTexts> {
+    const translated = new Map<string, string>();
+    // What the manifest and the code both have is a command's title most often.
+    for (const { english, fileOf } of textKinds(root).toSorted(manifestLast)) {
+      const texts = readTexts(root, fileOf(language));
+      for (const [key, text] of Object.entries(english)) {
+        const other = texts[key];
+        if (other !== undefined && other !== text && /\p{L}{2}/u.test(text)) {
+          translated.set(key.endsWith(SAID) ? key.slice(0, -SAID.length) : text, other);
+        }
+      }
+    }
+    return new EnglishTexts(translated, await textsOfVsCode());
+  }
+
+  /** The words of the window for an English text; of the manifest, without the marks of its links. */
+  in(english: string): string {
+    const words = this.translated.get(english);
+    if (words === undefined) {
+      throw new Error(`There is no translation of: ${english}`);
+    }
+    return words;
+  }
+
+  /** Everything that the window shows now and that is English text of the extension. */
+  async shownBy(page: Page): Promise<string[]> {
+    const shown = (await Promise.all(page.frames().map(frame => shownIn(frame)))).flat();
+    return [
+      ...new Set(shown.filter(({ isOwn, text }) => this.has(text, isOwn)).map(({ text }) => text)),
+    ];
+  }
+
+  /** Those of the lines that are English. */
+  among(lines: readonly string[]): string[] {
+    return lines.filter(line => this.has(line, true));
+  }
+
+  /** VS Code of these tests is English itself, and some of its texts are the same. */
+  private has(shown: string, isOwn: boolean): boolean {
+    const text = shown.replace(/^\[Ralph Fresh\] /, '').trim();
+    return isOwn || !this.ofVsCode.has(text)
+      ? this.translated.has(text) || this.patterns.some(pattern => pattern.test(text))
+      : false;
+  }
+}
+
+async function textsOfVsCode(): Promise<ReadonlySet<string>> {
+  const folder = await ensureVsCodeServer(line => console.log(line));
+  const json = (file: string) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
+  const messages: string[] = json('out/nls.messages.json');
+  const ofExtensions = globSync('extensions/*/package.nls.json', { cwd: folder }).flatMap(file =>
+    Object.values<string | { message: string }>(json(file)).map(text =>
+      typeof text === 'string' ? text : text.message,
+    ),
+  );
+  // Letters that open a menu are marked.
+  return new Set([...messages, ...ofExtensions].map(text => text.replaceAll('&&', '')));
+}
+
+/** What a frame draws, lines of an editor as a whole, and what it says of its elements. */
+async function shownIn(frame: ReturnType<Page['frames']>[number]): Promise<ShownText[]> {
+  const isOwn = frame.parentFrame() !== null;
+  const texts = await frame
+    .evaluate(() => {
+      const found: string[] = [];
+      for (const element of document.querySelectorAll('body *')) {
+        if (/^(?:SCRIPT|STYLE)$/.test(element.tagName) || !element.checkVisibility()) {
+          continue;
+        }
+        for (const name of ['aria-label', 'aria-description', 'title', 'placeholder', 'alt']) {
+          found.push(element.getAttribute(name) ?? '');
+        }
+        const isLine = element.matches('.view-line, p, li, .monaco-highlighted-label, .message');
+        found.push(isLine ? (element.textContent ?? '') : '');
+        for (const node of element.childNodes) {
+          found.push(node.nodeType === Node.TEXT_NODE ? (node.textContent ?? '') : '');
+        }
+      }
+      return found;
+    })
+    // A frame that went away meanwhile shows nothing.
+    .catch(() => []);
+  return texts
+    .map(text => ({ text: text.replaceAll(/\s+/g, ' ').trim(), isOwn }))
+    .filter(({ text }) => text !== '');
+}
+
+function manifestLast(a: TextKind, b: TextKind): number {
+  const isManifest = ({ fileOf }: TextKind) => Number(fileOf('de').startsWith('package.'));
+  return isManifest(a) - isManifest(b);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
