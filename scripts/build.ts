@@ -131,18 +131,34 @@ const lazyLibraries: Plugin = {
   },
 };
 
-/** The program is a file of its own beside cli.js, which sets things up before the program is compiled. */
+/**
+ * proper-lockfile asks two libraries for what is here already: graceful-fs for Node's own functions, which never run out
+ * of files where one folder is made, and an old signal-exit that brings Node's assertions.
+ */
+const lightLock: Plugin = {
+  name: 'light-lock',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^(graceful-fs|signal-exit)$/ }, ({ importer, path: name }) => {
+      if (!importer.includes('proper-lockfile')) {
+        return undefined;
+      }
+      return name === 'graceful-fs'
+        ? { path: 'node:fs', external: true }
+        : { path: name, namespace: 'light-lock' };
+    });
+    onLoad({ filter: /.*/, namespace: 'light-lock' }, () => ({
+      contents: "module.exports = require('signal-exit').onExit;",
+      resolveDir: root,
+    }));
+  },
+};
+
+/** The program is a file of its own beside cli.js, so that its compiled form can be kept. */
 const ownProgram: Plugin = {
   name: 'own-program',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /\/program\.ts$/ }, () => ({ path: 'program', namespace: 'own-program' }));
-    onResolve({ filter: /^\.\/program\.cjs$/ }, ({ path: file }) => ({
-      path: file,
-      external: true,
-    }));
-    onLoad({ filter: /.*/, namespace: 'own-program' }, () => ({
-      contents: "export const main = () => require('./program.cjs').main();",
-      resolveDir: root,
+  setup({ onResolve }) {
+    onResolve({ filter: /\/program\.ts$/ }, () => ({
+      path: path.join(root, 'src/cli/compiledProgram.ts'),
     }));
   },
 };
@@ -172,7 +188,7 @@ const bundles: BuildOptions[] = [
     minify: false,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [loadedByFirstCall(YAML), lazyLibraries],
+    plugins: [loadedByFirstCall(YAML), lazyLibraries, lightLock],
     entryPoints: ['src/cli/program.ts'],
     outfile: path.join(outdir, 'program.cjs'),
     platform: 'node',

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// What must be there before the program is loaded, which is why it is not imported like these.
+// What must be there before the program is loaded, which is why that is not imported like this.
 import './orchestrator/node20.ts';
-import './cli/compileCache.ts';
 
 const { main } = await import('./cli/program.ts');
 await main();

@@ -57,7 +57,7 @@ async function stoppable<T>(
   isAttached: boolean,
   action: () => Promise<T>,
 ): Promise<T> {
-  keepHeapSmall();
+  const letHeapGrow = keepHeapSmall();
   const end = () => stop.request(stop.requested ? 'kill' : 'end', 'signal');
   const onGone = () => stop.request('end', 'signal');
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -70,6 +70,7 @@ async function stoppable<T>(
   try {
     return await action();
   } finally {
+    letHeapGrow();
     for (const signal of signals) {
       process.off(signal, end);
     }

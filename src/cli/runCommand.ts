@@ -241,7 +241,7 @@ function requireWholeTask(
 
 /** The loop in this process; a signal ends it, a second one at once. */
 async function loopHere(options: RunOptions, stop: StopSwitch, flags: RunFlags): Promise<number> {
-  keepHeapSmall();
+  let letHeapGrow: (() => void) | undefined;
   let interrupts = 0;
   const onSignal = () => {
     interrupts += 1;
@@ -252,13 +252,22 @@ async function loopHere(options: RunOptions, stop: StopSwitch, flags: RunFlags):
     process.on(signal, onSignal);
   }
   try {
-    const state = await runLoop(options);
+    const state = await runLoop({
+      ...options,
+      onEvent: event => {
+        if (event.type === 'agent.started') {
+          letHeapGrow ??= keepHeapSmall();
+        }
+        options.onEvent?.(event);
+      },
+    });
     if (state === undefined) {
       tellNothingToDo(flags);
       return 0;
     }
     return state.exitCode ?? EXIT_FAILURE;
   } finally {
+    letHeapGrow?.();
     for (const signal of signals) {
       process.off(signal, onSignal);
     }

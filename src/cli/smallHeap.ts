@@ -1,14 +1,29 @@
 import v8 from 'node:v8';
 
+/** What is set, and what takes it back. */
+const FLAGS: readonly (readonly [string, string])[] = [
+  ['--optimize-for-size', '--no-optimize-for-size'],
+  ['--max-semi-space-size=2', '--max-semi-space-size=0'],
+  ['--semi-space-growth-factor=1', '--semi-space-growth-factor=2'],
+];
+
 /**
- * Called before agents are started. V8 lets its young generation grow with what passes through, and the loop passes an
+ * Called when the first agent runs. V8 lets its young generation grow with what passes through, and the loop passes an
  * agent's output through for hours: this keeps it small, at no cost that npm run bench shows. Loading the program is
- * another matter, and quicker without. Electron takes no flags any more once it runs.
+ * another matter: V8 takes nothing that was compiled with other flags, be it Node's own modules or what compiledProgram.ts
+ * keeps. Electron takes no flags any more once it runs.
+ * @returns takes it back
  */
-export function keepHeapSmall(): void {
-  if (process.versions['electron'] === undefined) {
-    v8.setFlagsFromString('--optimize-for-size');
-    v8.setFlagsFromString('--max-semi-space-size=2');
-    v8.setFlagsFromString('--semi-space-growth-factor=1');
+export function keepHeapSmall(): () => void {
+  if (process.versions['electron'] !== undefined) {
+    return () => undefined;
   }
+  for (const [set] of FLAGS) {
+    v8.setFlagsFromString(set);
+  }
+  return () => {
+    for (const [, reset] of FLAGS) {
+      v8.setFlagsFromString(reset);
+    }
+  };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from './humanError.ts';
+import { once } from './once.ts';
 import { readPlainFileNow } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import { say } from './say.ts';
@@ -48,16 +49,16 @@ function stateFilesOf(mode: (typeof OTHER_MODES)[number], files: RunFiles): stri
   return [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];
 }
 
-const stateSchema = z.looseObject({ active: z.unknown().optional() });
+const stateSchema = once(() => z.looseObject({ active: z.unknown().optional() }));
 
-function readState(file: string): z.infer<typeof stateSchema> | undefined {
+function readState(file: string): z.infer<ReturnType<typeof stateSchema>> | undefined {
   // There is none as a rule, and this is asked for ten files between any two iterations.
   if (!existsSync(file)) {
     return undefined;
   }
   try {
     const text = readPlainFileNow(file, MAX_STATE_BYTES)?.toString('utf8');
-    return text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
+    return text === undefined ? undefined : stateSchema().safeParse(JSON.parse(text)).data;
   } catch (error) {
     if (error instanceof SyntaxError) {
       return undefined;

@@ -4,6 +4,7 @@ import { callCutOff, costOfCutOff } from './calls/cutOffCall.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { once } from './once.ts';
 import type { CurrentIteration } from './run/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from './run/eventCodes.ts';
 import { foldRun } from './run/foldRun.ts';
@@ -17,7 +18,7 @@ import type { RunState } from './run/runState.ts';
 import { say } from './say.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
-const stateSchema = z.looseObject({ active: z.unknown(), run_id: z.unknown() });
+const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
 
 /**
  * Closes a run whose loop was killed: ends what its agent left running, and writes the end, or only the state file, that
@@ -90,7 +91,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
 /** Other modes read this file, and would wait for a loop that is dead. */
 async function markInactive(files: RunFiles, runId: string, outcome: RunOutcome): Promise<void> {
   const text = (await readPlainFile(files.stateFile, MAX_STATE_BYTES))?.toString('utf8');
-  const parsed = text === undefined ? undefined : stateSchema.safeParse(jsonOf(text)).data;
+  const parsed = text === undefined ? undefined : stateSchema().safeParse(jsonOf(text)).data;
   if (parsed?.active === true && parsed.run_id === runId) {
     await writePlainFile(
       files.stateFile,

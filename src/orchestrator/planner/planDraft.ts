@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
@@ -20,28 +21,31 @@ const text = (max: number) => z.string().trim().min(1).max(max);
 const line = (max: number) =>
   text(max).refine(value => !/[\r\n]/.test(value), say('must be one line of text'));
 
-const storySchema = z.looseObject({
-  id: z
-    .string()
-    .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, say('must look like US-001'))
-    .describe('US-001, US-002, …'),
-  title: line(PLAN_LIMITS.title),
-  description: z.string().trim().max(PLAN_LIMITS.description).optional(),
-  acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
-  priority: z.number().int().min(1).max(PLAN_LIMITS.priority),
-  dependsOn: z.array(z.string()).max(PLAN_LIMITS.stories).optional(),
-  passes: z.literal(false, say('must be false: nothing is done yet')),
-});
+const storySchema = () =>
+  z.looseObject({
+    id: z
+      .string()
+      .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, say('must look like US-001'))
+      .describe('US-001, US-002, …'),
+    title: line(PLAN_LIMITS.title),
+    description: z.string().trim().max(PLAN_LIMITS.description).optional(),
+    acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
+    priority: z.number().int().min(1).max(PLAN_LIMITS.priority),
+    dependsOn: z.array(z.string()).max(PLAN_LIMITS.stories).optional(),
+    passes: z.literal(false, say('must be false: nothing is done yet')),
+  });
 
-const planSchema = z.looseObject({
-  project: line(PLAN_LIMITS.project),
-  branchName: z
-    .string()
-    .max(PLAN_LIMITS.branchName)
-    .refine(isBranchName, say('is no valid name of a git branch; use one like ralph/todo-api')),
-  description: text(PLAN_LIMITS.planDescription),
-  userStories: z.array(storySchema).min(1).max(PLAN_LIMITS.stories),
-});
+const planSchema = once(() =>
+  z.looseObject({
+    project: line(PLAN_LIMITS.project),
+    branchName: z
+      .string()
+      .max(PLAN_LIMITS.branchName)
+      .refine(isBranchName, say('is no valid name of a git branch; use one like ralph/todo-api')),
+    description: text(PLAN_LIMITS.planDescription),
+    userStories: z.array(storySchema()).min(1).max(PLAN_LIMITS.stories),
+  }),
+);
 
 /** A valid plan as the text of a story file, or all that is wrong with the draft. */
 export type CheckedPlan =
@@ -55,7 +59,7 @@ export type CheckedPlan =
  * @param task verbatim, kept in the file as `originalTask`
  */
 export function checkPlan(draft: unknown, task: string): CheckedPlan {
-  const parsed = planSchema.safeParse(draft);
+  const parsed = planSchema().safeParse(draft);
   if (!parsed.success) {
     return { problems: problemsOf(parsed.error) };
   }
@@ -82,7 +86,7 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
 
 /** The shape of a plan as JSON Schema, for agents that answer by one. */
 export function planJsonSchema(): object {
-  return jsonSchemaOf(planSchema);
+  return jsonSchemaOf(planSchema());
 }
 
 /** A zod schema as the plainest JSON Schema: validators that know only older drafts refuse a newer `$schema`. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { endLeftovers } from '../agents/processTree.ts';
 import { hasTracked } from '../git/trackedFile.ts';
+import { once } from '../once.ts';
 import { PLAIN, readPlainFile, requirePlainFolders, writePlainFile } from '../run/plainFile.ts';
 import { identify, isRunning, type ProcessIdentity } from '../run/processIdentity.ts';
 import { isRunId, type RunFiles } from '../run/runFiles.ts';
@@ -13,10 +14,12 @@ const PROCESSES_FILE = 'processes.jsonl';
 /** A planner has a handful of agents. */
 const MAX_PROCESSES_BYTES = 64 * 1024;
 
-const identitySchema = z.object({
-  pid: z.number().int().positive(),
-  startId: z.string().optional(),
-});
+const identitySchema = once(() =>
+  z.object({
+    pid: z.number().int().positive(),
+    startId: z.string().optional(),
+  }),
+);
 
 /** The folder of one plan without a run. It tells who works there, so that the next command can clean up after a `kill -9`. */
 export class PlanFolder {
@@ -148,7 +151,7 @@ async function processesOf(dir: string): Promise<ProcessIdentity[]> {
 
 function parseLine(text: string): ProcessIdentity[] {
   try {
-    const { pid, startId } = identitySchema.parse(JSON.parse(text));
+    const { pid, startId } = identitySchema().parse(JSON.parse(text));
     return [startId === undefined ? { pid } : { pid, startId }];
   } catch {
     // The end of the file, or a line that its writer did not finish.

@@ -3,6 +3,7 @@ import { answerJson, problemsOf } from '../calls/agentAnswer.ts';
 import type { CallAgent, CallResult } from '../calls/callAgent.ts';
 import type { GitRepository } from '../git/git.ts';
 import { amount } from '../numbers.ts';
+import { once } from '../once.ts';
 import { jsonSchemaOf } from '../planner/planDraft.ts';
 import { say } from '../say.ts';
 import type { Story } from '../stories/story.ts';
@@ -19,15 +20,17 @@ const MAX_OBJECTIONS = 20;
 /** Longest objection, in UTF-16 units. */
 const MAX_OBJECTION = 600;
 
-const reviewSchema = z.looseObject({
-  approved: z.boolean(),
-  objections: z.array(z.string()),
-  criteria: z.array(
-    z.looseObject({ criterion: z.string(), met: z.boolean(), evidence: z.string() }),
-  ),
-});
+const reviewSchema = once(() =>
+  z.looseObject({
+    approved: z.boolean(),
+    objections: z.array(z.string()),
+    criteria: z.array(
+      z.looseObject({ criterion: z.string(), met: z.boolean(), evidence: z.string() }),
+    ),
+  }),
+);
 
-type Review = z.infer<typeof reviewSchema>;
+type Review = z.infer<ReturnType<typeof reviewSchema>>;
 
 export interface ReviewOptions {
   /** As the story file has it now. */
@@ -83,7 +86,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
       ...(model === undefined ? {} : { model }),
       tools: READING_TOOLS,
       allowedTools: READING_TOOLS,
-      jsonSchema: jsonSchemaOf(reviewSchema),
+      jsonSchema: jsonSchemaOf(reviewSchema()),
     });
     if (answer.costUsd !== undefined) {
       cost = { costUsd: (cost.costUsd ?? 0) + amount(answer.costUsd) };
@@ -130,7 +133,7 @@ function readReview(
   if (found.problem !== undefined) {
     return { problems: [found.problem] };
   }
-  const parsed = reviewSchema.safeParse(found.value);
+  const parsed = reviewSchema().safeParse(found.value);
   if (!parsed.success) {
     return { problems: problemsOf(parsed.error) };
   }

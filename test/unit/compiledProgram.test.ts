@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** The file that loads the program as it is bundled, beside a program of a line. */
+async function product(folder: string, words: string) {
+  const dist = path.join(folder, 'dist');
+  const kept = path.join(folder, '.cache', 'compiled');
+  const program = path.join(dist, 'program.cjs');
+  const env = cleanEnv({ home: path.join(folder, 'home') });
+  const write = (said: string) =>
+    writeFile(
+      program,
+      `const say = () => console.log('${said}', process.argv[2]);
+       exports.main = async () => { say(); process.exitCode = process.argv[2] === 'nonsense' ? 64 : 0; };`,
+    );
+  await mkdir(dist);
+  // Node takes the files for what they are by this.
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
+  await build({
+    stdin: {
+      contents: "import { main } from './src/cli/compiledProgram.ts'; await main();",
+      resolveDir: root,
+    },
+    outfile: path.join(dist, 'cli.js'),
+    ...{ bundle: true, format: 'esm', platform: 'node', logLevel: 'error' },
+  });
+  await write(words);
+  return {
+    write,
+    say: async (command: string) => {
+      const { stdout } = await run(process.execPath, [path.join(dist, 'cli.js'), command], {
+        env,
+      }).catch(failed => failed);
+      return stdout.trim();
+    },
+    kept: async () => (await readdir(kept).catch(() => [])).map(name => path.join(kept, name)),
+  };
+}
+
+describe('the program as V8 compiled it', () => {
+  test('is kept by the end of a command, for each command, and used by the next', async () => {
+    await using folder = await tempDir('ralph-fresh-compiled-');
+    const { kept, say } = await product(folder.path, 'one');
+
+    assert.equal(await say('status'), 'one status');
+    const [file = '', ...others] = await kept();
+    assert.match(path.basename(file), /^status-v\d/);
+    assert.deepEqual(others, []);
+    const before = await stat(file, { bigint: true });
+
+    assert.equal(await say('status'), 'one status');
+    const after = await stat(file, { bigint: true });
+    assert.deepEqual([after.ino, after.mtimeNs], [before.ino, before.mtimeNs]);
+
+    await say('run');
+    assert.equal((await kept()).length, 2);
+  });
+
+  test('is made anew of another program, also of one that is as long', async () => {
+    await using folder = await tempDir('ralph-fresh-compiled-');
+    const { kept, say, write } = await product(folder.path, 'one');
+    await say('status');
+    const [file = ''] = await kept();
+    const before = await readFile(file);
+
+    await write('two');
+
+    assert.equal(await say('status'), 'two status');
+    assert.equal((await readFile(file)).equals(before), false);
+  });
+
+  for (const [what, damage] of [
+    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['empty', () => Buffer.alloc(0)],
+    [
+      'of another byte',
+      (bytes: Buffer) => bytes.map((byte, at) => (at === bytes.length - 1 ? 255 - byte : byte)),
+    ],
+  ] as const) {
+    test(`is made anew when the file is ${what}`, async () => {
+      await using folder = await tempDir('ralph-fresh-compiled-');
+      const { kept, say } = await product(folder.path, 'one');
+      await say('status');
+      const [file = ''] = await kept();
+      const damaged = damage(await readFile(file));
+      await writeFile(file, damaged);
+
+      assert.equal(await say('status'), 'one status');
+
+      assert.equal((await readFile(file)).equals(damaged), false);
+      assert.deepEqual(await kept(), [file]);
+    });
+  }
+
+  test('is not kept of a command that does not exist, nor where nobody may write', async () => {
+    await using folder = await tempDir('ralph-fresh-compiled-');
+    const { kept, say } = await product(folder.path, 'one');
+
+    assert.equal(await say('nonsense'), 'one nonsense');
+    assert.deepEqual(await kept(), []);
+
+    // As a folder that takes no files.
+    await writeFile(path.join(folder.path, '.cache'), '');
+    assert.equal(await say('status'), 'one status');
+  });
+});
