@@ -187,7 +187,7 @@ export class FreshRun {
         ...(detail === undefined ? {} : { completion_message: detail }),
       };
       if (!context.isDisplaced) {
-        await writeHandoff(context.options.files, context.handoff);
+        writeHandoff(context.options.files, context.handoff);
       }
     } catch (error) {
       // The end itself must be recorded, also when the disk has room for nothing more than that.

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readProgressLog } from './context/progressLog.ts';
 import type { GitRepository, WorkTreeStatus } from './git/git.ts';
 import { once } from './once.ts';
-import { writeDerivedFile } from './run/plainFile.ts';
+import { writeDerivedFileNow } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { storyRecord } from './run/runState.ts';
@@ -99,9 +99,9 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
 }
 
 /** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
-export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
+export function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): number {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  await writeDerivedFile(files.handoffFile, text);
+  writeDerivedFileNow(files.handoffFile, text);
   return Buffer.byteLength(text);
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { brief } from './briefing.ts';
 import type { AgentCallResult } from './calls/agentCall.ts';
@@ -13,7 +13,7 @@ import { LimitWait } from './limitWait.ts';
 import type { Verdict } from './policy.ts';
 import { writeReceipt } from './receipt.ts';
 import type { RunEvent } from './run/events.ts';
-import { readPlainFile, writeDerivedFile, writePlainFile } from './run/plainFile.ts';
+import { readPlainFile, writeDerivedFileNow, writePlainFile } from './run/plainFile.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
 import { say } from './say.ts';
@@ -146,11 +146,11 @@ async function handOver(
 ) {
   const { files } = context.options;
   const { handoff, prompt, sections } = await brief(context, iteration, story);
-  const [handoffBytes] = await Promise.all([
-    writeHandoff(files, handoff),
-    writeDerivedFile(files.promptFile, prompt),
-    which === 'first' && writeDerivedFile(path.join(context.dir(iteration), PROMPT_NAME), prompt),
-  ]);
+  const handoffBytes = writeHandoff(files, handoff);
+  writeDerivedFileNow(files.promptFile, prompt);
+  if (which === 'first') {
+    writeDerivedFileNow(path.join(context.dir(iteration), PROMPT_NAME), prompt);
+  }
   return { handoffBytes, prompt, sections };
 }
 
@@ -205,7 +205,7 @@ async function begin(
 ): Promise<Beginning> {
   const { storyFile } = context.options;
   const dir = context.dir(iteration);
-  await mkdir(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true });
   const { snapshot } = context;
   if (storyFile === undefined || snapshot.storyFileProblem !== undefined) {
     return { iteration, ...(story && { story }), snapshot };
@@ -442,11 +442,10 @@ async function keepRestorePoint(
 /** What is left to do of an iteration once its end is in the journal. */
 async function finish(context: RunContext, iteration: number, ended: RunEvent): Promise<void> {
   const dir = context.dir(iteration);
-  await Promise.all([
-    writeReceipt(dir, ended, context.state),
-    // Not before the end is on the disk: until then a power cut leaves an iteration that is to be judged.
-    context.journal.syncBeside().then(() => removeKept(dir)),
-  ]);
+  writeReceipt(dir, ended, context.state);
+  await context.journal.syncBeside();
+  // Not before the end is on the disk: until then a power cut leaves an iteration that is to be judged.
+  await removeKept(dir);
 }
 
 /** It is needed until the iteration is judged, and would fill the disk after a thousand. */

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { RunEvent } from './run/events.ts';
-import { writeDerivedFile } from './run/plainFile.ts';
+import { writeDerivedFileNow } from './run/plainFile.ts';
 import type { RunState } from './run/runState.ts';
 
 /**
  * Writes what an iteration came to into its folder, for people and scripts that look there; the journal
  * has the same facts and is what the product itself reads.
  */
-export async function writeReceipt(dir: string, ended: RunEvent, state: RunState): Promise<void> {
+export function writeReceipt(dir: string, ended: RunEvent, state: RunState): void {
   if (ended.type !== 'iteration.ended') {
     return;
   }
@@ -23,5 +23,5 @@ export async function writeReceipt(dir: string, ended: RunEvent, state: RunState
       .filter(commit => commit.iteration === ended.iteration)
       .map(({ hash, subject }) => ({ hash, subject })),
   };
-  await writeDerivedFile(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
+  writeDerivedFileNow(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
 }

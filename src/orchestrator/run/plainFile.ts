@@ -5,9 +5,12 @@ import {
   fstatSync,
   fsync,
   lstatSync,
+  mkdirSync,
   open as openForCallback,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -24,6 +27,9 @@ import type { RunFiles } from './runFiles.ts';
 
 /** Neither follows a link nor waits for the other end of a pipe; Windows has neither flag. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+const EMPTIED_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | PLAIN;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | PLAIN;
 
 /** ELOOP, EMLINK: a link. ENXIO: a socket. */
 const NO_PLAIN_FILE: ReadonlySet<string | undefined> = new Set([
@@ -113,9 +119,19 @@ export function readPlainFileNow(file: string, maxBytes: number): Buffer | undef
  * @throws {HumanError} when there is a link, pipe or device, or a folder on the way from `.omc` is a link
  */
 export async function createPlainFile(file: string): Promise<FileHandle> {
+  requirePlainPlace(file);
+  return open(file, EMPTIED_FILE, 0o644);
+}
+
+/** As {@link createPlainFile}, at once; see {@link openPlainFileNow}. @returns a file descriptor */
+export function createPlainFileNow(file: string): number {
+  requirePlainPlace(file);
+  return openSync(file, EMPTIED_FILE, 0o644);
+}
+
+function requirePlainPlace(file: string): void {
   requirePlainFolders(path.dirname(file));
   requireNoLink(file);
-  const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
   const found = lstatSync(file, { throwIfNoEntry: false });
   // Of a folder the system tells itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
@@ -123,7 +139,6 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
       say('{0} is no plain file. Remove it, and look where it came from.', file),
     );
   }
-  return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
 }
 
 /**
@@ -145,6 +160,24 @@ export async function writeDerivedFile(file: string, data: string): Promise<void
   await writeInOneStep(file, data, undefined);
 }
 
+/** As {@link writeDerivedFile}, at once; see {@link openPlainFileNow}. */
+export function writeDerivedFileNow(file: string, data: string): void {
+  requirePlainFolders(path.dirname(file));
+  const temporary = temporaryFor(file);
+  try {
+    const fd = createFileNow(temporary);
+    try {
+      writeFileSync(fd, data);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
 /** What makes or frees a file can take long, and goes on beside others; the bytes of a small one take no time. */
 async function writeInOneStep(
   file: string,
@@ -152,7 +185,7 @@ async function writeInOneStep(
   sync: ((fd: number) => Promise<void>) | undefined,
 ): Promise<void> {
   requirePlainFolders(path.dirname(file));
-  const temporary = `${file}.${randomUUID()}.tmp`;
+  const temporary = temporaryFor(file);
   const fd = await createFile(temporary);
   try {
     try {
@@ -168,19 +201,34 @@ async function writeInOneStep(
   }
 }
 
+function temporaryFor(file: string): string {
+  return `${file}.${randomUUID()}.tmp`;
+}
+
+/** As {@link createFile}, at once. */
+function createFileNow(file: string): number {
+  try {
+    return openSync(file, NEW_FILE, 0o644);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
+  }
+  mkdirSync(path.dirname(file), { recursive: true });
+  return openSync(file, NEW_FILE, 0o644);
+}
+
 /** Creates its folder as well, which is there as a rule. */
 async function createFile(file: string): Promise<number> {
-  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const flags = O_WRONLY | O_CREAT | O_EXCL | PLAIN;
   try {
-    return await openFile(file, flags, 0o644);
+    return await openFile(file, NEW_FILE, 0o644);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       throw error;
     }
   }
   await mkdir(path.dirname(file), { recursive: true });
-  return openFile(file, flags, 0o644);
+  return openFile(file, NEW_FILE, 0o644);
 }
 
 /**
