@@ -7,7 +7,7 @@ import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainFile.ts';
 import { eventsOfRequest } from './requestEvents.ts';
-import { isRunId, newestRunId, newRunId, type RunFiles, runIds } from './runFiles.ts';
+import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 import { acquireRunLock } from './runLock.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
 
@@ -154,8 +154,7 @@ async function post(files: RunFiles, runId: string, request: RunRequest): Promis
 }
 
 async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
-  // Before the first run, all ticks are in one journal.
-  const runId = (await newestRunId(files)) ?? (await runIds(files)).at(-1) ?? newRunId();
+  const runId = (await newestRunId(files)) ?? newRunId();
   const file = files.journalFile(runId);
   const bodies = eventsOfRequest(request, foldRun(await readJournal(file)));
   const journal = await JournalWriter.open(file);

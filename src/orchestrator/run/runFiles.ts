@@ -83,14 +83,18 @@ export function isRunId(value: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/.test(value);
 }
 
-/** @returns the id of the newest run of the workspace that has begun; `undefined` before the first */
+/**
+ * @returns the id of the newest run of the workspace that has begun; before the first that of the newest journal, which
+ * holds a person's ticks; `undefined` when there is none
+ */
 export async function newestRunId(files: RunFiles): Promise<string | undefined> {
-  for (const runId of (await runIds(files)).toReversed()) {
+  const newestFirst = (await runIds(files)).toReversed();
+  for (const runId of newestFirst) {
     if (await hasBegun(files, runId)) {
       return runId;
     }
   }
-  return undefined;
+  return newestFirst[0];
 }
 
 /** As {@link runIds}, of those that have begun. */
