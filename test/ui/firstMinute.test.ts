@@ -292,7 +292,8 @@ test('speaks German and Japanese', async () => {
     await workbench.screenshot(`language-${language}`);
     // What the loop and the reader of story files say is English where it is made.
     await writeFile(prdFile(), '{"userStories": [');
-    await expect(view.getByText(problem)).toBeVisible();
+    // Above the stories, and in the line of the file.
+    await expect(view.getByText(problem).first()).toBeVisible();
     await workbench.runCommand(start);
     await expect(workbench.notification(problem)).toBeVisible();
     await workbench.screenshot(`language-${language}-problem`);
