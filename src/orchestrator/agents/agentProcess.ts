@@ -1,12 +1,14 @@
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
 import { LineSplitter } from '../lineSplitter.ts';
 import type { ProcessEndReason } from '../run/eventCodes.ts';
+import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import { say } from '../say.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
 import { isStarted, startAgentTree } from './agentTree.ts';
 import type { ProcessLimits } from './processLimits.ts';
 import { endLeftovers, forksSoFar, RUN_MARKER } from './processTree.ts';
-import { RawFile } from './rawFile.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
@@ -76,11 +78,11 @@ export async function runAgentProcess(
   let error: AgentEnd['error'];
   let stderr = '';
 
-  const raw = new RawFile(options.rawFile);
+  const rawHandle = await createPlainFile(options.rawFile);
   try {
     await options.ready;
   } catch (error) {
-    raw.close();
+    await rawHandle.close();
     throw error;
   }
   const forks = forksSoFar();
@@ -90,7 +92,7 @@ export async function runAgentProcess(
     killGraceMs: limits.killGraceMs,
   });
   if (!isStarted(subprocess)) {
-    raw.close();
+    await rawHandle.close();
     return {
       reason: 'notStarted',
       durationMs: performance.now() - startedAt,
@@ -168,12 +170,23 @@ export async function runAgentProcess(
     events.forEach(takeEvent);
   };
 
+  const raw = rawHandle.createWriteStream();
+  let rawError: Error | undefined;
+  raw.on('error', error => {
+    rawError = error;
+  });
   const readStdout = async () => {
     for await (const chunk of subprocess.stdout) {
       idleTimer.refresh();
       graceTimer?.refresh();
       heldTimer?.refresh();
-      raw.write(chunk);
+      if (rawError !== undefined) {
+        throw rawError;
+      }
+      if (!raw.write(chunk)) {
+        // Rejects when the stream fails.
+        await once(raw, 'drain');
+      }
       splitter.push(chunk).forEach(take);
     }
     const last = splitter.end();
@@ -220,6 +233,8 @@ export async function runAgentProcess(
     if (leftovers > 0 || isHeld) {
       options.onExit?.();
     }
+    raw.end();
+    await finished(raw);
     const exit = {
       ...(child.exitCode === null ? {} : { exitCode: child.exitCode }),
       ...(child.signalCode === null ? {} : { signal: child.signalCode }),
@@ -244,7 +259,7 @@ export async function runAgentProcess(
     clearTimeout(heldTimer);
     clearTimeout(heldMaxTimer);
     listeners.abort();
-    raw.close();
+    raw.destroy();
     if (child.exitCode === null && child.signalCode === null) {
       subprocess.kill('SIGKILL');
       await endLeftovers(pid, options.runId);

@@ -28,7 +28,6 @@ import type { RunFiles } from './runFiles.ts';
 /** Neither follows a link nor waits for the other end of a pipe; Windows has neither flag. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-const EMPTIED_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | PLAIN;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | PLAIN;
 
 /** ELOOP, EMLINK: a link. ENXIO: a socket. */
@@ -119,19 +118,9 @@ export function readPlainFileNow(file: string, maxBytes: number): Buffer | undef
  * @throws {HumanError} when there is a link, pipe or device, or a folder on the way from `.omc` is a link
  */
 export async function createPlainFile(file: string): Promise<FileHandle> {
-  requirePlainPlace(file);
-  return open(file, EMPTIED_FILE, 0o644);
-}
-
-/** As {@link createPlainFile}, at once; see {@link openPlainFileNow}. @returns a file descriptor */
-export function createPlainFileNow(file: string): number {
-  requirePlainPlace(file);
-  return openSync(file, EMPTIED_FILE, 0o644);
-}
-
-function requirePlainPlace(file: string): void {
   requirePlainFolders(path.dirname(file));
   requireNoLink(file);
+  const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
   const found = lstatSync(file, { throwIfNoEntry: false });
   // Of a folder the system tells itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
@@ -139,6 +128,7 @@ function requirePlainPlace(file: string): void {
       say('{0} is no plain file. Remove it, and look where it came from.', file),
     );
   }
+  return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
 }
 
 /**
