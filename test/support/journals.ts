@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { readJournal } from '../../src/orchestrator/run/journal.ts';
+import { isRunning as isSameRunning } from '../../src/orchestrator/run/processIdentity.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 
 /** The journal of the workspace's newest run, as far as it is written. */
@@ -13,10 +14,15 @@ export async function newestJournal(workspace: string): Promise<RunEvent[]> {
 
 /** Pids of the loop, also of one that went on with the run, and of all its agents, by the journal. */
 export function pidsOf(events: readonly RunEvent[]): number[] {
-  return events.flatMap(event =>
-    event.type === 'run.started' || event.type === 'run.resumed' || event.type === 'agent.started'
-      ? [event.pid]
-      : [],
+  return processesOf(events).map(({ pid }) => pid);
+}
+
+function processesOf(events: readonly RunEvent[]) {
+  return events.filter(
+    event =>
+      event.type === 'run.started' ||
+      event.type === 'run.resumed' ||
+      event.type === 'agent.started',
   );
 }
 
@@ -26,10 +32,10 @@ export function pidsOf(events: readonly RunEvent[]): number[] {
  */
 export async function endRuns(workspace: string): Promise<void> {
   for (;;) {
-    const known = [...pidsOf(await newestJournal(workspace)), ...(await launchedLoops(workspace))];
-    const living: number[] = [];
-    for (const pid of known) {
-      if (await isRunning(pid)) {
+    const living = await launchedLoops(workspace);
+    for (const { pid, startId } of processesOf(await newestJournal(workspace))) {
+      // A journal made by hand names process 1, or one that is gone: those are not a test's to end.
+      if (startId !== undefined && (await isSameRunning({ pid, startId }))) {
         living.push(pid);
       }
     }
