@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import v8 from 'node:v8';
@@ -95,10 +103,25 @@ function keep(file: string, text: Buffer, data: Buffer): void {
   const made = `${file}.${process.pid}`;
   try {
     mkdirSync(path.dirname(file), { recursive: true });
+    removeMade(file);
     writeFileSync(made, Buffer.concat([sums, data]));
     renameSync(made, file);
   } catch {
-    // Nobody may write here, and the next command starts as slowly as this one.
-    rmSync(made, { force: true });
+    // Nobody may write here, or the disk is full, and the next command starts as slowly as this one.
+    try {
+      rmSync(made, { force: true });
+    } catch {
+      // Not even to be looked at, as in a folder of another user; the command itself has succeeded.
+    }
+  }
+}
+
+/** What a killed command left half written. One that writes in this moment finds its file gone and keeps nothing. */
+function removeMade(file: string): void {
+  const { base, dir } = path.parse(file);
+  for (const name of readdirSync(dir)) {
+    if (name.startsWith(`${base}.`)) {
+      rmSync(path.join(dir, name), { force: true });
+    }
   }
 }

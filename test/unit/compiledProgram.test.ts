@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -36,6 +36,8 @@ async function product(folder: string, words: string) {
   await write(words);
   return {
     write,
+    /** @throws when it ends with another exit code than 0 */
+    call: (command: string) => run(process.execPath, [path.join(dist, 'cli.js'), command], { env }),
     say: async (command: string) => {
       const { stdout } = await run(process.execPath, [path.join(dist, 'cli.js'), command], {
         env,
@@ -111,5 +113,27 @@ describe('the program as V8 compiled it', () => {
     // As a folder that takes no files.
     await writeFile(path.join(folder.path, '.cache'), '');
     assert.equal(await say('status'), 'one status');
+  });
+
+  test('lets a command end well where what is kept cannot even be looked at', async () => {
+    await using folder = await tempDir('ralph-fresh-compiled-');
+    const { call } = await product(folder.path, 'one');
+    // For every user and system a place that cannot be looked at, as another user's folder is.
+    await symlink('.cache', path.join(folder.path, '.cache'), 'junction');
+
+    assert.deepEqual(await call('status'), { stdout: 'one status\n', stderr: '' });
+  });
+
+  test('is kept with nothing beside it that a killed command left half written', async () => {
+    await using folder = await tempDir('ralph-fresh-compiled-');
+    const { kept, say, write } = await product(folder.path, 'one');
+    await say('status');
+    const [file = ''] = await kept();
+    await writeFile(`${file}.1`, 'half');
+
+    await write('two');
+    await say('status');
+
+    assert.deepEqual(await kept(), [file]);
   });
 });
