@@ -17,6 +17,7 @@ import { ignoreStateDir } from './run/stateIgnore.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { say } from './say.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
+import { type Reopened, reopenUnchecked } from './uncheckedClaims.ts';
 
 /**
  * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason
@@ -61,13 +62,14 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       return undefined;
     }
     const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
+    const reopened = await reopenUnchecked(run, git, snapshot, lastRun);
     const journal = await JournalWriter.open(journalFile);
     try {
       const context = new RunContext({
-        ...{ run, git, journal, snapshot, template },
+        ...{ run, git, journal, snapshot: reopened.snapshot, template },
         ...(earlier && { state: earlier }),
       });
-      return await runToEnd(context, inboxFrom);
+      return await runToEnd(context, inboxFrom, reopened);
     } finally {
       journal.close();
     }
@@ -77,10 +79,17 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   }
 }
 
-async function runToEnd(context: RunContext, inboxFrom: number): Promise<RunState> {
+async function runToEnd(
+  context: RunContext,
+  inboxFrom: number,
+  { storyIds }: Reopened,
+): Promise<RunState> {
   const run = new FreshRun(context, inboxFrom);
   try {
     await (context.options.resume ? run.resume() : run.start());
+    if (storyIds.length > 0) {
+      context.warn('claimsNotChecked', storyIds.join(', '));
+    }
     const unprepared = await prepareStories(context);
     if (unprepared) {
       return await run.end(unprepared);

@@ -93,6 +93,8 @@ export function warningWords(
       return t('What the agent changed could not be put back: {0}', words);
     case 'storyNotPutBack':
       return t('A refused story could not be put back to not done: {0}', words);
+    case 'claimsNotChecked':
+      return t('Ticked in the last run and never checked, so set back to not done: {0}', words);
     case 'reviewFailed':
       return t('The reviewer gave no answer; the checks alone count: {0}', words);
     case 'approvalNotWritten':

@@ -77,6 +77,37 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
   });
 
+  for (const [what, ...flags] of [
+    ['is asked for', '--new'],
+    ['has another task', 'Something else'],
+    ['is begun since the cut-off one has no iterations left'],
+  ]) {
+    test(`a new run that ${what} does not believe a claim that the last one could not check`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      await workspace.write('.omc/config.json', '{ "verify": ["sleep 60"], "maxIterations": 1 }');
+      const killed = workspace.run('succeeds');
+      await workspace.event('check.started');
+      killed.child.kill('SIGKILL');
+      await killed.finished;
+      assert.deepEqual(await workspace.done(), ['US-001']);
+      await workspace.write('.omc/config.json', '{ "verify": ["exit 1"], "maxIterations": 1 }');
+
+      // A person closes the run and does the other story, whose word stands.
+      await workspace.cli('stop').finished;
+      await workspace.cli('tick', 'US-002').finished;
+      const cli = workspace.run('succeeds', ...flags);
+
+      const { code, stdout } = await cli.finished;
+      assert.equal(code, 1, stdout);
+      assert.match(
+        stdout,
+        /Ticked in the last run and never checked, so set back to not done: US-001$/m,
+      );
+      assert.deepEqual(await outcomes(workspace), ['rejected']);
+      assert.deepEqual(await workspace.done(), ['US-002']);
+    });
+  }
+
   test('no check runs after an iteration that claims nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(

@@ -24,6 +24,7 @@ export const WARNING_CODES = [
   ...['storyNotPutBack', 'reviewFailed', 'approvalNotWritten', 'restorePointNotKept'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
+  'claimsNotChecked',
 ];
 
 /**
