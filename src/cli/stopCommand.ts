@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { StopMode } from '../orchestrator/run/eventCodes.ts';
 import { postRequest } from '../orchestrator/run/inbox.ts';
@@ -28,9 +29,16 @@ async function stop(cwd: string, mode: StopMode): Promise<void> {
     await reportNoLoop(files);
     return;
   }
-  await postRequest(files, loop.runId, { type: 'stop', mode });
+  const { runId } = loop;
+  const ask = () => postRequest(files, runId, { type: 'stop', mode });
+  await ask();
   if (mode === 'afterIteration') {
     print('The run will end after this iteration. Ctrl-C ends only this waiting.');
   }
-  await reportEnd(files, loop);
+  await reportEnd(files, loop, async () => {
+    // The agent may have removed the state (`git clean -fdx`) before the loop has read this. A second time does no harm.
+    if (existsSync(files.journalFile(runId)) && !existsSync(files.inboxFile(runId))) {
+      await ask();
+    }
+  });
 }

@@ -73,6 +73,8 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     } finally {
       journal.close();
     }
+  } catch (error) {
+    throw withMend(error, options);
   } finally {
     git.dispose();
     await attempt.lock.release();
@@ -119,21 +121,21 @@ async function runToEnd(
     await run
       .end({ kind: 'end', outcome: 'error', detail: messageOf(error) })
       .catch(() => undefined);
-    throw withMend(error, context);
+    throw error;
   }
 }
 
 /** Codes of a disk that takes nothing more: full, over the quota, over a limit for files. */
 const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-function withMend(error: unknown, { options }: RunContext): unknown {
+function withMend(error: unknown, { files }: RunOptions): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code !== undefined && DISK_CODES.has(code)
     ? new HumanError(
         say(
           'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to go on.',
           code,
-          options.files.stateDir,
+          files.stateDir,
         ),
         { cause: error },
       )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   chmod,
   cp,
@@ -502,7 +502,7 @@ describe('an agent that cannot be started', () => {
 });
 
 describe('a full disk', { concurrency: 2 }, () => {
-  for (const room of [2_500, 4_000, 6_000]) {
+  for (const room of [0, 2_500, 4_000, 6_000]) {
     test(`after ${room} bytes of journal: the mend; with room again it goes on, nothing is done twice`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const full = workspace.cliWith(
@@ -637,6 +637,22 @@ describe('an agent that removes the state (git clean -fdx)', {
       assert.equal(isAlive(agent), false);
     });
   }
+
+  test('stop asks again when its request was removed before the loop has read it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('hangs');
+    await workspace.agent();
+    await workspace.event('agent.init');
+    const [runId = ''] = await workspace.runIds();
+    const inbox = workspace.files.inboxFile(runId);
+    cli.child.kill('SIGSTOP');
+    const stop = workspace.cli('stop');
+    const isAsked = () => existsSync(inbox) && readFileSync(inbox, 'utf8').endsWith('\n');
+    await until('the request', isAsked);
+    await rm(inbox);
+    cli.child.kill('SIGCONT');
+    assert.deepEqual([(await stop.finished).code, (await cli.finished).code], [0, 130]);
+  });
 
   test('what cannot be put back yet is put back later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
