@@ -10,6 +10,7 @@ import { gitRepo } from '../support/cleanEnv.ts';
 import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
+const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
 /** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 
@@ -581,6 +582,26 @@ describe('logs', { concurrency: 4 }, () => {
 });
 
 describe('receipt', { concurrency: 4 }, () => {
+  test('more runs than a process may open files', posix, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const [runId = ''] = await workspace.runIds();
+    const { files } = workspace;
+    const [line = ''] = (await readFile(files.journalFile(runId), 'utf8')).split('\n');
+    const start = JSON.parse(line);
+    for (let i = 0; i < 300; i += 1) {
+      const id = `2000-01-01T00-00-00-000-${i}`;
+      await mkdir(files.runDir(id));
+      await writeFile(files.journalFile(id), `${JSON.stringify({ ...start, runId: id })}\n`);
+    }
+    const { stdout } = await execFileText(
+      'sh',
+      ['-c', 'ulimit -n 100 && exec "$0" "$@"', process.execPath, CLI, 'receipt', '--json'],
+      { cwd: workspace.folder, env: workspace.env },
+    );
+    assert.equal(JSON.parse(stdout).run, runId);
+  });
+
   test('what the iterations took, brought and cost', async t => {
     const workspace = await Workspace.create(t);
     await workspace.run('succeeds', '--model', 'fake-model').finished;

@@ -99,9 +99,14 @@ export async function newestRunId(files: RunFiles): Promise<string | undefined> 
 
 /** As {@link runIds}, of those that have begun. */
 export async function begunRunIds(files: RunFiles): Promise<string[]> {
-  const ids = await runIds(files);
-  const begun = await Promise.all(ids.map(runId => hasBegun(files, runId)));
-  return ids.filter((_, index) => begun[index]);
+  const begun: string[] = [];
+  // One at a time: journals stay for ever, and so many files at once no process may open.
+  for (const runId of await runIds(files)) {
+    if (await hasBegun(files, runId)) {
+      begun.push(runId);
+    }
+  }
+  return begun;
 }
 
 /**
