@@ -1,4 +1,10 @@
-import { type LogOutputChannel, type TextDocument, type Uri, workspace } from 'vscode';
+import {
+  FileSystemError,
+  type LogOutputChannel,
+  type TextDocument,
+  type Uri,
+  workspace,
+} from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, GIT_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -48,7 +54,12 @@ export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputCha
   // The Comments panel shows the notes of earlier windows before any diff is opened.
   workspace.fs.readDirectory(notesDir).then(
     files => (files.length > 0 ? load() : undefined),
-    () => undefined, // Nobody has written one yet.
+    (error: unknown) => {
+      // Nobody has written one yet.
+      if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {
+        log.error(String(error));
+      }
+    },
   );
   return store;
 }

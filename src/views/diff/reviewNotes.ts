@@ -1,4 +1,5 @@
 import { FileSystemError, Uri, workspace } from 'vscode';
+import { writePlainFile } from '../../orchestrator/run/plainFile.ts';
 import { type ReviewNote, reviewNoteSchema } from './reviewNote.ts';
 
 /** The oldest go; nobody looks at so many. */
@@ -45,13 +46,11 @@ export class ReviewNotes {
     return [...this.notes.values()];
   }
 
-  /** Adds a note, or replaces the one with its id. @throws {FileSystemError} when it cannot be written */
+  /** Adds a note, or replaces the one with its id. @throws when it cannot be written */
   async set(note: ReviewNote): Promise<void> {
-    await workspace.fs.createDirectory(this.dir);
-    const written = Uri.joinPath(this.dir, `${note.id}.tmp`);
-    await workspace.fs.writeFile(written, Buffer.from(`${JSON.stringify(note)}\n`));
-    // Either the old one is there or the new one, whenever the window goes down.
-    await workspace.fs.rename(written, this.file(note.id), { overwrite: true });
+    // In one step, so that the old one is there or the new one whenever the window goes down: to rename through
+    // `workspace.fs` deletes what is at the place first, and fails where another window has just done so.
+    await writePlainFile(this.file(note.id).fsPath, `${JSON.stringify(note)}\n`);
     this.notes.set(note.id, note);
     for (const { id } of this.all.slice(0, -MAX_NOTES)) {
       await this.remove(id);
