@@ -248,10 +248,12 @@ async function noLoop(files: RunFiles, runId: string | undefined): Promise<Human
     return new HumanError(`The run ended meanwhile.${end}`);
   }
   const newest = await newestRunId(files);
+  const last = newest === undefined ? undefined : await readRun(files, newest);
   return new HumanError(
-    newest === undefined
+    // Ticks from before the first run have a journal, too.
+    last === undefined || last.phase === 'idle'
       ? 'No run is going on here. Start one with "ralph-fresh run".'
-      : `No run is going on here. ${goOn(await readRun(files, newest))}`,
+      : `No run is going on here. ${goOn(last)}`,
   );
 }
 

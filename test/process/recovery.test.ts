@@ -759,6 +759,11 @@ test('all ticks before the first run are in one journal, and that is no run', as
   assert.match((await workspace.cli('status').finished).stdout, /^No run in this folder yet/);
   const resumed = await workspace.script([['work']], '--resume').finished;
   assert.match(resumed.stderr, /no run to resume/);
+  const pause = await workspace.cli('pause').finished;
+  assert.match(
+    pause.stderr,
+    /^ralph-fresh: No run is going on here\. Start one with "ralph-fresh run"\.\n$/,
+  );
   assert.equal((await workspace.script([['work']]).finished).code, 0);
   assert.equal((await workspace.runIds()).length, 2);
   const { stories } = JSON.parse((await workspace.cli('stories', '--json').finished).stdout);
