@@ -1,13 +1,16 @@
 import type { MarkdownString } from 'vscode';
 import { withoutControls } from '../orchestrator/text.ts';
 
+/** As `1. ` begins a list; `appendText` escapes the other marks of one. */
+const LIST_NUMBER = /^\d+[.)]$/;
+
 /**
- * Appends foreign text as text. `appendText` alone would glue all words together, so that long lines break within
- * words; the first two stay glued, since a line that begins with `1. ` would become a list.
+ * Appends foreign text as text. `appendText` alone would glue all words together by `&nbsp;`, so that long lines break
+ * within words, and a screen reader, which is given the Markdown as it is, would spell them.
  */
 export function appendWords(markdown: MarkdownString, text: string): MarkdownString {
-  const [first = '', second, ...words] = withoutControls(text, ' ').trim().split(/\s+/);
-  markdown.appendText(second === undefined ? first : `${first} ${second}`);
+  const [first = '', ...words] = withoutControls(text, ' ').trim().split(/\s+/);
+  markdown.appendText(LIST_NUMBER.test(first) ? `${first} ${words.shift() ?? ''}` : first);
   for (const word of words) {
     markdown.appendMarkdown(' ').appendText(word);
   }

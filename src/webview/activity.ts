@@ -12,8 +12,8 @@ export function activity(
     : html`
       <ol class="activity">
         ${lines.map(
-          ({ at, kind, text }) => html`
-            <li class=${kind}>
+          ({ at, isOpening, kind, text }) => html`
+            <li class=${isOpening ? `${kind} opening` : kind}>
               <span class="at">${at === undefined ? nothing : moment(at, 'medium')}</span>
               <span class="said" dir="auto">${text}</span>
             </li>

@@ -129,7 +129,7 @@ function y(value: number, { top }: ShownChart): number {
 
 function table({ cost, points, stories }: ShownCharts, strings: ProgressStrings): TemplateResult {
   return html`
-    <table>
+    <table aria-label=${strings.charts}>
       <thead>
         <tr>
           <th scope="col">${strings.iterationColumn}</th>

@@ -10,6 +10,7 @@ import type {
 } from '../views/progress/protocol.ts';
 import './answerElement.ts';
 import './elapsedElement.ts';
+import { dot } from './dot.ts';
 import { fill } from './fill.ts';
 import { glyphIcon } from './glyphs.ts';
 import { moment } from './moment.ts';
@@ -20,7 +21,7 @@ import { post } from './vsCodeApi.ts';
 export function head(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
   const { actions, cost, glyph, now, question, quote, sentence, status, stories, until } = run;
   return html`
-    <header>
+    <div class="head">
       <div class="headline">
         <h1>${glyphIcon(glyph)}<span>${status}</span></h1>
         ${actionButtons(actions, strings)}
@@ -36,9 +37,10 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
       }
       <div class="meters">
         ${stories ? meter(stories, 'stories') : nothing}
+        ${stories && cost ? html`<span class="only-heard">,</span>` : nothing}
         ${cost ? meter(cost, 'cost') : nothing}
       </div>
-    </header>
+    </div>
   `;
 }
 
@@ -101,11 +103,11 @@ function nowLines(
       ${story ? html`<p class="now-story">${storyName(story)}</p>` : nothing}
       <p class="now-facts">
         <span>${words}</span>
-        ${step === undefined ? nothing : html`<span>${step}</span>`}
+        ${step === undefined ? nothing : html`${dot}<span>${step}</span>`}
         ${
           since === undefined
             ? nothing
-            : html`<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
+            : html`${dot}<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
         }
       </p>
     </div>
@@ -124,11 +126,11 @@ function goesOn(until: string, strings: ProgressStrings, clockOffset: number): u
   });
 }
 
+/** The words say all of it. */
 function meter({ max, value, words }: ShownMeter, name: string): TemplateResult {
-  const id = `${name}-words`;
   return html`
     <div class="meter ${name}">
-      <span id=${id}>${words}</span>
+      <span>${words}</span>
       ${
         max === undefined
           ? nothing
@@ -139,8 +141,7 @@ function meter({ max, value, words }: ShownMeter, name: string): TemplateResult 
               .value=${Math.min(value, max)}
               high=${name === 'cost' ? max * 0.8 : nothing}
               optimum=${name === 'cost' ? 0 : nothing}
-              aria-labelledby=${id}
-              aria-valuetext=${words}
+              aria-hidden="true"
             ></meter>
           `
       }

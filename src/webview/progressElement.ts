@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import type {
   ProgressSnapshot,
   ProgressStrings,
@@ -13,6 +14,15 @@ import { moment } from './moment.ts';
 import { timeline } from './timeline.ts';
 import { xray } from './xray.ts';
 
+/** Who was busy elsewhere finds the last ones at the end of the page. */
+const MAX_ANNOUNCED = 5;
+const TRIM_AFTER_MS = 2_000;
+
+/** What came at once; in one paragraph, or a screen reader may begin with the second. */
+interface Announced {
+  readonly news: readonly string[];
+}
+
 /** `<ralph-progress>`: the whole page. It draws the newest snapshot and keeps nothing of those before. */
 export class ProgressElement extends LitElement {
   static override properties = {
@@ -21,22 +31,31 @@ export class ProgressElement extends LitElement {
   };
 
   declare protected shown: SnapshotMessage | undefined;
-  /** In the live region now. */
-  declare protected announced: string;
+  /** In the live region now, the newest last. */
+  declare protected announced: readonly Announced[];
   /** The extension's clock minus this page's, in ms. */
   private clockOffset: number | undefined;
   private actionHadFocus = false;
+  private trimTimer: number | undefined;
 
   constructor() {
     super();
-    this.announced = '';
+    this.announced = [];
   }
 
   show(message: SnapshotMessage): void {
     const { snapshot } = message;
     // What stands there when the page opens is read as the page; only what changes then is news.
-    if (this.shown && this.shown.snapshot.announcement !== snapshot.announcement) {
-      this.announced = snapshot.announcement;
+    if (this.shown) {
+      const news = newsOf(this.shown.snapshot.announcements, snapshot.announcements);
+      if (news.length > 0) {
+        this.announced = [...this.announced, { news }];
+        clearTimeout(this.trimTimer);
+        // Not at once: when the first goes as the last comes, all of them are read out.
+        this.trimTimer = setTimeout(() => {
+          this.announced = this.announced.slice(-MAX_ANNOUNCED);
+        }, TRIM_AFTER_MS);
+      }
     }
     // Taken once: with each message's own delay the seconds would jump.
     this.clockOffset ??= snapshot.sentAt - Date.now();
@@ -67,7 +86,14 @@ export class ProgressElement extends LitElement {
     const { snapshot, strings } = this.shown;
     return html`
       <main>${this.content(snapshot, strings)}</main>
-      <div class="only-heard" role="status">${this.announced}</div>
+      <div class="only-heard" role="log" aria-label=${strings.announced}>
+        ${repeat(
+          this.announced,
+          one => one,
+          ({ news }) =>
+            html`<p>${news.map((text, at) => [at === 0 ? nothing : html`<br>`, text])}</p>`,
+        )}
+      </div>
     `;
   }
 
@@ -80,6 +106,13 @@ export class ProgressElement extends LitElement {
 }
 
 customElements.define('ralph-progress', ProgressElement);
+
+/** Those that were not said. Where something is only gone, such as a request taken back, the last tells what holds now. */
+function newsOf(before: readonly string[], after: readonly string[]): readonly string[] {
+  const news = after.filter(text => !before.includes(text));
+  const isGone = before.some(text => !after.includes(text));
+  return news.length === 0 && isGone ? after.slice(-1) : news;
+}
 
 function empty(strings: ProgressStrings): TemplateResult {
   return html`

@@ -7,6 +7,7 @@ import type {
   ShownProof,
   ShownTimeline,
 } from '../views/progress/protocol.ts';
+import { dot } from './dot.ts';
 import { durationWords } from './duration.ts';
 import { fill } from './fill.ts';
 import { glyphIcon } from './glyphs.ts';
@@ -53,13 +54,16 @@ function entry(
   const { proofs, reason, story, time, tokens } = shown;
   return html`
     <li>
-      <h3 aria-label=${fill(strings.iterationHeading, number, outcome)}>
-        ${glyphIcon(glyph)}<span class="number">${number}</span><span class="outcome">${outcome}</span>
+      <h3>
+        ${glyphIcon(glyph)}
+        <span class="number" aria-hidden="true">${number}</span>
+        <span class="outcome" aria-hidden="true">${outcome}</span>
+        <span class="only-heard">${fill(strings.iterationHeading, number, outcome)}</span>
       </h3>
       <p class="took">
         ${time === undefined ? nothing : html`<span>${timeWords(time, strings, clockOffset)}</span>`}
-        ${tokens === undefined ? nothing : html`<span>${tokens}</span>`}
-        ${cost === undefined ? nothing : html`<span>${cost}</span>`}
+        ${tokens === undefined ? nothing : html`${dot}<span>${tokens}</span>`}
+        ${cost === undefined ? nothing : html`${dot}<span>${cost}</span>`}
       </p>
       <div class="came">
         ${story ? html`<p>${storyName(story)}</p>` : nothing}
@@ -119,7 +123,7 @@ function proofItem(
       ${glyphIcon(glyph)}
       ${isCommand ? html`<code><bdi>${name}</bdi></code>` : html`<span>${name}</span>`}
       <span class="verdict">${verdict}</span>
-      ${ms === undefined ? nothing : html`<span class="quiet">${durationWords(Math.round(ms / 1_000) * 1_000, strings)}</span>`}
+      ${ms === undefined ? nothing : html`${dot}<span class="quiet">${durationWords(Math.round(ms / 1_000) * 1_000, strings)}</span>`}
     </li>
   `;
 }

@@ -57,16 +57,16 @@ function sectionLine(
     <li>
       <button
         type="button"
-        aria-label=${fill(strings.openSection, title, tokenWords, share)}
         @click=${() => post({ type: 'openPromptSection', iteration, section: index })}
       >
+        <span class="only-heard">${fill(strings.openSection, title, tokenWords, share)}</span>
         <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
           <rect class="part colour-${index % COLOURS}" width="10" height="10" rx="2" />
         </svg>
-        <span class="section-title"><bdi>${title}</bdi></span>
-        <span class="section-budget">${budget ?? nothing}</span>
-        <span class="section-tokens">${tokenWords}</span>
-        <span class="section-share">${share}</span>
+        <span class="section-title" aria-hidden="true"><bdi>${title}</bdi></span>
+        <span class="section-budget" aria-hidden="true">${budget ?? nothing}</span>
+        <span class="section-tokens" aria-hidden="true">${tokenWords}</span>
+        <span class="section-share" aria-hidden="true">${share}</span>
       </button>
     </li>
   `;

@@ -60,7 +60,7 @@ for (const [name, makeStage] of [
         RUN_LIMIT,
       );
       await expect(workbench.statusBarItem(`Ralph US-002 1/${total}`)).toBeVisible(RUN_LIMIT);
-      await expect(workbench.treeItem(/^US-002.*running · iteration 2/)).toBeVisible();
+      await expect(workbench.treeItem(/^US-002.*running, iteration 2/)).toBeVisible();
       await expect
         .poll(() => workbench.terminalText(), RUN_LIMIT)
         .toMatch(/=== Iteration 2\/20 ===/);
@@ -78,7 +78,7 @@ for (const [name, makeStage] of [
       await workbench.reload();
       await workbench.view('Ralph');
       await expect(workbench.statusBarItem(`Ralph US-002 1/${total}`)).toBeVisible(RUN_LIMIT);
-      await expect(workbench.treeItem(/^US-002.*running · iteration 2/)).toBeVisible();
+      await expect(workbench.treeItem(/^US-002.*running, iteration 2/)).toBeVisible();
       expect(loop !== undefined && (await isRunning(loop))).toBe(true);
       await workbench.runCommand('Ralph: Show Terminal');
       await expect.poll(() => workbench.terminalText()).toMatch(/=== Iteration 2\/20 ===/);

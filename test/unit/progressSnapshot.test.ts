@@ -59,26 +59,46 @@ describe('progressSnapshot', () => {
       now: NOW,
     });
     assert.equal(empty.run, undefined);
-    assert.equal(empty.announcement, '');
+    assert.deepEqual(empty.announcements, []);
   });
 
   it('tells what runs now, and reads out each change of it', () => {
     const [first] = iteration(2);
     assert.ok(first);
-    const { run, announcement } = snapshot([started, ...iteration(1), first], true);
+    const { run, announcements } = snapshot([started, ...iteration(1), first], true);
     assert.equal(run?.active, true);
     assert.equal(run.stories?.words, '1 of 3 stories done');
     assert.deepEqual(run.now?.story, { id: 'US-001', title: 'Create a todo' });
     assert.equal(run.now.words, 'Iteration 2 of 20');
     assert.equal(run.now.step, 'the agent works');
-    assert.equal(
-      announcement,
-      'Iteration 1: Progress. Iteration 2 of 20, the agent works: US-001 Create a todo',
-    );
+    assert.deepEqual(announcements, [
+      'Iteration 1: Progress.',
+      'Iteration 2 of 20: US-001 Create a todo',
+    ]);
     assert.deepEqual(
       run.timeline.iterations.map(({ number }) => number),
       [2, 1],
     );
+  });
+
+  it('reads out the steps of an iteration, and nothing between two', () => {
+    const said = (...more: readonly RunEventBody[]) =>
+      snapshot([started, ...iteration(1), ...more], true).announcements;
+    const [begin] = iteration(2);
+    assert.ok(begin);
+    assert.deepEqual(said(), ['Iteration 1: Progress.']);
+    assert.deepEqual(said(begin, { type: 'gate.started', iteration: 2, commands: ['npm test'] }), [
+      'Iteration 1: Progress.',
+      'Iteration 2 of 20: US-001 Create a todo',
+      'the checks run',
+    ]);
+    assert.deepEqual(snapshot([started], true).announcements, ['Preparing the first iteration…']);
+  });
+
+  it('reads out the newest iteration whichever page is looked at', () => {
+    const all = Array.from({ length: 150 }, (_, at) => iteration(at + 1)).flat();
+    const { announcements } = snapshot([started, ...all], true, 1);
+    assert.deepEqual(announcements, ['Iteration 150: Progress.']);
   });
 
   it('tells a killed loop from a running one', () => {
@@ -347,9 +367,14 @@ describe('progressSnapshot', () => {
       last.map(({ kind }) => kind),
       ['text', 'text', 'tool'],
     );
-    assert.match(last[0]?.text ?? '', /<b>red<\/b>$/);
+    assert.match(last[0]?.text ?? '', /^<b>red<\/b>$/);
+    assert.deepEqual(
+      last.map(({ isOpening = false }) => isOpening),
+      [true, false, true],
+    );
     assert.equal(last[1]?.text, 'and more');
-    assert.match(last[2]?.text ?? '', /Bash.*npm test/);
+    assert.match(last[2]?.text ?? '', /^Bash.*npm test/);
+    assert.ok(run?.activity.some(({ text }) => text === 'Iteration 1/20'));
     const many = Array.from({ length: 100 }, () => said);
     assert.equal(snapshot([started, ...many], true).run?.activity.length, 15);
   });

@@ -26,7 +26,19 @@ const of = (state: Partial<RunState>, alive = true) =>
 test('the story and how many are done', () => {
   assert.deepEqual(of({}), {
     ...{ icon: 'sync~spin', text: 'Ralph US-003 4/20', urgency: 'none', cause: '' },
+    heard: 'Ralph, US-003, 4 of 20 done',
   });
+});
+
+test('what is heard has whole words', () => {
+  assert.equal(
+    of({ costUsd: 1.2, budgetUsd: 5, pauseRequested: true })?.heard,
+    'Ralph, US-003, 4 of 20 done, pauses soon, $1.20 of $5.00 spent',
+  );
+  assert.equal(
+    of({ phase: 'ended', outcome: 'stopped' }, false)?.heard,
+    'Ralph stopped, 4 of 20 done',
+  );
 });
 
 test('money only where there is a budget', () => {
@@ -88,6 +100,9 @@ test('before the first run it counts the stories, and where there are none it sa
       english,
       0,
     );
-  assert.deepEqual(none(4), { icon: 'checklist', text: 'Ralph 1/4', urgency: 'none', cause: '' });
+  assert.deepEqual(none(4), {
+    ...{ icon: 'checklist', text: 'Ralph 1/4', heard: 'Ralph, 1 of 4 done' },
+    ...{ urgency: 'none', cause: '' },
+  });
   assert.equal(none(0), undefined);
 });

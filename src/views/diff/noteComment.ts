@@ -7,6 +7,7 @@ import {
   MarkdownString,
 } from 'vscode';
 import { shorten } from '../../orchestrator/text.ts';
+import { appendWords } from '../tooltipText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 
 /** Longest id of a story in a label, in UTF-16 units. */
@@ -43,8 +44,8 @@ export class NoteComment implements Comment {
   }
 
   preview(): void {
-    // A note is text; nothing in it is drawn as Markdown.
-    this.body = new MarkdownString().appendText(this.note.text);
+    // A note is text; nothing in it is drawn as Markdown. A screen reader is given the Markdown as it is.
+    this.body = appendLines(new MarkdownString(), this.note.text);
     this.mode = CommentMode.Preview;
   }
 
@@ -57,4 +58,12 @@ export class NoteComment implements Comment {
   redraw(): void {
     this.thread.comments = [...this.thread.comments];
   }
+}
+
+/** Line by line, as it was written. */
+function appendLines(markdown: MarkdownString, text: string): MarkdownString {
+  for (const [index, line] of text.split('\n').entries()) {
+    appendWords(index === 0 ? markdown : markdown.appendMarkdown('\n\n'), line);
+  }
+  return markdown;
 }

@@ -13,6 +13,7 @@ import { shorten } from '../../orchestrator/text.ts';
 import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
+import { heardWords } from '../heardWords.ts';
 import { appendWords } from '../tooltipText.ts';
 import { translate } from '../translate.ts';
 import type {
@@ -162,6 +163,7 @@ function runItem({ folder, runId, state }: RunNode): TreeItem {
     iterationCount(state.iteration, translate),
     ...(state.costUsd > 0 ? [dollars(state.costUsd, translate)] : []),
   ].join(' · ');
+  item.accessibilityInformation = { label: `${item.label}, ${heardWords(item.description)}` };
   item.iconPath = new ThemeIcon('history');
   item.contextValue = 'run';
   item.tooltip = shorten(state.task, 300) || runId;

@@ -15,6 +15,9 @@ const MAX_LINE = 240;
 /** The terminal marks what the loop itself says, and what belongs to a call; the page does it by the look. */
 const OWN = '[Ralph Fresh] ';
 const OF_CALL = /^\s*└\s*/;
+const OPENING = '● ';
+/** What a line of the terminal stands out by; a screen reader would say "equals equals equals". */
+const ORNAMENT = /^(?:✅ |=== )| ===$/g;
 
 /** The last things that the agent and the loop said and did, as the transcript tells them, oldest first. Pure. */
 export function shownActivity(
@@ -30,10 +33,19 @@ export function shownActivity(
       const door = event.type === 'stop.requested' ? 'terminal' : 'window';
       const told = describeEvent(event, t, { state, door, call: calls.take(event) })
         .map(({ style, text }) => ({ style, isOwn: text.startsWith(OWN), text }))
-        .map(({ style, isOwn, text }) => ({
-          kind: kindOf(style, isOwn),
-          text: shorten(isOwn ? text.slice(OWN.length) : text.replace(OF_CALL, ''), MAX_LINE),
-        }))
+        .map(({ style, isOwn, text }) => {
+          const isOpening = text.startsWith(OPENING);
+          const words = isOwn
+            ? text.slice(OWN.length).replace(ORNAMENT, '')
+            : isOpening
+              ? text.slice(OPENING.length)
+              : text.replace(OF_CALL, '');
+          return {
+            kind: kindOf(style, isOwn),
+            ...(isOpening && { isOpening }),
+            text: shorten(words, MAX_LINE),
+          };
+        })
         .filter(({ text }) => text !== '');
       return told.map((line, index) => (index === 0 ? { at: event.at, ...line } : line));
     })

@@ -32,6 +32,7 @@ export function progressStrings(): ProgressStrings {
       openTranscript: l10n.t('Transcript'),
       openCheckOutput: l10n.t('Check output'),
     },
+    announced: l10n.t('News of the run'),
     openCommit: l10n.t('Open the changes of commit {0}: {1}'),
     openSection: l10n.t('{0}: {1} tokens, {2} of the prompt'),
     answer: l10n.t('Your answer'),

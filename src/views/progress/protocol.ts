@@ -36,8 +36,8 @@ export type Glyph =
 export interface ProgressSnapshot {
   /** By the extension's clock, in ms; the page's clock may be that of another machine. */
   readonly sentAt: number;
-  /** A short sentence that is read out when it differs from the one before. */
-  readonly announcement: string;
+  /** Short sentences on where the run stands. Those that were not among the ones before are read out. */
+  readonly announcements: readonly string[];
   /** The window's folders, when there are several to choose from. */
   readonly folders?: readonly ShownFolder[];
   /** Absent while there has been no run. */
@@ -144,6 +144,8 @@ export interface ShownActivity {
   /** Of its event; of several lines of one event only the first has a time. */
   readonly at?: string;
   readonly kind: 'text' | 'tool' | 'loop' | 'good' | 'warning' | 'bad';
+  /** First line of what an agent says or does: a dot stands before it, to be seen and not to be heard. */
+  readonly isOpening?: true;
   readonly text: string;
 }
 
@@ -276,6 +278,8 @@ export interface ProgressStrings {
   readonly documents: Readonly<Record<IterationDocument, string>>;
   /** `{0}` hash, `{1}` subject. */
   readonly openCommit: string;
+  /** Names what was read out. */
+  readonly announced: string;
   /** `{0}` title, `{1}` tokens, `{2}` share. */
   readonly openSection: string;
   readonly answer: string;

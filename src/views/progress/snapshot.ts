@@ -14,7 +14,7 @@ import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } fro
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
 import { standing } from './standing.ts';
-import { shownStory, shownTimeline } from './timeline.ts';
+import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
 
 export interface SnapshotOptions {
   readonly t: Translate;
@@ -33,13 +33,14 @@ export function progressSnapshot(
   events: readonly RunEvent[],
   { allDone = false, t, now, language = 'en', page = 0 }: SnapshotOptions,
 ): ProgressSnapshot {
+  const rows = iterationRows(events, { alive: run.alive });
   const shown =
     run.runId === undefined || run.state.phase === 'idle'
       ? undefined
-      : shownRun(run.runId, run, events, page, allDone, t, now, new Numbers(language));
+      : shownRun(run.runId, run, events, rows, page, allDone, t, now, new Numbers(language));
   return {
     sentAt: now.getTime(),
-    announcement: shown ? announcement(shown, t) : '',
+    announcements: shown ? announcements(shown, run.state, rows, t) : [],
     ...(shown && { run: shown }),
   };
 }
@@ -48,13 +49,13 @@ function shownRun(
   id: string,
   { state, alive }: WatchedRun,
   events: readonly RunEvent[],
+  rows: readonly IterationRow[],
   page: number,
   allDone: boolean,
   t: Translate,
   now: Date,
   numbers: Numbers,
 ): ShownRun {
-  const rows = iterationRows(events, { alive });
   const active = alive && state.phase !== 'ended';
   const stopping = active ? stoppingOf(state, events) : undefined;
   const stories = storiesMeter(state, t, numbers);
@@ -199,22 +200,35 @@ function stepWords({ step }: CurrentIteration, waiting: RunState['waiting'], t: 
   }
 }
 
-/** What a screen reader says: where the run stands now, and what has just come of the last iteration. */
-function announcement(
-  { active, now, sentence, status, timeline, actions }: ShownRun,
+/**
+ * What a screen reader says: what has come of the last iteration, and where the run stands now. Each is a sentence of
+ * its own, so that of a change only the change is heard.
+ */
+function announcements(
+  { actions, active, now, sentence, status }: ShownRun,
+  { current, iteration, waiting }: RunState,
+  rows: readonly IterationRow[],
   t: Translate,
-): string {
-  const stands = sentence === undefined ? status : t('{0}. {1}', status, sentence);
-  if (!active || !now?.since || actions.some(({ pending }) => pending)) {
-    return stands;
+): readonly string[] {
+  const last = rows.findLast(({ outcome }) => outcome !== 'running');
+  const ended = last
+    ? [t('Iteration {0}: {1}.', last.number, outcomeWords(last.outcome, t).outcome)]
+    : [];
+  if (!active || !now || waiting || actions.some(({ pending }) => pending)) {
+    return [...ended, sentence === undefined ? status : t('{0}. {1}', status, sentence)];
   }
-  const last = timeline.iterations.find(({ glyph }) => glyph !== 'running');
-  const works = t('{0}, {1}', now.words, now.step ?? '');
+  const asked = sentence === undefined ? [] : [sentence];
+  if (!current) {
+    // Between two iterations nothing is to tell for the moment that it takes.
+    return [...ended, ...(iteration === 0 ? [now.words] : []), ...asked];
+  }
   return [
-    ...(last ? [t('Iteration {0}: {1}.', last.number, last.outcome)] : []),
-    now.story ? t('{0}: {1}', works, shorten(spoken(now.story), 100)) : works,
-    ...(sentence === undefined ? [] : [sentence]),
-  ].join(' ');
+    ...ended,
+    now.story ? t('{0}: {1}', now.words, shorten(spoken(now.story), 100)) : now.words,
+    // That the agent works goes without saying.
+    ...(now.step === undefined || current.step === 'agent' ? [] : [now.step]),
+    ...asked,
+  ];
 }
 
 function spoken({ id, title }: ShownStory): string {

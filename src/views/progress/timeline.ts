@@ -144,7 +144,8 @@ export function shownStory(
     : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
 }
 
-function outcomeWords(
+/** The icon of an outcome, and its words as a line begins with. */
+export function outcomeWords(
   outcome: IterationRow['outcome'],
   t: Translate,
 ): { readonly glyph: Glyph; readonly outcome: string } {

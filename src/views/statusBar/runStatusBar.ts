@@ -87,9 +87,9 @@ export class RunStatusBar implements Disposable {
       item.hide();
       return;
     }
-    const { cause, icon, text, urgency } = words;
+    const { cause, heard, icon, text, urgency } = words;
     item.text = `$(${icon}) ${text}`;
-    item.accessibilityInformation = { label: spoken(text, urgency) };
+    item.accessibilityInformation = { label: spoken(heard, urgency) };
     item.backgroundColor = cause === this.seen ? undefined : background(urgency);
     item.tooltip = tooltip(this.model.current, this.stories.current);
     item.show();

@@ -3,6 +3,7 @@ import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import { dollars, span, type Translate } from '../../presentation/sentences.ts';
+import { heardWords } from '../heardWords.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { alertOf } from '../run/alertOf.ts';
 
@@ -18,6 +19,8 @@ export interface StatusWords {
   readonly icon: string;
   /** Plain; texts of agents and stories in it are short, and no icons. */
   readonly text: string;
+  /** The same for the ear: "1/3" would be said as a date or as a third. */
+  readonly heard: string;
   readonly urgency: Urgency;
   /** The same for as long as a person who has looked knows about it. */
   readonly cause: string;
@@ -35,7 +38,12 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
     const { done, total } = state.stories;
     return total === 0
       ? undefined
-      : { icon: 'checklist', text: t('Ralph {0}/{1}', done, total), urgency: 'none', cause: '' };
+      : {
+          icon: 'checklist',
+          text: t('Ralph {0}/{1}', done, total),
+          heard: t('{0}, {1}', 'Ralph', heardCount(state, t)),
+          ...{ urgency: 'none', cause: '' },
+        };
   }
   const alert = alertOf(run);
   const urgency = urgencyOf(alert);
@@ -43,26 +51,32 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
   const count = `${state.stories.done}/${state.stories.total}`;
   if (phase === 'running' || phase === 'stopping') {
     const waits = phase === 'running' ? state.waiting : undefined;
-    const words = waits ? waitingWords(waits, count, t, now) : runningWords(state, count);
+    const words = (shownCount: string, between: string) => [
+      ...(waits
+        ? [waitingWords(waits, shownCount, t, now)]
+        : [runningWords(state, shownCount, between)]),
+      ...(phase === 'stopping' ? [t('stopping')] : state.pauseRequested ? [t('pauses soon')] : []),
+    ];
     return {
       icon: waits ? waitingIcon(waits) : urgency === 'warning' ? 'warning' : 'sync~spin',
-      text: [
-        words,
-        ...(phase === 'stopping'
-          ? [t('stopping')]
-          : state.pauseRequested
-            ? [t('pauses soon')]
-            : []),
-        ...costWords(state, t),
-      ].join(' · '),
+      text: [...words(count, ' '), ...costWords(state, t)].join(' · '),
+      heard: heardWords(
+        [...words(heardCount(state, t), ' · '), ...heardCost(state, t)].join(' · '),
+      ),
       ...{ urgency, cause },
     };
   }
+  const outcome = phase === 'interrupted' ? 'interrupted' : state.outcome;
   return {
-    icon: endIcon(phase === 'interrupted' ? 'interrupted' : state.outcome),
-    text: endWords(phase === 'interrupted' ? 'interrupted' : state.outcome, count, t),
+    icon: endIcon(outcome),
+    text: endWords(outcome, count, t),
+    heard: heardWords(endWords(outcome, heardCount(state, t), t)),
     ...{ urgency, cause },
   };
+}
+
+function heardCount({ stories: { done, total } }: RunState, t: Translate): string {
+  return t('{0} of {1} done', done, total);
 }
 
 function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
@@ -82,17 +96,23 @@ function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
   }
 }
 
-function runningWords({ current }: RunState, count: string): string {
+function runningWords({ current }: RunState, count: string, between: string): string {
   return [
     'Ralph',
     ...(current?.storyId === undefined ? [] : [plainLabel(current.storyId, MAX_ID)]),
     count,
-  ].join(' ');
+  ].join(between);
 }
 
 /** Only who has set a budget wants to watch it all the time. */
 function costWords({ budgetUsd, costUsd }: RunState, t: Translate): string[] {
   return budgetUsd === undefined ? [] : [`${dollars(costUsd, t)}/${dollars(budgetUsd, t)}`];
+}
+
+function heardCost({ budgetUsd, costUsd }: RunState, t: Translate): string[] {
+  return budgetUsd === undefined
+    ? []
+    : [t('{0} of {1} spent', dollars(costUsd, t), dollars(budgetUsd, t))];
 }
 
 function waitingWords(waiting: Waiting, count: string, t: Translate, now: number): string {

@@ -13,6 +13,7 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import { shorten } from '../../orchestrator/text.ts';
 import { clock } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
+import { heardWords } from '../heardWords.ts';
 import { appendWords } from '../tooltipText.ts';
 import { translate } from '../translate.ts';
 import {
@@ -61,7 +62,9 @@ function folderItem({ children, folder, name, summary }: FolderNode): TreeItem {
   item.iconPath = folderIcon(summary);
   item.contextValue = `folder.${summary.state}`;
   item.tooltip = folder;
-  item.accessibilityInformation = { label: l10n.t('Folder {0}, {1}', label, item.description) };
+  item.accessibilityInformation = {
+    label: l10n.t('Folder {0}, {1}', label, heardWords(item.description)),
+  };
   return item;
 }
 
@@ -139,11 +142,12 @@ function storyItem(node: StoryNode): TreeItem {
       ? l10n.t('Done. Untick to have it done again.')
       : l10n.t('Tick when it is done.'),
   };
+  const heard = heardWords(words);
   item.accessibilityInformation = {
     label:
       story.priority === undefined
-        ? `${label}, ${words}`
-        : l10n.t('{0}, {1}, priority {2}', label, words, story.priority),
+        ? l10n.t('{0}, {1}', label, heard)
+        : l10n.t('{0}, {1}, priority {2}', label, heard, story.priority),
   };
   return item;
 }
