@@ -4,6 +4,7 @@ import { expect, type FrameLocator, test } from '@playwright/test';
 import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { JournalWriter } from '../../src/orchestrator/run/journal.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { frameOf, violations } from '../support/accessibility.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
@@ -116,7 +117,7 @@ test('a run is watched and steered on the page, and it is there again after a re
   await test.step('pauses after the iteration, and goes on', async () => {
     await button(page, 'Pause').click();
     await expect(
-      page.getByText('The run will pause after this iteration.', { exact: true }),
+      page.getByRole('main').getByText('The run will pause after this iteration.', { exact: true }),
     ).toBeVisible();
     await expect(button(page, 'Do Not Pause')).toBeVisible();
     await release('one');
@@ -127,7 +128,7 @@ test('a run is watched and steered on the page, and it is there again after a re
     ).toBeVisible();
     await expect(page.getByText('1 of 5 stories done', { exact: true })).toBeVisible();
     // A screen reader hears of it once, in one place.
-    await expect(page.getByRole('status')).toHaveText(/Paused\. The next iteration starts when/);
+    await expect(page.getByRole('log')).toHaveText(/Paused\. The next iteration starts when/);
     await button(page, 'Resume').click();
     await expect(page.getByText('Iteration 2 of 20', { exact: true })).toBeVisible(RUN_LIMIT);
     await expect(page.getByText(HOSTILE).first()).toBeVisible();
@@ -240,6 +241,7 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
     await expect(page.getByRole('img', { name: /^40 stories left at the start/ })).toBeVisible();
     await expect(page.getByRole('img', { name: /of the budget of \$6\.00/ })).toBeVisible();
     await workbench.screenshot(`progress-${theme}-wide`);
+    expect(await violations(await frameOf(page))).toEqual([]);
 
     // Every button says what it does, and no two in different rows say the same.
     const names = await page
