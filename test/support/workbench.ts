@@ -68,6 +68,8 @@ export interface WorkbenchOptions {
   readonly theme?: Theme;
   /** Language of extensions, such as `de`; the workbench itself has no language pack and stays English. */
   readonly language?: string;
+  /** The environment of a screen, where a person or a screen reader can use the window; it has none unless given. */
+  readonly screen?: Readonly<Record<string, string>>;
   /** Kept between two workbenches when given; see `startVsCodeServer`. */
   readonly serverDataDir?: string;
 }
@@ -125,8 +127,15 @@ export class Workbench implements AsyncDisposable {
     });
     let browser: Browser | undefined;
     try {
-      browser = await chromium.launch({ executablePath, args: [...chromiumArgs] });
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      const { screen } = options;
+      browser = await chromium.launch({
+        executablePath,
+        args: [...chromiumArgs, ...(screen ? ['--force-renderer-accessibility', '--kiosk'] : [])],
+        ...(screen && { headless: false, env: { ...screen } }),
+      });
+      const context = await browser.newContext({
+        viewport: screen ? null : { width: 1280, height: 800 },
+      });
       if (options.language !== undefined) {
         await context.addInitScript(language => {
           Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
