@@ -62,7 +62,7 @@ export async function main(): Promise<void> {
 
 /**
  * Beside the bundle: whoever can write there can change the program as well, which is not so in a folder for temporary
- * files. Each command calls other functions.
+ * files. Each command calls other functions; the help of all is one, as it can be asked for of any word.
  * @returns `undefined` where nothing is kept: in Electron, on a Node without checksums, in a folder that is not ours
  */
 function keptFile(): string | undefined {
@@ -74,8 +74,9 @@ function keptFile(): string | undefined {
   ) {
     return undefined;
   }
-  const [, , command = ''] = process.argv;
-  const name = /^[a-z]+$/.test(command) ? command : 'help';
+  const [, , command = '', ...others] = process.argv;
+  const isHelp = others.includes('--help') || others.includes('-h');
+  const name = /^[a-z]+$/.test(command) && !isHelp ? command : 'help';
   const made = `${process.version}-${process.arch}-${v8.cachedDataVersionTag().toString(16)}`;
   return path.join(root, '.cache', 'compiled', `${name}-${made}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -38,8 +38,8 @@ async function product(folder: string, words: string) {
     write,
     /** @throws when it ends with another exit code than 0 */
     call: (command: string) => run(process.execPath, [path.join(dist, 'cli.js'), command], { env }),
-    say: async (command: string) => {
-      const { stdout } = await run(process.execPath, [path.join(dist, 'cli.js'), command], {
+    say: async (...args: string[]) => {
+      const { stdout } = await run(process.execPath, [path.join(dist, 'cli.js'), ...args], {
         env,
       }).catch(failed => failed);
       return stdout.trim();
@@ -109,6 +109,15 @@ describe('the program as V8 compiled it', () => {
 
     assert.equal(await say('nonsense'), 'one nonsense');
     assert.deepEqual(await kept(), []);
+    // Help is given for any word.
+    for (const word of ['status', 'anything', 'else']) {
+      await say(word, '--help');
+    }
+    assert.deepEqual(
+      (await kept()).map(file => path.basename(file).split('-')[0]),
+      ['help'],
+    );
+    await rm(path.join(folder.path, '.cache'), { recursive: true });
 
     // As a folder that takes no files.
     await writeFile(path.join(folder.path, '.cache'), '');
