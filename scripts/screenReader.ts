@@ -118,7 +118,7 @@ title('A note on a line of a change');
 await workbench.treeItem(/^US-001/).click();
 await workbench.page.keyboard.press('ArrowRight');
 await workbench.treeItem(/^Commit/).click();
-await expect(workbench.page.locator('.multiDiffEntry').first()).toBeVisible();
+await expect(workbench.page.locator('.multiDiffEntry').first()).toBeVisible(RUN_LIMIT);
 await reader.said();
 await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
 await heard('Tell the Next Agent About This Line');

@@ -17,6 +17,8 @@ import { xray } from './xray.ts';
 /** Who was busy elsewhere finds the last ones at the end of the page. */
 const MAX_ANNOUNCED = 5;
 const TRIM_AFTER_MS = 2_000;
+/** A screen reader may pass over what is followed by more at once. */
+const COLLECT_MS = 1_000;
 
 /** What came at once; in one paragraph, or a screen reader may begin with the second. */
 interface Announced {
@@ -36,6 +38,9 @@ export class ProgressElement extends LitElement {
   /** The extension's clock minus this page's, in ms. */
   private clockOffset: number | undefined;
   private actionHadFocus = false;
+  /** Not yet read out. */
+  private pendingNews: string[] = [];
+  private newsTimer: number | undefined;
   private trimTimer: number | undefined;
 
   constructor() {
@@ -48,18 +53,25 @@ export class ProgressElement extends LitElement {
     // What stands there when the page opens is read as the page; only what changes then is news.
     if (this.shown) {
       const news = newsOf(this.shown.snapshot.announcements, snapshot.announcements);
-      if (news.length > 0) {
-        this.announced = [...this.announced, { news }];
-        clearTimeout(this.trimTimer);
-        // Not at once: when the first goes as the last comes, all of them are read out.
-        this.trimTimer = setTimeout(() => {
-          this.announced = this.announced.slice(-MAX_ANNOUNCED);
-        }, TRIM_AFTER_MS);
+      this.pendingNews.push(...news);
+      if (this.pendingNews.length > 0) {
+        this.newsTimer ??= setTimeout(() => this.announce(), COLLECT_MS);
       }
     }
     // Taken once: with each message's own delay the seconds would jump.
     this.clockOffset ??= snapshot.sentAt - Date.now();
     this.shown = message;
+  }
+
+  private announce(): void {
+    this.newsTimer = undefined;
+    this.announced = [...this.announced, { news: this.pendingNews }];
+    this.pendingNews = [];
+    clearTimeout(this.trimTimer);
+    // Not at once: when the first goes as the last comes, all of them are read out.
+    this.trimTimer = setTimeout(() => {
+      this.announced = this.announced.slice(-MAX_ANNOUNCED);
+    }, TRIM_AFTER_MS);
   }
 
   /** In the document itself: the style sheet comes from a file, as the content security policy wants. */

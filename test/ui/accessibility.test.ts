@@ -179,16 +179,18 @@ test('a screen reader gets the page in a sensible order, and each news once', as
   await test.step('what was read out by itself', async () => {
     // Whoever is quick does not see these two on the page.
     const brief = ['Preparing the first iteration…', 'the checks run'];
-    expect((await heard(page)).filter(line => !brief.includes(line))).toEqual([
-      'Iteration 1 of 9: US-001 Story number 1',
-      'Iteration 1: Story done.',
-      'Iteration 2 of 9: US-002 Story number 2',
-      'Iteration 2: Needs you.',
-      'Needs you. The run waits for your answer.',
-      'Iteration 3 of 9: US-002 Story number 2',
-      'Iteration 3: Story done.',
-      'Complete. All stories are done, after 3 iterations.',
-    ]);
+    await expect
+      .poll(async () => (await heard(page)).filter(line => !brief.includes(line)))
+      .toEqual([
+        'Iteration 1 of 9: US-001 Story number 1',
+        'Iteration 1: Story done.',
+        'Iteration 2 of 9: US-002 Story number 2',
+        'Iteration 2: Needs you.',
+        'Needs you. The run waits for your answer.',
+        'Iteration 3 of 9: US-002 Story number 2',
+        'Iteration 3: Story done.',
+        'Complete. All stories are done, after 3 iterations.',
+      ]);
   });
 });
 
