@@ -1,6 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import type { Frame, FrameLocator } from '@playwright/test';
-import type { AxeResults, RunOptions } from 'axe-core';
+
+/** As much of axe-core as is used here. */
+interface Axe {
+  run(
+    context: Document,
+    options: object,
+  ): Promise<{
+    readonly violations: ReadonlyArray<{
+      readonly id: string;
+      readonly help: string;
+      readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>;
+    }>;
+  }>;
+}
 
 /** The frame that a page of an extension is in. */
 export async function frameOf(page: FrameLocator): Promise<Frame> {
@@ -20,9 +33,7 @@ export async function violations(frame: Frame): Promise<readonly string[]> {
   const source = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   await frame.evaluate(source);
   const found = await frame.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(context: Document, options: RunOptions): Promise<AxeResults> };
-    };
+    const { axe } = globalThis as unknown as { axe: Axe };
     // Style sheets would be loaded anew, which the policy forbids.
     return (await axe.run(document, { preload: false, resultTypes: ['violations'] })).violations;
   });
