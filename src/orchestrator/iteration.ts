@@ -346,7 +346,7 @@ async function settle(
   context.finishing = finish(context, iteration, ended);
   // Awaited before the next iteration or what else comes; until then a failure must not count as unhandled.
   context.finishing.catch(() => undefined);
-  warnIfStuck(context, story);
+  tellOfTrouble(context, story);
   return judgement.verdict;
 }
 
@@ -412,12 +412,20 @@ function warnOfProblems(context: RunContext, iteration: number): void {
   }
 }
 
-/** Told once, when the threshold is reached; what follows it is decided before the next iteration. */
-function warnIfStuck(context: RunContext, story: Story | undefined): void {
-  const { stuckThreshold } = context.options.config;
+/** Told once, when a threshold is reached; what follows it is decided before the next iteration. */
+function tellOfTrouble(context: RunContext, story: Story | undefined): void {
+  const { failThreshold, stuckThreshold } = context.options.config;
   const storyId = story?.id ?? WHOLE_TASK;
-  const { stuckFor } = storyRecord(context.state, storyId);
-  if (stuckFor === stuckThreshold) {
+  const { failures, stuckFor } = storyRecord(context.state, storyId);
+  if (story && failures >= failThreshold) {
+    // There is no next agent to warn.
+    const words = say(
+      '{0} has failed too often in a row ({1}); the run leaves it alone.',
+      storyId,
+      failures,
+    );
+    context.warn('storyLeftAlone', words, context.state.iteration);
+  } else if (stuckFor === stuckThreshold) {
     context.append({ type: 'story.stuck', storyId, iterations: stuckFor, action: 'warn' });
   }
 }

@@ -1,6 +1,7 @@
 import type { AgentCallResult } from './calls/agentCall.ts';
 import type { Verdict } from './policy.ts';
 import type { IterationOutcome } from './run/eventCodes.ts';
+import { isFatalError } from './run/fatalError.ts';
 import { readSignal, type Signal } from './signals.ts';
 import { storyKeys } from './stories/select.ts';
 import type { Story } from './stories/story.ts';
@@ -40,15 +41,6 @@ export interface StoryChange {
   readonly storyId: string;
   readonly done: boolean;
 }
-
-/** Errors that no other iteration can mend. */
-const FATAL_KINDS: ReadonlySet<string> = new Set([
-  'billing',
-  'authentication',
-  'notStarted',
-  // The run is not to wait for the reset, or was told to stop waiting.
-  'usageLimit',
-]);
 
 /** Judges an iteration by what it left in the files; what the agent says is only a claim. Pure. */
 export function judge(evidence: Evidence): Judgement {
@@ -134,7 +126,7 @@ function verdictOf(
   result: AgentCallResult | undefined,
   signal: (Signal & { accepted: boolean }) | undefined,
 ): Verdict | undefined {
-  if (result?.error && FATAL_KINDS.has(result.error.kind)) {
+  if (result?.error && isFatalError(result.error)) {
     return { kind: 'fatal', message: result.error.message };
   }
   return signal?.kind === 'complete' && signal.accepted ? { kind: 'complete' } : undefined;

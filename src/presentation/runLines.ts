@@ -91,6 +91,8 @@ export function warningWords(
       return t('The budget cannot be watched, since the agent does not tell what it costs.');
     case 'guardCouldNotRestore':
       return t('What the agent changed could not be put back: {0}', words);
+    case 'storyLeftAlone':
+      return words;
     case 'storyNotPutBack':
       return t('A refused story could not be put back to not done: {0}', words);
     case 'claimsNotChecked':

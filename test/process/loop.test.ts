@@ -240,6 +240,38 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal(ended?.exitCode, 1);
     assert.equal(ended?.error?.kind, 'api');
     assert.match(await prompt(workspace, 2), /previous iteration failed.*bad day/);
+    const { stdout } = await cli.finished;
+    assert.match(stdout, /US-001 has failed too often in a row \(2\); the run leaves it alone\./);
+  });
+
+  test('a story that is left alone has no next agent to warn', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.run('fails', '--fail-threshold', '2', '--stuck-threshold', '2');
+    await assertEnd(workspace, cli, 'noReadyStory', 1);
+    assert.deepEqual(await workspace.events('story.stuck'), []);
+    const { stdout } = await cli.finished;
+    assert.equal(stdout.match(/the run leaves it alone/g)?.length, 1);
+  });
+
+  test('a missing agent does not count against the story, however often it is tried', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const missing = ['run', '--claude-path', path.join(workspace.folder, 'nothing')];
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      const { code, stderr, stdout } = await workspace.cli(...missing).finished;
+      assert.equal(code, 1);
+      assert.match(`${stdout}${stderr}`, /Cannot go on: .*nothing/);
+    }
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
+  test('a repository without a commit is no trouble of git', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await rm(path.join(workspace.folder, '.git'), { recursive: true });
+    await execFileText('git', ['init', '--quiet'], { cwd: workspace.folder, env: workspace.env });
+    const missing = path.join(workspace.folder, 'nothing');
+    assert.equal((await workspace.cli('run', '--claude-path', missing).finished).code, 1);
+    assert.deepEqual(await workspace.events('warning'), []);
   });
 
   test('an empty account ends the run at once: exit code 1', async t => {

@@ -22,6 +22,7 @@ export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
   ...['hintsNotTold', 'handoffNotWritten', 'noChecks', 'costUnknown', 'guardCouldNotRestore'],
   ...['storyNotPutBack', 'reviewFailed', 'approvalNotWritten', 'restorePointNotKept'],
+  ...['storyLeftAlone'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',

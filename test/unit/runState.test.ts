@@ -303,6 +303,41 @@ describe('the fold of a run', () => {
     });
   }
 
+  for (const [kind, expected] of [
+    ['notStarted', [0, 0, 0.1]],
+    ['authentication', [0, 0, 0.1]],
+    ['billing', [0, 0, 0.1]],
+    ['usageLimit', [0, 0, 0.1]],
+    ['api', [1, 1, 0.1]],
+  ] as const) {
+    test(`iteration.ended: whether a call that failed by ${kind} counts against its story`, () => {
+      const state = fold(
+        started,
+        iterationStarted(1, 'A'),
+        {
+          ...{ type: 'agent.ended', iteration: 1, reason: 'exited', durationMs: 1, leftovers: 0 },
+          error: { kind, message: 'No.' },
+        },
+        iterationEnded(1, 'failed', { costUsd: 0.1 }),
+      );
+      const { costUsd, failures, stuckFor } = storyRecord(state, 'A');
+      assert.deepEqual([stuckFor, failures, costUsd], expected);
+    });
+  }
+
+  test('iteration.ended: an older error that ended a run is none of the next iteration', () => {
+    const state = fold(
+      started,
+      {
+        ...{ type: 'agent.ended', iteration: 1, reason: 'notStarted', durationMs: 1, leftovers: 0 },
+        error: { kind: 'notStarted', message: 'No.' },
+      },
+      iterationEnded(1, 'failed'),
+      iterationEnded(2, 'failed'),
+    );
+    assert.equal(storyRecord(state, 'A').failures, 1);
+  });
+
   test('iteration.ended: nothing runs, the count and the cost are new', () => {
     const state = fold(
       started,

@@ -24,6 +24,9 @@ export async function recordCommits(
     return 0;
   }
   try {
+    if (since === undefined && until === undefined && (await git.head()) === undefined) {
+      return 0; // Not one commit yet: git calls that an error.
+    }
     const recorded = new Set(known.map(({ hash }) => hash));
     const all = await git.commits({
       ...(since === undefined ? {} : { since }),

@@ -1,6 +1,7 @@
 import { assertNever } from '../assertNever.ts';
 import { type CurrentIteration, withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
+import { isFatalError } from './fatalError.ts';
 import { optional } from './optional.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type RunState, storyRecord, WHOLE_TASK } from './runState.ts';
@@ -282,13 +283,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         },
         ...(event.outcome === 'storyDone' && optional('lastCompletedStory', event.storyId)),
       };
-      return withStory(ended, event.storyId ?? WHOLE_TASK, record =>
-        afterIteration(
-          { ...record, costUsd: record.costUsd + costOf(event, state) },
-          event.outcome,
-          event.progress ?? (event.outcome === 'storyDone' || event.outcome === 'progress'),
-        ),
-      );
+      return withStory(ended, event.storyId ?? WHOLE_TASK, before => {
+        const record = { ...before, costUsd: before.costUsd + costOf(event, state) };
+        return isNobodysFailure(event, state)
+          ? record
+          : afterIteration(
+              record,
+              event.outcome,
+              event.progress ?? (event.outcome === 'storyDone' || event.outcome === 'progress'),
+            );
+      });
     }
     case 'warning':
       return state;
@@ -355,6 +359,14 @@ function withoutKey<
 >(state: RunState, key: K): RunState {
   const { [key]: _gone, ...rest } = state;
   return rest as RunState;
+}
+
+/** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */
+function isNobodysFailure(
+  { iteration, outcome }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  { lastError }: RunState,
+): boolean {
+  return outcome === 'failed' && lastError?.iteration === iteration && isFatalError(lastError);
 }
 
 function withStory(
