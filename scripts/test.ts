@@ -28,7 +28,8 @@ const suites: Readonly<Record<string, () => Promise<Counts>>> = {
   process: () => nodeTests('process'),
   contract: () => nodeTests('contract'),
   vscode: () => inExtensionHost(),
-  ui: () => playwright(),
+  oldest: () => playwright('oldest', ['--grep', '@oldest'], { RALPH_FRESH_VSCODE: 'oldest' }),
+  ui: () => playwright('ui'),
 };
 
 let interrupted = false;
@@ -122,16 +123,24 @@ async function inExtensionHost(): Promise<Counts> {
 }
 
 /** Playwright's own report counts otherwise. */
-async function playwright(): Promise<Counts> {
-  const reportFile = path.join(results, 'ui.json');
+async function playwright(
+  suite: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Counts> {
+  const reportFile = path.join(results, `${suite}.json`);
   rmSync(reportFile, { force: true });
-  const code = await run(bin('playwright'), ['test', '-c', 'test/ui/playwright.config.ts']);
+  const code = await run(
+    bin('playwright'),
+    ['test', '-c', 'test/ui/playwright.config.ts', ...args],
+    { ...env, RALPH_FRESH_TEST_REPORT: suite },
+  );
   const { stats } = readJson(reportFile) as {
     stats?: { expected: number; unexpected: number; flaky: number; skipped: number };
   };
   const flaky = stats?.flaky ?? 0;
   if (flaky > 0) {
-    console.log(`[test] ui: ${flaky} passed only when tried again`);
+    console.log(`[test] ${suite}: ${flaky} passed only when tried again`);
   }
   const counts = {
     passed: (stats?.expected ?? 0) + flaky,

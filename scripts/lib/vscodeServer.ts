@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,8 +9,29 @@ import { execa } from 'execa';
 import { parse } from 'jsonc-parser';
 import { ensure, type Say } from './cache.ts';
 
-/** The version of the npm package; it carries VS Code 1.139.1. */
-export const vsCodeServerVersion = '4.139.1';
+interface TestedVsCode {
+  /** The version of the npm package `code-server`. */
+  readonly server: string;
+  /** Versions of what this server needs besides: the Node of its time, and what finds files, which an install script would have brought. */
+  readonly parts?: { readonly node: string; readonly ripgrep: string };
+}
+
+export const vsCodeVersions = {
+  /** VS Code 1.139.1, on Node 24. */
+  newest: { server: '4.139.1' },
+  /** VS Code 1.103.2, on its Node: on Node 24 its extension host hangs. */
+  oldest: { server: '4.103.2', parts: { node: '22.17.0', ripgrep: '1.18.0' } },
+} satisfies Readonly<Record<string, TestedVsCode>>;
+
+/** Which VS Code the tests run on: the newest, unless `RALPH_FRESH_VSCODE` says `oldest`. */
+export const testedVsCode = chosenVersion(process.env['RALPH_FRESH_VSCODE'] || 'newest');
+
+function chosenVersion(name: string): keyof typeof vsCodeVersions {
+  if (name === 'newest' || name === 'oldest') {
+    return name;
+  }
+  throw new Error(`RALPH_FRESH_VSCODE is ${name}. Set it to newest or oldest, or unset it.`);
+}
 
 const startLimitMs = 60_000;
 const politeStopMs = 3_000;
@@ -70,23 +91,62 @@ export interface VsCodeServer {
   stop(): Promise<void>;
 }
 
-/** Installs the server when it is absent, and returns the folder of its `server-main.js` package. */
-export async function ensureVsCodeServer(say: Say): Promise<string> {
-  const folder = await ensure(
+export interface InstalledServer {
+  /** The folder of the server's `package.json`. */
+  readonly folder: string;
+  /** The program that runs it. */
+  readonly node: string;
+}
+
+/** Installs the server when it is absent. */
+export async function ensureVsCodeServer(say: Say): Promise<InstalledServer> {
+  const { server, parts }: TestedVsCode = vsCodeVersions[testedVsCode];
+  const installed = await ensure(
     { folder: 'vscode-server', title: 'the VS Code server', size: 'about 600 MB' },
-    vsCodeServerVersion,
+    server,
     async target => {
       await writeFile(path.join(target, 'package.json'), '{ "private": true }\n');
       // Without install scripts no compiler is needed; only integrated shell terminals miss their native part.
-      await npmInstall(target, `code-server@${vsCodeServerVersion}`);
+      await npmInstall(target, `code-server@${server}`);
       const vscode = serverFolder(target);
       await npmInstall(vscode, '--omit=dev');
       // TypeScript for the built-in extension; without it every opened .ts file raises an error message.
       await npmInstall(path.join(vscode, 'extensions'), '--omit=dev');
+      if (parts !== undefined) {
+        await installParts(target, parts);
+      }
     },
     say,
   );
-  return serverFolder(folder);
+  return {
+    folder: serverFolder(installed),
+    node: parts === undefined ? process.execPath : ownNode(installed),
+  };
+}
+
+async function installParts(
+  target: string,
+  { node, ripgrep }: NonNullable<TestedVsCode['parts']>,
+): Promise<void> {
+  const ripgrepPackage = `@vscode/ripgrep-${process.platform}-${process.arch}`;
+  await npmInstall(target, `${nodePackage()}@${node}`, `${ripgrepPackage}@${ripgrep}`);
+  await cp(
+    path.join(target, 'node_modules', ripgrepPackage, 'bin'),
+    path.join(serverFolder(target), 'node_modules', '@vscode', 'ripgrep', 'bin'),
+    { recursive: true },
+  );
+}
+
+function ownNode(installed: string): string {
+  const folder = path.join(installed, 'node_modules', nodePackage(), 'bin');
+  return path.join(folder, process.platform === 'win32' ? 'node.exe' : 'node');
+}
+
+/** Of the packages with a Node for one system each; the package `node` takes it from there with an install script. */
+function nodePackage(): string {
+  const { platform, arch } = process;
+  const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
+  return `${prefix}-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }
 
 /** Starts VS Code's server with the extension on 127.0.0.1, ready for a browser. */
@@ -116,8 +176,9 @@ export async function startVsCodeServer(options: VsCodeServerOptions): Promise<V
     await writeFile(tokenFile, token, { mode: 0o600 });
 
     running = new RunningServer(
+      vscode.node,
       [
-        path.join(vscode, 'out', 'server-main.js'),
+        path.join(vscode.folder, 'out', 'server-main.js'),
         '--host=127.0.0.1',
         `--port=${options.port ?? 0}`,
         `--connection-token-file=${tokenFile}`,
@@ -273,10 +334,10 @@ class RunningServer {
   private readonly ended: Promise<string>;
   private stopping: Promise<void> | undefined;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+  constructor(node: string, args: readonly string[], env: Readonly<Record<string, string>>) {
     const posix = process.platform !== 'win32';
     const preload = `data:text/javascript,${encodeURIComponent(`(${endWithParent.toString()})()`)}`;
-    this.child = spawn(process.execPath, [...(posix ? ['--import', preload] : []), ...args], {
+    this.child = spawn(node, [...(posix ? ['--import', preload] : []), ...args], {
       env: { ...env },
       detached: posix,
       windowsHide: true,

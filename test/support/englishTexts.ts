@@ -85,7 +85,7 @@ export class EnglishTexts {
 }
 
 async function textsOfVsCode(): Promise<ReadonlySet<string>> {
-  const folder = await ensureVsCodeServer(line => console.log(line));
+  const { folder } = await ensureVsCodeServer(line => console.log(line));
   const json = (file: string) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
   const messages: string[] = json('out/nls.messages.json');
   const ofExtensions = globSync('extensions/*/package.nls.json', { cwd: folder }).flatMap(file =>

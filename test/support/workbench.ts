@@ -9,10 +9,18 @@ import {
   type Page,
 } from '@playwright/test';
 import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
-import { startVsCodeServer, type VsCodeServer } from '../../scripts/lib/vscodeServer.ts';
+import {
+  startVsCodeServer,
+  testedVsCode,
+  type VsCodeServer,
+} from '../../scripts/lib/vscodeServer.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
-const screenshots = path.join(repoRoot, 'test-results', 'screenshots');
+const screenshots = path.join(
+  repoRoot,
+  'test-results',
+  testedVsCode === 'newest' ? 'screenshots' : `screenshots-${testedVsCode}`,
+);
 
 /** Publisher and name, as in package.json. */
 const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
@@ -28,12 +36,22 @@ const pixelsPerTurn = 50;
 
 /** The names in the settings, and the end of the class that the workbench has once the theme is loaded. */
 const themes = {
-  light: { name: 'Light 2026', file: 'themes-2026-light-json' },
-  dark: { name: 'Dark 2026', file: 'themes-2026-dark-json' },
+  ...(testedVsCode === 'newest'
+    ? {
+        light: { name: 'Light 2026', file: 'themes-2026-light-json' },
+        dark: { name: 'Dark 2026', file: 'themes-2026-dark-json' },
+      }
+    : {
+        light: { name: 'Default Light Modern', file: 'themes-light_modern-json' },
+        dark: { name: 'Default Dark Modern', file: 'themes-dark_modern-json' },
+      }),
   'hc-dark': { name: 'Default High Contrast', file: 'themes-hc_black-json' },
   'hc-light': { name: 'Default High Contrast Light', file: 'themes-hc_light-json' },
 } as const;
 export type Theme = keyof typeof themes;
+
+/** The element that takes the keys of a text editor; older versions have a text area. */
+export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
 /** What the console of a workbench without network, account and native modules always holds. */
 const noise: readonly RegExp[] = [
@@ -150,6 +168,10 @@ export class Workbench implements AsyncDisposable {
         options.payload ?? [],
       );
       await workbench.openWindow();
+      if (options.trusted === false && testedVsCode === 'oldest') {
+        // It asks at the start; newer versions do not.
+        await workbench.dialog.getByRole('button', { name: /^No/ }).click();
+      }
       return workbench;
     } catch (error) {
       await browser?.close();

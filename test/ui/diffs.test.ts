@@ -7,7 +7,7 @@ import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 import { newestJournal } from '../support/journals.ts';
-import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+import { TYPED_INTO, Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const LINES = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
@@ -214,7 +214,7 @@ test('changes of a commit, an iteration, a story and the run, without the git ex
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-test('a story is reverted by one commit, after one question', async () => {
+test('a story is reverted by one commit, after one question', { tag: '@oldest' }, async () => {
   await recordedRun();
   await write('untracked.txt', 'mine\n');
   await using workbench = await open({ theme: 'light' });
@@ -476,14 +476,14 @@ test('a review note is written, changed and deleted by the keyboard alone', asyn
   await expect(workbench.treeItem(/^Commit .*feat: <img/)).toBeVisible();
   await pressUntil(workbench, 'ArrowDown', focusedRow(workbench, 'feat: <img'));
   await keyboard.press('Enter');
-  await expect(page.locator('.multiDiffEntry .modified .native-edit-context:focus')).toHaveCount(1);
+  await expect(page.locator(`.multiDiffEntry .modified ${TYPED_INTO}`)).toHaveCount(1);
   const cursor = workbench.statusBarItem(/^Ln (?!1,)\d+, Col 1/);
   await pressUntil(workbench, 'ArrowDown', cursor);
 
   await test.step('by the command', async () => {
     await expect(async () => {
       await typeCommand(workbench, 'Ralph: Tell the Next Agent About This Line…');
-      await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
+      await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
     }).toPass({ timeout: 60_000 });
     await keyboard.type('Say it shorter.');
     // What was typed reaches the button some time later.
@@ -498,7 +498,7 @@ test('a review note is written, changed and deleted by the keyboard alone', asyn
   });
   await test.step('changed', async () => {
     await typeCommand(workbench, 'Ralph: Edit Note');
-    await expect(note.locator('.edit-container .native-edit-context:focus')).toHaveCount(1);
+    await expect(note.locator(`.edit-container ${TYPED_INTO}`)).toHaveCount(1);
     await keyboard.press('Control+a');
     await keyboard.type('Name it better.');
     await keyboard.press('Control+Enter');
@@ -516,7 +516,7 @@ test('a review note is written, changed and deleted by the keyboard alone', asyn
     await typeCommand(workbench, 'View: Focus First Editor Group');
     await keyboard.press('Control+k');
     await keyboard.press('Control+Alt+c');
-    await expect(note.locator('.native-edit-context:focus')).toHaveCount(1);
+    await expect(note.locator(TYPED_INTO)).toHaveCount(1);
   });
   await expectNoMouse();
 });

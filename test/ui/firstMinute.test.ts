@@ -43,7 +43,9 @@ async function chooseClaude(): Promise<void> {
   await writeFile(path.join(workspace, '.vscode', 'settings.json'), '{}\n');
 }
 
-test('the walkthrough leads from Claude Code to checks, and ticks its steps', async () => {
+test('the walkthrough leads from Claude Code to checks, and ticks its steps', {
+  tag: '@oldest',
+}, async () => {
   await chooseClaude();
   const claudePath = await fakeClaude();
   await using workbench = await open({ settings: { 'ralphFresh.claudePath': claudePath } });
@@ -110,7 +112,9 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
   });
 }
 
-test('what stands in the way of a run is said, each with the button that mends it', async () => {
+test('what stands in the way of a run is said, each with the button that mends it', {
+  tag: '@oldest',
+}, async () => {
   await chooseClaude();
   await using workbench = await open();
   const { page } = workbench;

@@ -29,11 +29,11 @@ interface Stage extends AsyncDisposable {
   release(storyId: string): Promise<void>;
 }
 
-for (const [name, makeStage] of [
-  ['the demo agent', demoStage],
-  ['the real Claude Code and a scripted model', claudeStage],
+for (const [name, makeStage, tag] of [
+  ['the demo agent', demoStage, ['@oldest']],
+  ['the real Claude Code and a scripted model', claudeStage, []],
 ] as const) {
-  test(`a person runs ${name} from the Stories view`, async () => {
+  test(`a person runs ${name} from the Stories view`, { tag: [...tag] }, async () => {
     test.setTimeout(400_000);
     await using stage = await makeStage();
     await using workbench = await Workbench.open({

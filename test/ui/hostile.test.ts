@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, type Locator, test } from '@playwright/test';
 import type { Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
-import { Workbench } from '../support/workbench.ts';
+import { TYPED_INTO, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
@@ -338,12 +338,12 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await workbench.runCommand('Ralph: Open Story Changes');
     await expectText(workbench, page.locator('.quick-input-widget:visible'), ID_TEXT);
     await page.keyboard.press('Enter');
-    await expect(page.locator('.multiDiffEntry .native-edit-context:focus')).toHaveCount(1);
+    await expect(page.locator(`.multiDiffEntry ${TYPED_INTO}`)).toHaveCount(1);
     await expectHarmless(workbench);
     const note = page.locator('.review-widget');
     await expect(async () => {
       await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
-      await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
+      await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
     }).toPass({ timeout: 60_000 });
     await page.keyboard.type(TITLE_PLAIN);
     // What was typed reaches the button some time later.

@@ -2,6 +2,8 @@ import path from 'node:path';
 import { defineConfig } from '@playwright/test';
 
 const results = path.resolve(import.meta.dirname, '..', '..', 'test-results');
+/** Suites of this folder keep apart what they find: `ui`, `oldest`. */
+const suite = process.env['RALPH_FRESH_TEST_REPORT'] || 'ui';
 
 export default defineConfig({
   testDir: import.meta.dirname,
@@ -15,6 +17,6 @@ export default defineConfig({
   expect: { timeout: 60_000 },
   forbidOnly: process.env['CI'] !== undefined,
   // Emptied at every start, so not the folder that holds the screenshots.
-  outputDir: path.join(results, 'ui'),
-  reporter: [['list'], ['json', { outputFile: path.join(results, 'ui.json') }]],
+  outputDir: path.join(results, suite),
+  reporter: [['list'], ['json', { outputFile: path.join(results, `${suite}.json`) }]],
 });

@@ -76,7 +76,9 @@ async function showPage(workbench: Workbench): Promise<FrameLocator> {
   return workbench.webview();
 }
 
-test('a run is watched and steered on the page, and it is there again after a reload', async () => {
+test('a run is watched and steered on the page, and it is there again after a reload', {
+  tag: '@oldest',
+}, async () => {
   test.setTimeout(300_000);
   await using workbench = await open([
     [{ text: `I read ${HOSTILE}.` }, { wait: 'one' }, 'work'],

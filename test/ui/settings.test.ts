@@ -29,11 +29,13 @@ test('settings stand in groups, and what the window says wins over the file', as
     await expect(workbench.treeItem(`${group}, group`)).toBeVisible();
   }
   await workbench.screenshot('settings');
-  // The settings stand above the window.
-  await expect(async () => {
-    await page.keyboard.press('Escape');
-    await expect(editor).toBeHidden({ timeout: 1_000 });
-  }).toPass();
+  // In newer versions the settings stand above the window.
+  if (await page.locator('.modal-editor-part').isVisible()) {
+    await expect(async () => {
+      await page.keyboard.press('Escape');
+      await expect(editor).toBeHidden({ timeout: 1_000 });
+    }).toPass();
+  }
 
   await workbench.view('Ralph');
   await workbench.runCommand('Ralph: Start Fresh Run');

@@ -16,7 +16,9 @@ const output = Array.from({ length: 40 }, (_, index) => `output line ${index + 1
 const hostile =
   '\u001b[2J\u001b]8;;file:///etc/passwd\u0007$(alert) [quit](command:workbench.action.quit)\u001b[31m <img onerror=x>';
 
-test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in two steps', async () => {
+test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in two steps', {
+  tag: '@oldest',
+}, async () => {
   test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(3).map((story, at) => (at === 0 ? { ...story, title: hostile } : story)),

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { openStories } from '../support/ralph.ts';
 import { scriptedRun, toolCall } from '../support/scriptedRun.ts';
-import { Workbench } from '../support/workbench.ts';
+import { TYPED_INTO, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 60_000 };
@@ -61,7 +61,7 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
       const note = page.locator('.review-widget');
       await expect(async () => {
         await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
-        await expect(note.locator('.native-edit-context:focus')).toHaveCount(1, { timeout: 5_000 });
+        await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
       }).toPass({ timeout: 60_000 });
       await page.keyboard.type('Say it shorter.');
       // What was typed reaches the button some time later.

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { vsCodeVersions } from '../../scripts/lib/vscodeServer.ts';
 import * as contributions from '../../src/views/contributions.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -169,6 +170,16 @@ describe('package.json', async () => {
   const sorted = (values: Iterable<string>) => [...values].sort();
   const commandIds = sorted(Object.values(contributions.Command));
   const viewIds: string[] = Object.values(contributions.View);
+
+  test('allows no VS Code older than the oldest that is tested', async () => {
+    const oldest = vsCodeVersions.oldest.server.replace(/^4\.(\d+)\..*/, '1.$1.0');
+    assert.match(oldest, /^1\.\d+\.0$/);
+    assert.equal(manifest.engines.vscode, `^${oldest}`);
+    assert.equal(manifest.devDependencies['@types/vscode'], oldest);
+    assert.ok((await read('.github/workflows/ci.yml')).includes(`vscode: [${oldest}, stable]`));
+    const [, readme] = /VS Code (\S+) or later/.exec(await read('README.md')) ?? [];
+    assert.equal(`${readme}.0`, oldest);
+  });
 
   test('contributes exactly the commands of contributions.ts', () => {
     assert.deepEqual(

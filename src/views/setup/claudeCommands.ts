@@ -18,7 +18,7 @@ import { registerCommand } from '../registerCommand.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
 import { payerSentence } from './payerSentence.ts';
-import type { WalkthroughTicks } from './walkthroughTicks.ts';
+import type { Walkthrough } from './walkthrough.ts';
 
 const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 
@@ -26,18 +26,18 @@ const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 export class ClaudeCommands implements Disposable {
   private readonly folders: Folders;
   private readonly check: ClaudeCheck;
-  private readonly ticks: WalkthroughTicks;
+  private readonly walkthrough: Walkthrough;
   private readonly log: LogOutputChannel;
   private readonly command: Disposable;
 
   constructor(
     folders: Folders,
     check: ClaudeCheck,
-    { ticks, log }: { readonly ticks: WalkthroughTicks; readonly log: LogOutputChannel },
+    { walkthrough, log }: { readonly walkthrough: Walkthrough; readonly log: LogOutputChannel },
   ) {
     this.folders = folders;
     this.check = check;
-    this.ticks = ticks;
+    this.walkthrough = walkthrough;
     this.log = log;
     this.command = registerCommand(Command.checkClaude, log, () => this.find());
   }
@@ -54,7 +54,7 @@ export class ClaudeCommands implements Disposable {
       () => this.check.look(folder, { fresh: true }),
     );
     // Whether it was found stands in a key of its own, and nothing else counts.
-    this.ticks.give();
+    this.walkthrough.tick();
     // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
     void reportingErrors(this.log, () => this.tell(folder, state));
   }
