@@ -16,9 +16,7 @@ const asks = (question: string): Step => ({
 });
 const nothing: Step = { result: ['I could not do it.'] };
 
-test('a question is answered in an input box, the next agent gets it, and the end offers the review', {
-  tag: '@oldest',
-}, async () => {
+test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
   test.setTimeout(300_000);
   const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
   await using run = await scriptedRun({
