@@ -53,6 +53,11 @@ describe('list prices', () => {
     assert.equal(listPrice('claude-opus-5-7', { ...MILLION, input: 0, output: 1e6 }), 75);
   });
 
+  test('the demo agent asks no model, so a call of it that is killed costs nothing', () => {
+    assert.equal(listPrice('demo', { ...MILLION, output: 1e6 }), 0);
+    assert.notEqual(listPrice('demo-2', MILLION), 0);
+  });
+
   test('the cache: read, written for an hour unless it is known to be less', () => {
     const written = { ...MILLION, input: 0, cacheWrite: 1e6 };
     assert.equal(listPrice('claude-opus-5-5', written), 8);

@@ -62,6 +62,24 @@ const runEnded: RunEventBody = {
 };
 
 describe('iterationRows', () => {
+  it('tells of a cost whether it is an estimate', () => {
+    const estimated = iterationEnded({
+      ...{ iteration: 2, outcome: 'stopped', stories },
+      ...{ costUsd: 0.5, costEstimated: true },
+    });
+    const rows = iterationRows(
+      journal(firstEvent, started(1), ended(1, 'progress', 0.25), started(2), estimated),
+      { alive: true },
+    );
+    assert.deepEqual(
+      rows.map(({ costEstimated, costUsd }) => [costUsd, costEstimated]),
+      [
+        [0.25, undefined],
+        [0.5, true],
+      ],
+    );
+  });
+
   it('tells of each iteration what came of it', () => {
     const rows = iterationRows(
       journal(

@@ -17,6 +17,8 @@ interface ModelPrice {
 
 // A model that is not known by its version costs what the dearest of its family does.
 const PRICES: readonly ModelPrice[] = [
+  // Our own demo agent asks no model.
+  { model: /^demo$/, input: 0, output: 0, cacheRead: 0 },
   { model: /(fable|mythos)-5-1(?!\d)/, input: 10, output: 50, cacheRead: 0.25 },
   { model: /fable|mythos/, input: 10, output: 50, cacheRead: 1 },
   { model: /opus-5-5(?!\d)/, input: 4, output: 20, cacheRead: 0.2 },

@@ -12,6 +12,8 @@ export interface IterationRow {
   /** Absent until it has ended. */
   readonly durationMs?: number;
   readonly costUsd?: number;
+  /** A part of the cost is an estimate. */
+  readonly costEstimated?: true;
   /** In the order they were made. */
   readonly commits: readonly { readonly hash: string; readonly subject: string }[];
   readonly reason?: IterationReason;
@@ -138,12 +140,13 @@ export function iterationRows(
         break;
       }
       case 'iteration.ended': {
-        const { outcome, durationMs, costUsd } = event;
+        const { outcome, durationMs, costEstimated, costUsd } = event;
         change(event.iteration, row => ({
           ...row,
           outcome,
           durationMs,
           ...(costUsd !== undefined && { costUsd }),
+          ...(costEstimated === true && { costEstimated }),
         }));
         break;
       }

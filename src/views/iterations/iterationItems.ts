@@ -58,14 +58,20 @@ function iterationItem({ ref, row }: IterationNode): TreeItem {
   return item;
 }
 
-function timeAndCost({ costUsd, durationMs, outcome, startedAt }: IterationRow): string[] {
+function timeAndCost({
+  costEstimated,
+  costUsd,
+  durationMs,
+  outcome,
+  startedAt,
+}: IterationRow): string[] {
   const started = Date.parse(startedAt);
   return [
     ...(outcome === 'running' && !Number.isNaN(started)
       ? [l10n.t('since {0}', clock(started, Date.now(), translate))]
       : []),
     ...(durationMs === undefined ? [] : [duration(durationMs, translate)]),
-    ...(costUsd === undefined || costUsd === 0 ? [] : [dollars(costUsd, translate)]),
+    ...(costUsd === undefined || costUsd === 0 ? [] : [dollars(costUsd, translate, costEstimated)]),
   ];
 }
 
@@ -161,7 +167,7 @@ function runItem({ folder, runId, state }: RunNode): TreeItem {
   item.description = [
     l10n.t('{0} of {1} done', state.stories.done, state.stories.total),
     iterationCount(state.iteration, translate),
-    ...(state.costUsd > 0 ? [dollars(state.costUsd, translate)] : []),
+    ...(state.costUsd > 0 ? [dollars(state.costUsd, translate, state.costEstimated)] : []),
   ].join(' · ');
   item.accessibilityInformation = { label: `${item.label}, ${heardWords(item.description)}` };
   item.iconPath = new ThemeIcon('history');
