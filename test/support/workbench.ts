@@ -269,6 +269,17 @@ export class Workbench implements AsyncDisposable {
     return this.page.getByRole('treeitem', { name });
   }
 
+  /** What the context menu of a row offers, in its order. */
+  async menuEntries(name: string | RegExp): Promise<string[]> {
+    const menu = this.page.locator('.context-view .monaco-menu');
+    await this.treeItem(name).click({ button: 'right' });
+    await expect(menu).toBeVisible();
+    const found = await menu.locator('.action-label').allInnerTexts();
+    await this.page.keyboard.press('Escape');
+    await expect(menu).toBeHidden();
+    return found;
+  }
+
   /** The checkbox of a row; its state is in `aria-checked`. */
   checkbox(name: string | RegExp): Locator {
     return this.treeItem(name).getByRole('checkbox');
