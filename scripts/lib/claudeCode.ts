@@ -71,6 +71,8 @@ async function npmInstall(
   const child = spawn(program, [...before, 'install', ...wanted], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
+    // npm would leave its compiled form in the folder for temporary files, where tests must leave nothing.
+    env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
     shell: program.endsWith('.cmd'),
   });
   let problem = '';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import type { Language } from '../../scripts/lib/l10nStrings.ts';
@@ -62,11 +62,17 @@ for (const { explained, language, offered, trusted } of [
       path: `test-results/screenshots/schema-hover-${language}.png`,
     });
 
-    // Between the first story and the second.
-    await page.locator('.monaco-editor .view-line', { hasText: '"US-002",' }).click();
-    for (const press of ['ArrowUp', 'ArrowUp', 'End', 'Enter']) {
-      await page.keyboard.press(press);
-    }
+    // Between the first story and the second. By number: actions above a story, when they come, move its lines
+    // away from under the mouse.
+    const lines = (await readFile(path.join(workspace, '.omc', 'prd.json'), 'utf8')).split('\n');
+    const endOfFirst = lines.findIndex(line => line.includes('"US-002",')) - 1;
+    await workbench.runCommand('Go to Line/Column...');
+    await page.keyboard.type(`${endOfFirst}:999`);
+    await page.keyboard.press('Enter');
+    await expect(
+      workbench.statusBarItem(new RegExp(`^(Ln|Zeile|行) ?${endOfFirst}\\b`)),
+    ).toBeVisible();
+    await page.keyboard.press('Enter');
     await workbench.runCommand('Trigger Suggest');
     await expect(page.locator('.suggest-widget.visible')).toContainText(offered, SLOW);
     await workbench.screenshot(`schema-completion-${language}`);
