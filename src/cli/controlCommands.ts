@@ -11,6 +11,7 @@ import { UsageError } from '../orchestrator/usageError.ts';
 import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
+import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -44,14 +45,14 @@ export function addControlCommands(program: Command): void {
     .action((id: string | undefined, flags: Flags) =>
       flags.undo ? reset(id, flags) : skip(id, flags),
     );
-  forPeople(program.command('hint'))
+  takesOneText(forPeople(program.command('hint')))
     .description('tell something to the agents that follow')
     .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
     .option('--story <id>', 'only to the agents of this story')
     .addOption(cwdOption())
     .addOption(fileOption())
     .action(hint);
-  forPeople(program.command('answer'))
+  takesOneText(forPeople(program.command('answer')))
     .description("answer the agent's question")
     .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
     .addOption(cwdOption())

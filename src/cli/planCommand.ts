@@ -7,6 +7,7 @@ import { UsageError } from '../orchestrator/usageError.ts';
 import { cwdOption } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print, printJson, printJsonText } from './print.ts';
 import { OWN_STORY_FILE } from './runCommand.ts';
@@ -22,7 +23,7 @@ interface PlanFlags {
 
 /** `ralph-fresh plan`: the stories of a task as a draft, and no run. */
 export function addPlanCommand(program: Command): void {
-  const command = forPeople(program.command('plan'))
+  const command = takesOneText(forPeople(program.command('plan')))
     .description('let a planning agent make stories of a task, and show them; start nothing')
     .argument('<task>', 'what the stories are to achieve')
     .addOption(cwdOption())

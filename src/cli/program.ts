@@ -41,7 +41,8 @@ export async function main(): Promise<void> {
     .configureOutput({
       outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),
     });
-  const [, , called = ''] = process.argv;
+  const argv = askedFor(process.argv);
+  const [, , called = ''] = argv;
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
   for (const [, load] of own.length === 0 ? COMMANDS : own) {
     const addCommand = await load();
@@ -53,7 +54,7 @@ export async function main(): Promise<void> {
   }
 
   try {
-    await program.parseAsync();
+    await program.parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed its own message; help and version are no errors.
@@ -69,6 +70,14 @@ export async function main(): Promise<void> {
       process.exitCode = EXIT_FAILURE;
     }
   }
+}
+
+/** Asked for the help of a command that there is not, commander shows that of all; called, it names a near one. */
+function askedFor(argv: readonly string[]): readonly string[] {
+  const [node = '', file = '', called = '', about = ''] = argv;
+  const name = called === 'help' ? about : called;
+  const known = ['help', ...COMMANDS.flatMap(([names]) => names.split(' '))];
+  return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];
 }
 
 /** One line with the mend: commander's own message, and the help of the command it is about when it names none. */

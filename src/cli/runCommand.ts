@@ -42,6 +42,7 @@ import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { askBranch, canAskBranch } from './branchQuestion.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
 import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
@@ -76,7 +77,7 @@ const MAX_JOINED_TASKS = 1_000;
 
 /** `ralph-fresh run`: the loop in this terminal, or detached. */
 export function addRunCommand(program: Command): void {
-  const command = forPeople(program.command('run'))
+  const command = takesOneText(forPeople(program.command('run')))
     .description('start the loop here; Ctrl-C ends it, and a later run goes on')
     .argument('[task]', 'what to do, when there are no stories; else background for every agent')
     .addOption(cwdOption())

@@ -7,6 +7,7 @@ import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { cwdOption } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print, printJson, printJsonText } from './print.ts';
 import { addPlannerFlags } from './settingFlags.ts';
@@ -23,7 +24,7 @@ interface SplitFlags {
 
 /** `ralph-fresh split`: one story as several smaller ones. */
 export function addSplitCommand(program: Command): void {
-  const command = forPeople(program.command('split'))
+  const command = takesOneText(forPeople(program.command('split')))
     .description('let a planning agent cut a story into two to five smaller ones, and show them')
     .argument('<story>', 'id of an open story')
     .addOption(cwdOption())

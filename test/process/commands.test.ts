@@ -969,6 +969,21 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['hint', ' '], /Give a text/],
     [['hint'], /missing required argument 'text'/],
     [['answer', ''], /Give a text/],
+    [['hint', 'use', 'tabs'], /^ralph-fresh: A text .* quotes .*: ralph-fresh hint "use tabs"\n$/],
+    [
+      ['hint', 'cost:', '--story', 'US 1', '5$'],
+      posix.skip
+        ? /: ralph-fresh hint "--story=US 1" "cost: 5\$"\n$/
+        : /: ralph-fresh hint "--story=US 1" 'cost: 5\$'\n$/,
+    ],
+    [['answer', '--', '-1', 'is', 'right'], /: ralph-fresh answer -- "-1 is right"\n$/],
+    [['plan', 'a', 'login', 'page'], /: ralph-fresh plan "a login page"\n$/],
+    [
+      ['run', 'Fix it', '--verify', 'npm', 'run', 'test'],
+      /: ralph-fresh run "Fix it" --verify "npm run test"\n$/,
+    ],
+    [['split', 'US-001', '--hint', 'by', 'page'], /: ralph-fresh split US-001 --hint "by page"\n$/],
+    [['split', 'US-001', 'US-002'], /too many arguments for 'split'.*got 2.* See /],
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
     [['logs', '--raw', '--json'], /--raw.*cannot be used with.*--json/],

@@ -951,11 +951,14 @@ describe('what cannot start', { concurrency: 4 }, () => {
     [['run', '--idle-limit', 'soon'], /minutes above 0/],
     [['run', '--agent', 'nobody'], /--agent.*"claude".*"demo"/],
     [['run', '--no-such-option'], /unknown option.* See "ralph-fresh run --help"\.\n$/],
-    [['run', 'one', 'two'], /too many arguments.* See "ralph-fresh run --help"\.\n$/],
+    [['run', '--prd', 'one', 'two'], /needs quotes around it: ralph-fresh run --prd "one two"\n$/],
     [['run', '--cwd', 'no-such-folder'], /There is no folder/],
     [['run', '--file'], /--file.*argument missing/],
     [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],
     [['walk'], /unknown command 'walk'.* See "ralph-fresh --help"\.\n$/],
+    [['help', 'nope'], /unknown command 'nope'\. See "ralph-fresh --help"\.\n$/],
+    [['help', 'storys'], /unknown command 'storys' \(Did you mean stories\?\)\. See /],
+    [['untik', '--help'], /unknown command 'untik' \(Did you mean untick\?\)\. See /],
   ];
   for (const [args, message] of wrong) {
     test(`wrong arguments: ${args.join(' ')}: exit code 64`, async t => {
