@@ -13,7 +13,7 @@ import {
 const root = path.resolve(import.meta.dirname, '../..');
 /** Commands that a window starts, and what they share: their last words come to a person there. */
 const OF_WINDOWS = [
-  ...['runCommand', 'planCommand', 'splitCommand', 'doctorCommand', 'doctorChecks'],
+  ...['runCommand', 'planCommand', 'splitCommand', 'doctorCommand', 'doctorChecks', 'doctor/*'],
   ...['draftByAgent', 'people', 'program', 'settingFlags', 'storyFiles'],
 ];
 

@@ -1,0 +1,25 @@
+import { claudeVersion } from '../../orchestrator/agents/claude.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { good, wrong } from './findings.ts';
+import type { KnownPatient } from './patient.ts';
+
+/** Which Claude Code there is, and whether the chosen agent needs it. */
+export async function claudeCheck({ env, settings }: KnownPatient): Promise<readonly Finding[]> {
+  const found = await claudeVersion(settings, env);
+  const { file } = found;
+  const { agent } = settings;
+  if ('version' in found) {
+    return [
+      { ...good('claude', `Claude Code ${found.version}, ${file}`), facts: { agent, ...found } },
+    ];
+  }
+  const mend = file === undefined ? null : 'Install it again, or name another one.';
+  return [
+    agent === 'claude'
+      ? { ...wrong('claude', found.problem, mend), facts: { agent, ...(file && { file }) } }
+      : {
+          ...good('claude', `No Claude Code that can be used; the agent "${agent}" needs none.`),
+          facts: { agent },
+        },
+  ];
+}

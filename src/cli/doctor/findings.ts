@@ -1,0 +1,38 @@
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+
+/** Longest text of others within a finding. */
+export const MAX_WORDS = 300;
+/** So many commands, problems or files are named. */
+const MAX_NAMED = 3;
+
+/** Nothing to mend. */
+export function good(id: string, message: string): Finding {
+  return { id, level: 'ok', message, mend: null };
+}
+
+/** A run can work like this, but a person should know. */
+export function warn(id: string, message: string, mend: string | null): Finding {
+  return { id, level: 'warning', message, mend };
+}
+
+/** No run can work like this. Many messages name their mend themselves. */
+export function wrong(id: string, message: string, mend: string | null): Finding {
+  return { id, level: 'error', message, mend };
+}
+
+/** An error for people as a finding; any other is thrown on. */
+export function wrongBy(id: string, error: unknown): Finding {
+  if (error instanceof HumanError) {
+    return wrong(id, error.message, null);
+  }
+  throw error;
+}
+
+/** The first few, and how many more there are. */
+export function some(words: readonly string[], separator: string): string {
+  const named = words.slice(0, MAX_NAMED).map(word => shorten(word, MAX_WORDS));
+  const more = words.length - named.length;
+  return named.join(separator) + (more > 0 ? ` (and ${more} more)` : '');
+}

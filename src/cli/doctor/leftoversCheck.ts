@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
+import { newestRunId } from '../../orchestrator/run/runFiles.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { livingLoop, readRun } from '../loopEnd.ts';
+import { saysActive } from '../stateFile.ts';
+import { good, warn } from './findings.ts';
+import type { Patient } from './patient.ts';
+
+/** What a planner that was killed has left; else what a loop has. */
+export async function leftoversCheck(patient: Patient): Promise<readonly Finding[]> {
+  const plans = await deadPlans(patient.files);
+  return plans.length === 0
+    ? loopLeftovers(patient)
+    : [
+        ...(await loopLeftovers(patient)).filter(({ level }) => level !== 'ok'),
+        warn(
+          'leftovers',
+          'A planner was killed; its agent may still be reading here.',
+          'The next "ralph-fresh plan", "split" or "run" ends it, and "ralph-fresh stop" does at once.',
+        ),
+      ];
+}
+
+async function loopLeftovers({ files }: Patient): Promise<readonly Finding[]> {
+  const loop = await livingLoop(files);
+  if (loop) {
+    return [good('leftovers', `A run is going on here (process ${loop.pid}).`)];
+  }
+  const runId = await newestRunId(files);
+  const run = runId === undefined ? undefined : await readRun(files, runId);
+  if (run?.phase === 'running' || run?.phase === 'stopping') {
+    return [
+      warn(
+        'leftovers',
+        `The loop of run ${runId} was killed in iteration ${run.iteration}.`,
+        '"ralph-fresh stop" ends what it left running; "ralph-fresh run --resume" goes on.',
+      ),
+    ];
+  }
+  const left = [
+    ...(existsSync(files.lockFile) ? [files.lockFile] : []),
+    ...((await saysActive(files)) ? [files.stateFile] : []),
+  ];
+  return [
+    left.length === 0
+      ? good('leftovers', 'No loop works here, and none has left anything.')
+      : warn(
+          'leftovers',
+          `A loop that is dead has left ${left.join(' and ')}.`,
+          '"ralph-fresh cancel" clears the state; the next run takes over the lock.',
+        ),
+  ];
+}

@@ -1,0 +1,19 @@
+import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { GivenSettings, Settings } from '../../orchestrator/settings/settingTable.ts';
+
+/** What the doctor looks at, and with which settings. */
+export interface Patient {
+  readonly files: RunFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Named by the person; else the one that a run would find. */
+  readonly storyFile?: string;
+  /** What the command line says. */
+  readonly flags: GivenSettings;
+  /** Ids of the checks that are wanted; all when absent. */
+  readonly only?: readonly string[];
+}
+
+/** With the settings that a run would have. */
+export interface KnownPatient extends Patient {
+  readonly settings: Settings;
+}

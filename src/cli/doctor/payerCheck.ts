@@ -1,0 +1,85 @@
+import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
+import { findClaude } from '../../orchestrator/agents/claude.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import type { Settings } from '../../orchestrator/settings/settingTable.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { good, warn } from './findings.ts';
+import type { KnownPatient, Patient } from './patient.ts';
+
+const API_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'] as const;
+const PROVIDERS = [
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+] as const;
+
+/** Which account the agents' work is billed to, as far as that is known. */
+export async function payerCheck(patient: KnownPatient): Promise<readonly Finding[]> {
+  return [await withoutClaude(patient, payer(patient.env, patient.settings))];
+}
+
+/** @param env never shown; only the names of what is set */
+function payer(
+  env: Patient['env'],
+  { agent, apiKey }: Pick<Settings, 'agent' | 'apiKey'>,
+): Finding {
+  if (agent === 'demo') {
+    return {
+      ...good('payer', 'Nobody pays: the demo agent costs nothing.'),
+      facts: { payer: 'none' },
+    };
+  }
+  if (agent === 'command') {
+    return good('payer', 'Who pays for the agent "command" is settled by its own program.');
+  }
+  const isSet = (name: string) => (env[name] ?? '') !== '';
+  const provider = PROVIDERS.find(isSet);
+  if (provider !== undefined) {
+    return {
+      ...warn(
+        'payer',
+        `A cloud account pays: ${provider} is set.`,
+        'Unset it when you did not mean that.',
+      ),
+      facts: { payer: 'cloud', variable: provider },
+    };
+  }
+  const key = API_KEYS.find(isSet);
+  const login = 'The account that is logged in with Claude Code pays';
+  if (key === undefined) {
+    return { ...good('payer', `${login}; no API key is set.`), facts: { payer: 'login' } };
+  }
+  return apiKey === 'remove'
+    ? {
+        ...good('payer', `${login}; ${key} is kept from the agents.`),
+        facts: { payer: 'login', variable: key },
+      }
+    : {
+        ...warn(
+          'payer',
+          `The API account pays, for each token: ${key} is set.`,
+          'To use the subscription that is logged in, unset it or run with --api-key remove.',
+        ),
+        facts: { payer: 'apiKey', variable: key },
+      };
+}
+
+/** Nobody is known to be logged in with a Claude Code that is not there; what the environment says still holds. */
+async function withoutClaude({ env, settings }: KnownPatient, found: Finding): Promise<Finding> {
+  if (settings.agent !== 'claude' || found.facts?.['payer'] !== 'login') {
+    return found;
+  }
+  const file = await findClaude(settings.claudePath, agentEnv(env)).catch((error: unknown) => {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  });
+  return file === undefined
+    ? {
+        ...found,
+        level: 'warning',
+        message: 'Who pays is not known yet, since Claude Code was not found.',
+      }
+    : found;
+}

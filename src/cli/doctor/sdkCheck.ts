@@ -1,0 +1,30 @@
+import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
+import { homeOf } from '../../orchestrator/agents/claude.ts';
+import { findSdk } from '../../orchestrator/agents/findSdk.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { good, wrong } from './findings.ts';
+import type { KnownPatient } from './patient.ts';
+
+/** Which Agent SDK there is, and whether the chosen agent needs it. */
+export async function sdkCheck({
+  env,
+  files,
+  settings,
+}: KnownPatient): Promise<readonly Finding[]> {
+  const clean = agentEnv(env);
+  const { agent, sdkPath } = settings;
+  try {
+    const file = await findSdk({ sdkPath, cwd: files.workspace, env: clean, home: homeOf(clean) });
+    return [{ ...good('sdk', `Claude Agent SDK, ${file}`), facts: { file } }];
+  } catch (error) {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    return [
+      agent === 'sdk' || sdkPath !== undefined
+        ? wrong('sdk', error.message, null)
+        : good('sdk', 'No Claude Agent SDK; only the agent "sdk" would need it.'),
+    ];
+  }
+}

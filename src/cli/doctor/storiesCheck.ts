@@ -1,0 +1,44 @@
+import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { storyFileOf } from '../storyFiles.ts';
+import { good, some, warn, wrong, wrongBy } from './findings.ts';
+import type { Patient } from './patient.ts';
+
+/** Whether there is a story file that can be used. */
+export async function storiesCheck({
+  files,
+  storyFile: named,
+}: Patient): Promise<readonly Finding[]> {
+  const file = await storyFileOf(files, named);
+  if (file === undefined) {
+    return [
+      warn(
+        'stories',
+        'No story file was found.',
+        'Write .omc/prd.json (docs/story-files.md), name yours with --file, or give "ralph-fresh run" a task.',
+      ),
+    ];
+  }
+  try {
+    const { file: list, problems: found } = await readStoryProblems(file);
+    // Hints are no reason to worry; "ralph-fresh stories" has them.
+    const problems = found
+      .filter(({ severity }) => severity !== 'info')
+      .map(({ line, message }) => `Line ${line}: ${message}`);
+    if (list.kind === 'invalid') {
+      return [wrong('stories', `${file}: ${problems[0] ?? ''}`, null)];
+    }
+    const done = list.stories.filter(story => story.done).length;
+    const facts = `${file}: ${done} of ${list.stories.length} stories complete`;
+    if (list.stories.length === 0) {
+      return [wrong('stories', `${file} holds no stories yet.`, 'Add at least one.')];
+    }
+    return [
+      problems.length === 0
+        ? good('stories', facts)
+        : warn('stories', `${facts}. ${some(problems, ' ')}`, null),
+    ];
+  } catch (error) {
+    return [wrongBy('stories', error)];
+  }
+}

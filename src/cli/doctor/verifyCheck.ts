@@ -1,0 +1,27 @@
+import { proposeVerifyCommands } from '../../orchestrator/gate/verifyProposals.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { good, some, warn } from './findings.ts';
+import type { KnownPatient } from './patient.ts';
+
+/** Which commands prove that a story is done; else those that the project seems to have. */
+export async function verifyCheck({ files, settings }: KnownPatient): Promise<readonly Finding[]> {
+  if (settings.verify.length > 0) {
+    return [
+      good('verify', `What must succeed before a story is done: ${some(settings.verify, ', ')}`),
+    ];
+  }
+  const commands = (await proposeVerifyCommands(files.workspace)).map(({ command }) => command);
+  return [
+    commands.length === 0
+      ? warn(
+          'verify',
+          'No checks are set, and none of this project were found.',
+          'Name yours with --verify, else what agents claim is believed.',
+        )
+      : warn(
+          'verify',
+          'No checks are set, so what agents claim is believed.',
+          `This project seems to have: ${some(commands, ', ')} (--verify).`,
+        ),
+  ];
+}
