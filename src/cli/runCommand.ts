@@ -16,7 +16,7 @@ import {
   requireSameTerms,
 } from '../orchestrator/resume.ts';
 import { launchRun } from '../orchestrator/run/launch.ts';
-import { isRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
+import { isRunId, newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import type { Preparation, RunOptions } from '../orchestrator/runContext.ts';
 import { say } from '../orchestrator/say.ts';
@@ -38,10 +38,11 @@ import { findStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { ON_LAST_WINDOW, type OnLastWindow } from '../orchestrator/windows.ts';
-import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
+import { english, iterationCount, outcomeSentence, runEnd } from '../presentation/sentences.ts';
 import { cwdOption } from './arguments.ts';
 import { askBranch, canAskBranch } from './branchQuestion.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { readRun } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print, printEvent } from './print.ts';
@@ -285,6 +286,8 @@ function tellNothingToDo({ quiet, story }: RunFlags): void {
 }
 
 async function detach(files: RunFiles, { command, flags, task }: StartRequest): Promise<number> {
+  const last = await newestRunId(files);
+  const before = last === undefined ? undefined : await readRun(files, last);
   const runId = await launchRun({
     files,
     program: realpathSync(process.argv[1] ?? ''),
@@ -301,9 +304,11 @@ async function detach(files: RunFiles, { command, flags, task }: StartRequest): 
   if (runId === undefined) {
     tellNothingToDo(flags);
   } else if (!flags.quiet) {
-    print(
-      `Started run ${runId}. Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".`,
-    );
+    const begun =
+      before?.runId === runId
+        ? `Run ${runId} goes on after ${iterationCount(before.iteration, english)}.`
+        : `Started run ${runId}.`;
+    print(`${begun} Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".`);
   }
   return 0;
 }

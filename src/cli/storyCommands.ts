@@ -13,7 +13,12 @@ import { setStoryDone } from '../orchestrator/stories/edit.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { storyRunState } from '../orchestrator/storyRunStates.ts';
-import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
+import {
+  type KnownOfStories,
+  nextData,
+  type StoryListData,
+  storyListData,
+} from '../presentation/storyListData.ts';
 import { nextText, storyListText } from '../presentation/storyListText.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -77,11 +82,13 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
     throw error;
   }
   if (json) {
-    const states = await runStates(files);
-    printJson(storyListData(list, stateOf(states), problems));
+    printJson(storyListData(list, { ...known(await runStates(files)), problems }));
     return list.kind === 'stories' ? 0 : EXIT_FAILURE;
   }
-  const data = storyListData(requireReadable(list), stateOf(await runStates(files)), problems);
+  const data = storyListData(requireReadable(list), {
+    ...known(await runStates(files)),
+    problems,
+  });
   print(storyListText(data));
   return 0;
 }
@@ -135,9 +142,13 @@ async function runStates(files: RunFiles): Promise<RunStates> {
   return { states, newest, alive: await isItsLoopRunning(newest) };
 }
 
-function stateOf({ alive, newest, states }: RunStates): Parameters<typeof storyListData>[1] {
+function known({ alive, newest, states }: RunStates): KnownOfStories {
   const phase = phaseOf({ state: newest, alive });
-  return story => storyRunState(story, phase, states);
+  const { question } = newest;
+  return {
+    stateOf: story => storyRunState(story, phase, states),
+    ...(question && { question }),
+  };
 }
 
 /**

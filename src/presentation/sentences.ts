@@ -35,12 +35,15 @@ export interface RunEnd {
   readonly budgetUsd?: number | undefined;
   readonly costUsd?: number | undefined;
   readonly costEstimated?: boolean | undefined;
+  /** Ids of the stories that the run leaves alone until that is taken back. */
+  readonly skipped?: readonly string[] | undefined;
 }
 
 /** The end of a run, by its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const { iteration: iterations, stories, detail, budgetUsd, costUsd, costEstimated } = state;
-  return { outcome, iterations, stories, detail, budgetUsd, costUsd, costEstimated };
+  const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
+  return { outcome, iterations, stories, detail, budgetUsd, costUsd, costEstimated, skipped };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -89,7 +92,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       return t(
         'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
         detail,
-        mend('cause', t, door),
+        door === 'terminal' ? mendNotReady(end, t) : mend('cause', t, door),
       );
     case 'stuck':
       // The story's id; without stories the number of iterations.
@@ -145,6 +148,23 @@ function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): strin
     default:
       return assertNever(what);
   }
+}
+
+/** A story that is skipped stays so when the run goes on. */
+function mendNotReady({ detail = '', skipped = [] }: RunEnd, t: Translate): string {
+  const open = detail.split(', ');
+  const left = skipped.filter(id => open.includes(id));
+  const [first] = left;
+  if (first === undefined) {
+    return mend('cause', t, 'terminal');
+  }
+  const undo =
+    left.length === 1
+      ? t('{0} is skipped; "ralph-fresh skip {0} --undo" takes that back.', first)
+      : t('{0} are skipped; "ralph-fresh skip ID --undo" takes one of them back.', left.join(', '));
+  return left.length === open.length
+    ? `${undo} ${t('Then run with --resume.')}`
+    : `${undo} ${t('Mend what else is in the way, then run with --resume.')}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { RunState } from '../orchestrator/run/runState.ts';
 import { doneIds, nextStory, openDependencies } from '../orchestrator/stories/select.ts';
 import type { Story, StoryFile, StoryFormatName } from '../orchestrator/stories/story.ts';
 
@@ -35,6 +36,18 @@ export interface StoryData {
   /** Declared dependencies that are not done, or that the file does not have. */
   readonly blockedBy: readonly string[];
   readonly epic: string | null;
+  /** Of its agent, for the person, while nobody has answered; the state is `blocked` then. */
+  readonly question: string | null;
+}
+
+/** What is known of stories beyond what their file's reader tells. */
+export interface KnownOfStories {
+  /** What a run knows of a story's state; `undefined` leaves what the file says. */
+  readonly stateOf?: (story: Story) => string | undefined;
+  /** The newest run's, that nobody has answered. */
+  readonly question?: RunState['question'];
+  /** Those that the file has, in place of the reader's. */
+  readonly problems?: readonly ProblemData[];
 }
 
 /** What `next --json` prints: the story to run next, or why there is none. */
@@ -45,15 +58,10 @@ export type NextData =
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
     };
 
-/**
- * A story file as data for other programs.
- * @param stateOf what a run knows of a story's state; `undefined` leaves what the file says
- * @param problems those that the file has, when more is known of them than the reader tells
- */
+/** A story file as data for other programs. */
 export function storyListData(
   file: StoryFile,
-  stateOf?: (story: Story) => string | undefined,
-  problems?: readonly ProblemData[],
+  { problems, question, stateOf }: KnownOfStories = {},
 ): StoryListData {
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
@@ -62,14 +70,17 @@ export function storyListData(
     format: file.format,
     stories: stories.map(story => {
       const blockedBy = openDependencies(story, done);
+      const state = stateOf?.(story) ?? stateByFile(story, blockedBy);
+      const asks = state === 'blocked' && question?.storyId === story.id;
       return {
         id: story.id,
         title: story.title,
         done: story.done,
-        state: stateOf?.(story) ?? stateByFile(story, blockedBy),
+        state,
         priority: story.priority ?? null,
         blockedBy,
         epic: story.epic ?? null,
+        question: asks ? question.message : null,
       };
     }),
     problems: problems ?? file.problems.map(({ message, line }) => ({ message, line })),

@@ -1,12 +1,14 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { shorten } from '../orchestrator/text.ts';
-import type { NextData, StoryListData } from './storyListData.ts';
+import { sentence } from './sentences.ts';
+import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { table } from './table.ts';
 
 /** Longest texts in a line, in UTF-16 units. */
 const MAX_ID = 40;
 const MAX_TITLE = 100;
+const MAX_QUESTION = 200;
 /** So many stories that another waits for are named. */
 const MAX_NAMED = 5;
 /** So many hints on how the file is written are shown. */
@@ -18,18 +20,34 @@ export function storyListText({ source, stories, problems }: StoryListData): str
   const rows = stories.map(story => [
     countsAsDone(story) ? '✓' : '·',
     shorten(story.id, MAX_ID),
-    story.state === 'waiting' ? `waits for ${ids(story.blockedBy)}` : shorten(story.state, MAX_ID),
+    stateWords(story),
     shorten(story.title, MAX_TITLE),
   ]);
   return [
     `${done}/${stories.length} stories complete · ${source}`,
     ...table(['', 'id', 'state', 'title'], rows, new Set([0, 1, 2, 3])),
+    ...stories.flatMap(questionLine),
     ...problemLines(problems),
   ].join('\n');
 }
 
+function stateWords({ blockedBy, question, state }: StoryData): string {
+  if (question !== null) {
+    return 'needs you';
+  }
+  return state === 'waiting' ? `waits for ${ids(blockedBy)}` : shorten(state, MAX_ID);
+}
+
+function questionLine({ id, question }: StoryData): string[] {
+  return question === null
+    ? []
+    : [
+        `${shorten(id, MAX_ID)} asks: ${sentence(shorten(question, MAX_QUESTION))} Answer with: ralph-fresh answer "…"`,
+      ];
+}
+
 /** As `countStories` counts: what an agent claims counts when no run works on it any more. */
-function countsAsDone({ done, state }: StoryListData['stories'][number]): boolean {
+function countsAsDone({ done, state }: StoryData): boolean {
   return done && state !== 'running';
 }
 

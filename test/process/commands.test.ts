@@ -80,15 +80,15 @@ describe('stories and next', { concurrency: 4 }, () => {
     assert.deepEqual(stories, [
       {
         ...{ id: 'A', title: 'First', done: true, state: 'done' },
-        ...{ priority: 1, blockedBy: [], epic: 'Start' },
+        ...{ priority: 1, blockedBy: [], epic: 'Start', question: null },
       },
       {
         ...{ id: 'B', title: 'Second', done: false, state: 'ready' },
-        ...{ priority: 2, blockedBy: [], epic: null },
+        ...{ priority: 2, blockedBy: [], epic: null, question: null },
       },
       {
         ...{ id: 'C', title: 'Third', done: false, state: 'waiting' },
-        ...{ priority: null, blockedBy: ['B'], epic: null },
+        ...{ priority: null, blockedBy: ['B'], epic: null, question: null },
       },
     ]);
     assert.deepEqual(await json(workspace, 'next'), { id: 'B' });
@@ -257,11 +257,15 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     const cli = await waitingRun(workspace);
     const agent = await workspace.agent();
     assert.match(await printed(workspace, 'skip'), /leaves US-001 alone/);
-    const { code } = await cli.finished;
+    const { code, stdout } = await cli.finished;
     assert.equal(code, 1);
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await workspace.done(), ['US-002']);
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
+    const mend =
+      /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" takes that back\. Then run with --resume\.$/m;
+    assert.match(stdout, mend);
+    assert.match(await printed(workspace, 'status'), mend);
     const { stories } = await json(workspace, 'stories');
     assert.deepEqual(
       stories.map(({ state }: { state: string }) => state),
@@ -323,7 +327,13 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
       ['Blue or green?', { kind: 'pause', reason: 'question', detail: 'Blue or green?' }],
     );
     const { stories } = await json(workspace, 'stories');
-    assert.equal(stories[0].state, 'blocked');
+    assert.deepEqual(
+      stories.map(({ question, state }: Record<string, unknown>) => [state, question]),
+      [['blocked', 'Blue or green?']],
+    );
+    const list = await printed(workspace, 'stories');
+    assert.match(list, /^· +US-001 +needs you +Story number 1$/m);
+    assert.match(list, /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…"$/m);
     const text = await printed(workspace, 'answer', 'Green');
     assert.match(text, /^Answered: Blue or green\?\nThe run goes on/);
     assert.equal((await cli.finished).code, 0);

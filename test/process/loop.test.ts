@@ -844,6 +844,28 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
+  test('`run --detach` that goes on with a run says so', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    await workspace.event('agent.init');
+    await workspace.cli('stop').finished;
+    await cli.finished;
+    const [runId = ''] = await workspace.runIds();
+    const { code, stdout, stderr } = await workspace.run('waits', '--detach').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      new RegExp(`^Run ${runId} goes on after 1 iteration\\. Watch it with "ralph-fresh status`),
+    );
+    await workspace.cli('stop').finished;
+    assert.match(
+      (await workspace.run('waits', '--detach', '--new').finished).stdout,
+      /^Started run \S+\. Watch it/,
+    );
+    await workspace.cli('stop').finished;
+  });
+
   test('a free-form task that looks like an option arrives as it is', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const task = '--detach "$HOME" `date`\nsecond line';

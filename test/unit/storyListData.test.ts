@@ -22,6 +22,7 @@ test('a story file as data', () => {
         priority: 2,
         blockedBy: [],
         epic: 'Core',
+        question: null,
       },
       {
         id: 'B',
@@ -31,6 +32,7 @@ test('a story file as data', () => {
         priority: null,
         blockedBy: [],
         epic: null,
+        question: null,
       },
       {
         id: 'C',
@@ -40,6 +42,7 @@ test('a story file as data', () => {
         priority: null,
         blockedBy: ['B', 'gone'],
         epic: null,
+        question: null,
       },
     ],
     problems: [
@@ -53,9 +56,9 @@ test('a story file as data', () => {
 });
 
 test('a run may know more of a story than its file', () => {
-  const data = storyListData(parseStoryFile('prd.json', text), ({ id }) =>
-    id === 'B' ? 'running' : undefined,
-  );
+  const data = storyListData(parseStoryFile('prd.json', text), {
+    stateOf: ({ id }) => (id === 'B' ? 'running' : undefined),
+  });
   assert.deepEqual(
     data.stories.map(({ state }) => state),
     ['done', 'running', 'waiting'],

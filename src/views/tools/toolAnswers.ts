@@ -21,9 +21,11 @@ export interface StoriesQuestion {
 /** The stories of a file as a bounded answer; `leftOut` counts those that it does not hold. Pure. */
 export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQuestion): object {
   const phase = phaseOf(run);
-  const { stories, problems, ...rest } = storyListData(file, story =>
-    storyRunState(story, phase, states),
-  );
+  const question = states.at(-1)?.question;
+  const { stories, problems, ...rest } = storyListData(file, {
+    stateOf: story => storyRunState(story, phase, states),
+    ...(question && { question }),
+  });
   const wanted = stories.filter(({ done }) => filter === 'all' || done === (filter === 'done'));
   return {
     ...rest,
