@@ -36,7 +36,7 @@ export async function draftByAgent(
       ...(fallbackAgent && { fallbackAgent }),
       config: configOf(settings),
       // What the agent does is shown where a person watches; the draft alone is the output.
-      ...(process.stderr.isTTY && { onEvent: eventPrinter(() => true, process.stderr) }),
+      ...(process.stderr.isTTY && { onEvent: eventPrinter({ stream: process.stderr }) }),
     }),
   );
   switch (result.kind) {

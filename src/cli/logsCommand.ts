@@ -119,7 +119,7 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
           printJson(event, 0);
         }
       }
-    : eventPrinter(isShown);
+    : eventPrinter({ isShown });
   for (;;) {
     const mayGrow = await follower.look(printEvent);
     const isOver = iteration !== undefined && follower.ended.has(iteration);

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { RunEvent } from '../orchestrator/run/events.ts';
+import type { RunState } from '../orchestrator/run/runState.ts';
 import { english } from '../presentation/sentences.ts';
 import { Transcript } from '../presentation/transcript.ts';
 import type { Style } from '../presentation/transcriptLine.ts';
@@ -14,15 +15,21 @@ const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>>
   error: 'red',
 };
 
-/**
- * Prints what a person reads of the events of one run, if anything.
- * @param isShown leaves out what it refuses; sentences of later events may need it all the same
- */
-export function eventPrinter(
-  isShown: (event: RunEvent) => boolean = () => true,
-  stream: NodeJS.WriteStream = process.stdout,
-): (event: RunEvent) => void {
-  const transcript = new Transcript(english);
+interface EventPrinting {
+  /** Leaves out what it refuses; sentences of later events may need it all the same. */
+  readonly isShown?: (event: RunEvent) => boolean;
+  readonly stream?: NodeJS.WriteStream;
+  /** A run that goes on, as it was before. */
+  readonly earlier?: RunState | undefined;
+}
+
+/** Prints what a person reads of the events of one run, if anything. */
+export function eventPrinter({
+  earlier,
+  isShown = () => true,
+  stream = process.stdout,
+}: EventPrinting = {}): (event: RunEvent) => void {
+  const transcript = new Transcript(english, 'terminal', earlier);
   return event => {
     const lines = transcript.describe(event);
     if (!isShown(event)) {
@@ -35,9 +42,6 @@ export function eventPrinter(
     }
   };
 }
-
-/** Prints the events of the one run that this process works on. */
-export const printEvent: (event: RunEvent) => void = eventPrinter();
 
 /** Prints one line to standard output. */
 export function print(text: string): void {

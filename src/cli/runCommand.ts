@@ -45,7 +45,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { readRun } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
-import { print, printEvent } from './print.ts';
+import { eventPrinter, print } from './print.ts';
 import { addSettingFlags, givenFlags, settingsOf } from './settingFlags.ts';
 import { keepHeapSmall } from './smallHeap.ts';
 import { whyNoStoryFile } from './storyFiles.ts';
@@ -184,7 +184,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     version: packageJson.version,
     stop,
     ...(canAskBranch(flags) ? { askBranch } : {}),
-    ...(flags.quiet ? {} : { onEvent: printEvent }),
+    ...(flags.quiet ? {} : { onEvent: eventPrinter({ earlier }) }),
   };
   if (flags.dryRun) {
     const told = await dryRun(

@@ -50,12 +50,14 @@ export function describeEvent(
 export class Transcript {
   private readonly t: Translate;
   private readonly door: Door;
-  private state = INITIAL_RUN_STATE;
+  private state: RunState;
   private readonly calls = new ToolCalls();
 
-  constructor(t: Translate, door: Door = 'terminal') {
+  /** @param earlier the run as it was before the first event that comes */
+  constructor(t: Translate, door: Door = 'terminal', earlier: RunState = INITIAL_RUN_STATE) {
     this.t = t;
     this.door = door;
+    this.state = earlier;
   }
 
   describe(event: RunEvent): readonly TranscriptLine[] {

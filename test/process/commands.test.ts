@@ -273,6 +273,10 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     );
     assert.deepEqual(await json(workspace, 'next'), { id: null, reason: 'skipped' });
 
+    const again = await workspace.run('waits', '--resume').finished;
+    assert.match(again.stdout, /Resuming run \S+ at iteration \d\n/);
+    assert.match(again.stdout, mend);
+
     assert.match(await printed(workspace, 'skip', '--undo'), /US-001 gets another chance/);
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
   });
