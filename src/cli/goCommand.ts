@@ -6,17 +6,9 @@ import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { say } from '../orchestrator/say.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
-import { addStartFlags, PLAN_DEFAULTS, startRun } from './runCommand.ts';
 import { addSettingFlags } from './settingFlags.ts';
-
-interface GoFlags {
-  readonly cwd: string;
-  readonly resume?: string | true;
-  readonly new?: true;
-  readonly dryRun?: true;
-  readonly detach?: true;
-  readonly quiet?: true;
-}
+import { addStartFlags, type StartFlags } from './start/startFlags.ts';
+import { PLAN_DEFAULTS, startRun } from './start/startRun.ts';
 
 /** `ralph-fresh go 1`: the pure loop over the plan in `.ralph/ralph-1/`. */
 export function addGoCommand(program: Command): void {
@@ -25,7 +17,7 @@ export function addGoCommand(program: Command): void {
     .argument('<n>', 'number of the plan', countArgument('a plan', 'go'))
     .addOption(cwdOption());
   addStartFlags(command);
-  addSettingFlags(command, PLAN_DEFAULTS).action(async (number: number, flags: GoFlags) => {
+  addSettingFlags(command, PLAN_DEFAULTS).action(async (number: number, flags: StartFlags) => {
     const planDir = requirePlan(new RunFiles(flags.cwd).workspace, number);
     process.exitCode = await startRun({
       task: undefined,

@@ -10,8 +10,8 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { print, printJson, printJsonText } from './print.ts';
-import { OWN_STORY_FILE } from './runCommand.ts';
 import { addPlannerFlags } from './settingFlags.ts';
+import { OWN_STORY_FILE } from './storyFiles.ts';
 
 interface PlanFlags {
   readonly cwd: string;

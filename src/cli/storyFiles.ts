@@ -13,6 +13,8 @@ import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 
+/** Where stories that are made for a run are written, unless a file is named. */
+export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
 /** So many ids are named in a message. */
 const MAX_NAMED = 8;
 

@@ -13,7 +13,8 @@ import {
 const root = path.resolve(import.meta.dirname, '../..');
 /** Commands that a window starts, and what they share: their last words come to a person there. */
 const OF_WINDOWS = [
-  ...['runCommand', 'planCommand', 'splitCommand', 'doctorCommand', 'doctorChecks', 'doctor/*'],
+  ...['runCommand', 'start/*', 'planCommand', 'splitCommand'],
+  ...['doctorCommand', 'doctorChecks', 'doctor/*'],
   ...['draftByAgent', 'people', 'program', 'settingFlags', 'storyFiles'],
 ];
 

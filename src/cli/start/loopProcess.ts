@@ -1,0 +1,102 @@
+import { realpathSync } from 'node:fs';
+import type { Command } from 'commander';
+import { runLoop } from '../../orchestrator/loop.ts';
+import { launchRun } from '../../orchestrator/run/launch.ts';
+import { newestRunId, type RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { RunOptions } from '../../orchestrator/runContext.ts';
+import type { StopSwitch } from '../../orchestrator/stopSwitch.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { english, iterationCount } from '../../presentation/sentences.ts';
+import { EXIT_FAILURE } from '../exitCodes.ts';
+import { readRun } from '../loopEnd.ts';
+import { print } from '../print.ts';
+import { givenFlags } from '../settingFlags.ts';
+import { keepHeapSmall } from '../smallHeap.ts';
+import type { RunFlags, StartRequest } from './startFlags.ts';
+
+/** Given to the detached loop in another form, or not meant for it. */
+const NOT_PASSED_ON = ['cwd', 'detach', 'quiet', 'runId'];
+
+/** The loop in this process; a signal ends it, a second one at once. @returns the exit code */
+export async function loopHere(
+  options: RunOptions,
+  stop: StopSwitch,
+  flags: RunFlags,
+): Promise<number> {
+  let letHeapGrow: (() => void) | undefined;
+  let interrupts = 0;
+  const onSignal = () => {
+    interrupts += 1;
+    stop.request(interrupts === 1 ? 'end' : 'kill', 'signal');
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) {
+    process.on(signal, onSignal);
+  }
+  try {
+    const state = await runLoop({
+      ...options,
+      onEvent: event => {
+        if (event.type === 'agent.started') {
+          letHeapGrow ??= keepHeapSmall();
+        }
+        options.onEvent?.(event);
+      },
+    });
+    if (state === undefined) {
+      tellNothingToDo(flags);
+      return 0;
+    }
+    return state.exitCode ?? EXIT_FAILURE;
+  } finally {
+    letHeapGrow?.();
+    for (const signal of signals) {
+      process.off(signal, onSignal);
+    }
+  }
+}
+
+/** The loop in a process of its own, which outlives this one. @returns the exit code */
+export async function loopDetached(
+  files: RunFiles,
+  { command, flags, task }: StartRequest,
+): Promise<number> {
+  const last = await newestRunId(files);
+  const before = last === undefined ? undefined : await readRun(files, last);
+  const runId = await launchRun({
+    files,
+    program: realpathSync(process.argv[1] ?? ''),
+    args: [
+      ...givenFlags(command, NOT_PASSED_ON),
+      ...(flags.planDir === undefined || isGiven(command, 'planDir')
+        ? []
+        : [`--plan-dir=${flags.planDir}`]),
+      // Behind this no text is taken for an option.
+      ...(task === undefined ? [] : ['--', task]),
+    ],
+    env: process.env,
+  });
+  if (runId === undefined) {
+    tellNothingToDo(flags);
+  } else if (!flags.quiet) {
+    const begun =
+      before?.runId === runId
+        ? `Run ${runId} goes on after ${iterationCount(before.iteration, english)}.`
+        : `Started run ${runId}.`;
+    print(`${begun} Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".`);
+  }
+  return 0;
+}
+
+function tellNothingToDo({ quiet, story }: RunFlags): void {
+  if (!quiet) {
+    const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
+    print(
+      `${what} complete, nothing to do. Add a story, or have one done again: ralph-fresh untick ID.`,
+    );
+  }
+}
+
+function isGiven(command: Command, key: string): boolean {
+  return command.getOptionValueSource(key) === 'cli';
+}

@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { isRunId } from '../../orchestrator/run/runFiles.ts';
+import { say } from '../../orchestrator/say.ts';
+import { UsageError } from '../../orchestrator/usageError.ts';
+import type { OnLastWindow } from '../../orchestrator/windows.ts';
+
+/** How a run is started, by the flags that each command which starts one has. */
+export interface StartFlags {
+  readonly cwd: string;
+  readonly resume?: string | true;
+  readonly new?: true;
+  readonly dryRun?: true;
+  readonly detach?: true;
+  readonly quiet?: true;
+}
+
+/** What a run is started with, besides its settings. */
+export interface RunFlags extends StartFlags {
+  readonly file?: string;
+  readonly prd?: true;
+  readonly tasks?: readonly string[];
+  readonly story?: readonly string[];
+  readonly onLastWindow?: OnLastWindow;
+  readonly runId?: string;
+  readonly planDir?: string;
+}
+
+/** A start as the command line asks for it. */
+export interface StartRequest {
+  readonly task: string | undefined;
+  readonly flags: RunFlags;
+  /** The command that was called, for the settings it was given. */
+  readonly command: Command;
+}
+
+/** How to start, the same for each command that starts a run. */
+export function addStartFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
+        'new',
+      ),
+    )
+    .option('--new', 'do not go on with an unfinished run')
+    .addOption(
+      new Option('--dry-run', 'print what would run and the first prompt; start nothing').conflicts(
+        'detach',
+      ),
+    )
+    .option('--detach', 'start in the background and return; it outlives this terminal')
+    .option('--quiet', 'print nothing but errors');
+}
+
+/** @throws {HumanError} when what stands in the place of a run's id is none */
+export function requireRunIds({ resume, runId }: RunFlags): void {
+  if (runId !== undefined && !isRunId(runId)) {
+    throw new HumanError(say('"{0}" is not a run\'s id. Leave --run-id out.', runId));
+  }
+  if (typeof resume === 'string' && !isRunId(resume)) {
+    throw new UsageError(
+      say(
+        '"{0}" is not a run\'s id. Leave it out for the last run; a task stands before --resume.',
+        resume,
+      ),
+    );
+  }
+}

@@ -1,0 +1,183 @@
+import packageJson from '../../../package.json' with { type: 'json' };
+import { dryRun } from '../../orchestrator/dryRun.ts';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import {
+  type ChosenRun,
+  chooseRun,
+  MAX_RECORDED_TASK,
+  OtherWorkError,
+  pendingPreparation,
+  requireSameTerms,
+} from '../../orchestrator/resume.ts';
+import { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { Preparation, RunOptions } from '../../orchestrator/runContext.ts';
+import { say } from '../../orchestrator/say.ts';
+import {
+  agentOf,
+  configOf,
+  fallbackAgentOf,
+  givenSettings,
+  recalledSettings,
+  rememberedSettings,
+} from '../../orchestrator/settings/settings.ts';
+import {
+  DEFAULT_SETTINGS,
+  type GivenSettings,
+  type Settings,
+} from '../../orchestrator/settings/settingTable.ts';
+import { StopSwitch } from '../../orchestrator/stopSwitch.ts';
+import { UsageError } from '../../orchestrator/usageError.ts';
+import { english, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { askBranch, canAskBranch } from '../branchQuestion.ts';
+import { eventPrinter, print } from '../print.ts';
+import { settingsOf } from '../settingFlags.ts';
+import { loopDetached, loopHere } from './loopProcess.ts';
+import { requireRunIds, type StartRequest } from './startFlags.ts';
+import {
+  namesPlace,
+  placesOf,
+  preparationOf,
+  requireWork,
+  type Work,
+  workOf,
+} from './startWork.ts';
+
+/** The pure loop's own default, in place of the one for stories. */
+export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSettings;
+
+/** Starts the loop here or detached. @returns the exit code */
+export async function startRun(request: StartRequest): Promise<number> {
+  const { command, flags } = request;
+  const files = new RunFiles(flags.cwd);
+  requireRunIds(flags);
+  const flagged = settingsOf(command);
+  const given = (recalled: GivenSettings) =>
+    givenSettings({
+      flags: flagged,
+      recalled,
+      workspace: files.workspace,
+      env: process.env,
+      platform: process.platform,
+    });
+  // A mistake in a file is told at once, by a detached start too.
+  await given({});
+  const named = preparationOf(flags);
+  const places = await placesOf(files, flags, named);
+  await requireWork(files, request, places, named);
+  if (flags.detach) {
+    return loopDetached(files, request);
+  }
+  const chosen = await choose(files, request, { ...places, ...(named && { prepare: named }) });
+  const earlier = chosen.earlier?.state;
+  const prepare = named ?? (earlier && pendingPreparation(earlier));
+  requireWholeTask(request, named, earlier);
+  // A run that goes on has the flags it was started with, unless it is told otherwise.
+  const recalled = earlier === undefined ? {} : recalledSettings(earlier.settings ?? {});
+  const remembered = { ...recalled, ...flagged };
+  const settings = settingsFor(
+    await given({ ...recalled, ...iterationsOf(chosen) }),
+    earlier?.planDir ?? places.planDir,
+  );
+  if (chosen.earlier !== undefined) {
+    requireSameTerms(chosen.earlier, settings, { given: flagged, remembered });
+  }
+  const stop = new StopSwitch();
+  const fallbackAgent = await fallbackAgentOf(settings, {
+    env: process.env,
+    workspace: files.workspace,
+  });
+  const options: RunOptions = {
+    files,
+    // The one who launched this loop waits for that id, unless an earlier run goes on.
+    runId: chosen.resume ? chosen.runId : (flags.runId ?? chosen.runId),
+    resume: chosen.resume,
+    agent: agentOf(settings),
+    ...(fallbackAgent && { fallbackAgent }),
+    config: configOf(settings),
+    ...workOf(files, request, { ...places, ...(named && { prepare: named }) }, chosen),
+    ...(prepare && { prepare }),
+    ...(flags.story && { onlyStories: flags.story }),
+    ...(flags.onLastWindow && { onLastWindow: flags.onLastWindow, ...windowGrace(process.env) }),
+    apiKey: settings.apiKey,
+    settings: rememberedSettings(remembered),
+    env: process.env,
+    version: packageJson.version,
+    stop,
+    ...(canAskBranch(flags) ? { askBranch } : {}),
+    ...(flags.quiet ? {} : { onEvent: eventPrinter({ earlier }) }),
+  };
+  if (flags.dryRun) {
+    const told = await dryRun(
+      options,
+      earlier,
+      ({ detail, outcome }, state) =>
+        outcomeSentence({ ...runEnd(state, outcome), detail }, english).text,
+    );
+    print(told.trimEnd());
+    return 0;
+  }
+  return loopHere(options, stop, flags);
+}
+
+async function choose(
+  files: RunFiles,
+  { command, flags, task }: StartRequest,
+  work: Work,
+): Promise<ChosenRun> {
+  const { maxIterations } = settingsOf(command);
+  try {
+    return await chooseRun(files, {
+      ...work,
+      namesPlace: namesPlace(flags),
+      ...(flags.resume === undefined ? {} : { resume: flags.resume }),
+      isNew: flags.new === true,
+      ...(task === undefined ? {} : { task }),
+      ...(flags.story && { onlyStories: flags.story }),
+      ...(maxIterations === undefined ? {} : { maxIterations }),
+    });
+  } catch (error) {
+    throw error instanceof OtherWorkError ? new UsageError(error.message) : error;
+  }
+}
+
+/** A journal holds the beginning of a task, and a plan of that alone would be another plan. */
+function requireWholeTask(
+  { task }: StartRequest,
+  named: Preparation | undefined,
+  earlier: RunState | undefined,
+): void {
+  if (
+    earlier !== undefined &&
+    named === undefined &&
+    pendingPreparation(earlier)?.kind === 'plan' &&
+    task === undefined &&
+    earlier.task.length >= MAX_RECORDED_TASK
+  ) {
+    throw new HumanError(
+      say(
+        'The run was cut off while its task was planned, and the journal holds only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
+      ),
+    );
+  }
+}
+
+function settingsFor(given: GivenSettings, planDir: string | undefined): Settings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...(planDir === undefined ? {} : PLAN_DEFAULTS),
+    ...given,
+  };
+}
+
+/** A run that goes on keeps its number of iterations, whatever the files say. */
+function iterationsOf({ earlier }: ChosenRun): GivenSettings {
+  const maxIterations = earlier?.state.maxIterations ?? 0;
+  return maxIterations > 0 ? { maxIterations } : {};
+}
+
+/** Tests cannot wait a minute for a window that does not come back. */
+function windowGrace(env: NodeJS.ProcessEnv): Pick<RunOptions, 'windowGraceMs'> {
+  const seconds = Number(env['RALPH_FRESH_WINDOW_GRACE_SECONDS']);
+  return seconds > 0 && seconds < 60 ? { windowGraceMs: seconds * 1_000 } : {};
+}

@@ -1,0 +1,122 @@
+import path from 'node:path';
+import { HumanError } from '../../orchestrator/humanError.ts';
+import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
+import { type ChosenRun, fileOfRun } from '../../orchestrator/resume.ts';
+import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { Preparation, RunOptions } from '../../orchestrator/runContext.ts';
+import { say } from '../../orchestrator/say.ts';
+import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { shorten } from '../../orchestrator/text.ts';
+import { UsageError } from '../../orchestrator/usageError.ts';
+import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
+import type { RunFlags, StartRequest } from './startFlags.ts';
+
+/** Longest task that is made of the titles of `--tasks`, in UTF-16 units. */
+const MAX_JOINED_TASKS = 1_000;
+
+/** Where the stories or the plan are. */
+type Places = Pick<RunOptions, 'storyFile' | 'planDir'>;
+
+/** The same, with what is to be planned before the first iteration. */
+export type Work = Places & Pick<RunOptions, 'prepare'>;
+
+/** What has to be planned before the first iteration, as the command line asks for it. */
+export function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined {
+  if (tasks !== undefined) {
+    return { kind: 'tasks', tasks };
+  }
+  return prd ? { kind: 'plan' } : undefined;
+}
+
+/** The place that the command line names, or the one where a run finds its stories. */
+export async function placesOf(
+  files: RunFiles,
+  { cwd, file, planDir }: RunFlags,
+  prepare: Preparation | undefined,
+): Promise<Places> {
+  if (planDir !== undefined) {
+    return { planDir };
+  }
+  if (file !== undefined) {
+    return { storyFile: path.resolve(cwd, file) };
+  }
+  if (prepare !== undefined) {
+    // New stories do not go over those that a person keeps elsewhere.
+    return { storyFile: path.join(files.workspace, OWN_STORY_FILE) };
+  }
+  const storyFile = await findStoryFile(files.workspace);
+  return storyFile === undefined ? {} : { storyFile };
+}
+
+/** Whether the command line names what is to be worked on, and nobody has to look for it. */
+export function namesPlace({ file, planDir, prd, tasks }: RunFlags): boolean {
+  return file !== undefined || planDir !== undefined || prd === true || tasks !== undefined;
+}
+
+/** @throws {HumanError} when there is nothing to work on */
+export async function requireWork(
+  files: RunFiles,
+  { flags, task }: StartRequest,
+  { planDir, storyFile }: Places,
+  prepare: Preparation | undefined,
+): Promise<void> {
+  if (flags.story !== undefined && storyFile === undefined) {
+    throw new HumanError(
+      say(
+        '--story needs a story file, and none was found in {0}. Name it with --file.',
+        files.workspace,
+      ),
+    );
+  }
+  if (prepare?.kind === 'plan' && !task?.trim()) {
+    throw new UsageError(
+      say('--prd plans a task, and none was given: ralph-fresh run --prd "your task".'),
+    );
+  }
+  if (
+    storyFile === undefined &&
+    planDir === undefined &&
+    flags.resume === undefined &&
+    !task?.trim()
+  ) {
+    const { choice, found } = await whyNoStoryFile(files);
+    throw new HumanError(
+      choice === undefined
+        ? say(
+            '{0} Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".',
+            found,
+          )
+        : `${found} ${choice}`,
+    );
+  }
+}
+
+/** A run that goes on works at what it worked at, unless the command line names something else. */
+export function workOf(
+  files: RunFiles,
+  { flags, task: given }: StartRequest,
+  { prepare, ...places }: Work,
+  chosen: ChosenRun,
+): Pick<RunOptions, 'storyFile' | 'planDir' | 'task'> {
+  const earlier = chosen.earlier?.state;
+  const task =
+    given ??
+    (prepare?.kind === 'tasks'
+      ? shorten(titlesOf(prepare.tasks).join('; '), MAX_JOINED_TASKS)
+      : undefined);
+  const ofTask = task === undefined ? {} : { task };
+  if (earlier === undefined) {
+    return { ...places, ...ofTask };
+  }
+  const earlierTask = earlier.task === '' ? {} : { task: earlier.task };
+  if (namesPlace(flags)) {
+    return { ...places, ...earlierTask, ...ofTask };
+  }
+  const { planDir, storyFile } = earlier;
+  return {
+    ...(storyFile === undefined ? {} : { storyFile: fileOfRun(files, storyFile, '--file <path>') }),
+    ...(planDir === undefined ? {} : { planDir: fileOfRun(files, planDir, '--plan-dir <dir>') }),
+    ...earlierTask,
+    ...ofTask,
+  };
+}
