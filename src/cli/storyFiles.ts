@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
-import type { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import { say } from '../orchestrator/say.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
+import { shellWord } from './shellWord.ts';
 
 /** Where stories that are made for a run are written, unless a file is named. */
 export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
@@ -65,13 +67,21 @@ export async function requireStoryFile(
  * Why no story file is there to be used by itself.
  * @returns what was found and, where only one has to be named, how
  */
-export async function whyNoStoryFile({
-  workspace,
-}: RunFiles): Promise<{ readonly found: string; readonly choice?: string }> {
+export async function whyNoStoryFile(
+  files: RunFiles,
+): Promise<{ readonly found: string; readonly choice?: string }> {
+  const { workspace } = files;
   const candidates = (await findAtKnownPlaces(workspace)).map(file =>
     shorten(path.relative(workspace, file), 100),
   );
   if (candidates.length === 0) {
+    const left = await leftOnBranch(files);
+    if (left !== undefined) {
+      return {
+        found: say('No story file was found in {0}.', workspace),
+        choice: howToGoBack(left),
+      };
+    }
     return {
       found: say(
         'No story file was found in {0}: no prd.json (.omc/ and other usual places), no Markdown plan (IMPLEMENTATION_PLAN.md, fix_plan.md, PLAN.md, specs/*/tasks.md, …), no Beads issues (.beads/issues.jsonl), no orchestration (.claude/orchestration/*.yaml).',
@@ -89,6 +99,60 @@ export async function whyNoStoryFile({
         : say('There are several story files in {0}: {1}.', workspace, named),
     choice: say('Name the one that is meant, such as --file {0}.', first),
   };
+}
+
+/**
+ * Says of the story file of the newest run, where that is not there, which branch has it.
+ * @throws {HumanError} then
+ */
+export async function requireRunsStoryFile(files: RunFiles): Promise<void> {
+  const left = await leftOnBranch(files);
+  if (left !== undefined) {
+    throw new HumanError(
+      say(
+        'There is no {0} in {1}. {2}',
+        shorten(left.file, 200),
+        files.workspace,
+        howToGoBack(left),
+      ),
+    );
+  }
+}
+
+/** A story file that is away, since its run's branch is not checked out. */
+interface LeftOnBranch {
+  readonly file: string;
+  readonly branch: string;
+}
+
+async function leftOnBranch(files: RunFiles): Promise<LeftOnBranch | undefined> {
+  const newest = await newestRunId(files);
+  const { branch, storyFile: file } = newest === undefined ? {} : await readRun(files, newest);
+  if (branch === undefined || file === undefined || existsSync(path.join(files.workspace, file))) {
+    return undefined;
+  }
+  // Few commands need git for this.
+  const { isFileOnOtherBranch } = await import('../orchestrator/git/branch.ts');
+  try {
+    return (await isFileOnOtherBranch(files.workspace, branch, file))
+      ? { branch, file }
+      : undefined;
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // What git says of a journal's branch is no answer to what was asked.
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function howToGoBack({ branch, file }: LeftOnBranch): string {
+  return say(
+    'The last run worked on the branch {0}, which has {1}. Go there: git switch {2}',
+    shorten(branch, 200),
+    shorten(file, 200),
+    shellWord(branch),
+  );
 }
 
 /** @throws {HumanError} naming the file, the line and the mend when it cannot be used */

@@ -153,6 +153,40 @@ describe('stories and next', { concurrency: 4 }, () => {
   });
 });
 
+/** A run whose story file is on its branch alone, and the work tree on another. */
+async function leftBranch(t: TestContext): Promise<Workspace> {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  await git(workspace, 'switch', '--quiet', '--create', 'ralph/login');
+  await workspace.write('.omc/prd.json', JSON.stringify({ userStories: openStories(2) }));
+  await git(workspace, 'add', '.omc/prd.json');
+  await git(workspace, 'commit', '--quiet', '--message', 'Add stories');
+  await workspace.run('asksHuman').finished;
+  await git(workspace, 'switch', '--quiet', 'main');
+  return workspace;
+}
+
+describe('away from the branch of the last run', { concurrency: 3 }, () => {
+  const words =
+    /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there: git switch ralph\/login$/m;
+
+  test('its stories are named, and how to go there', async t => {
+    const workspace = await leftBranch(t);
+    const commands = ['stories', 'next', 'tick US-001', 'skip US-001', 'run', 'run --resume'];
+    for (const command of commands) {
+      await refused(workspace, 1, words, ...command.split(' '));
+    }
+    assert.match((await workspace.cli('doctor').finished).stdout, words);
+    await git(workspace, 'switch', '--quiet', 'ralph/login');
+    assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
+  });
+
+  test('no branch is named that does not have them', async t => {
+    const workspace = await leftBranch(t);
+    await git(workspace, 'branch', '--quiet', '-D', 'ralph/login');
+    await refused(workspace, 1, /No story file was found in .* no prd\.json .*--file/, 'stories');
+  });
+});
+
 describe('tick and untick', { concurrency: 4 }, () => {
   test('they change the file, say so, and the journal knows', async t => {
     const workspace = await Workspace.create(t);
@@ -954,6 +988,22 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(stdout, /^✗ .*prd\.json: Line 3: /m);
     assert.match(stdout, /^✗ The mode "swarm" .*cancel/m);
     assert.match(stdout, /^✗ .*git init/m);
+  });
+
+  test('a folder without stories: how to make some', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    assert.match(
+      (await workspace.cli('doctor', '--only', 'stories').finished).stdout,
+      /^! No story file was found\. .*ralph-fresh plan "your task" --write.*\.omc\/prd\.json.*--file/m,
+    );
+    for (const name of ['login', 'search']) {
+      await mkdir(path.join(workspace.folder, 'specs', name), { recursive: true });
+      await workspace.write(`specs/${name}/tasks.md`, '- [ ] T001 Begin\n');
+    }
+    assert.match(
+      (await workspace.cli('doctor', '--only', 'stories').finished).stdout,
+      /^! There are several story files .*such as --file specs/m,
+    );
   });
 
   test('a stale lock, a stale state file, a state that git tracks', async t => {

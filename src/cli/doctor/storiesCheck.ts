@@ -1,6 +1,6 @@
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
-import { storyFileOf } from '../storyFiles.ts';
+import { storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
 import type { Patient } from './patient.ts';
 
@@ -11,12 +11,15 @@ export async function storiesCheck({
 }: Patient): Promise<readonly Finding[]> {
   const file = await storyFileOf(files, named);
   if (file === undefined) {
+    const { choice, found } = await whyNoStoryFile(files);
     return [
-      warn(
-        'stories',
-        'No story file was found.',
-        'Write .omc/prd.json (docs/story-files.md), name yours with --file, or give "ralph-fresh run" a task.',
-      ),
+      choice === undefined
+        ? warn(
+            'stories',
+            'No story file was found.',
+            'Let an agent plan the stories (ralph-fresh plan "your task" --write), write .omc/prd.json (docs/story-files.md), name yours with --file, or give "ralph-fresh run" a task.',
+          )
+        : warn('stories', found, choice),
     ];
   }
   try {

@@ -32,6 +32,7 @@ import { english, outcomeSentence, runEnd } from '../../presentation/sentences.t
 import { askBranch, canAskBranch } from '../branchQuestion.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
+import { requireRunsStoryFile } from '../storyFiles.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
 import {
@@ -70,6 +71,9 @@ export async function startRun(request: StartRequest): Promise<number> {
   }
   const chosen = await choose(files, request, { ...places, ...(named && { prepare: named }) });
   const earlier = chosen.earlier?.state;
+  if (earlier !== undefined && !namesPlace(flags)) {
+    await requireRunsStoryFile(files);
+  }
   const prepare = named ?? (earlier && pendingPreparation(earlier));
   requireWholeTask(request, named, earlier);
   // A run that goes on has the flags it was started with, unless it is told otherwise.

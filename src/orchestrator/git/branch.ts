@@ -69,6 +69,28 @@ export async function isOnOtherBranch(dir: string, branchName: string): Promise<
 }
 
 /**
+ * Whether another branch than the one that is checked out holds a file. Looks only.
+ * @param dir absolute path of a folder in the work tree
+ * @param file relative to that
+ * @throws {HumanError} for a name that is none, and when git refuses
+ */
+export async function isFileOnOtherBranch(
+  dir: string,
+  branchName: string,
+  file: string,
+): Promise<boolean> {
+  if (!(await isOnOtherBranch(dir, branchName))) {
+    return false;
+  }
+  const object = `${HEADS + branchName}:./${file.split(path.sep).join('/')}`;
+  try {
+    return (await openGit(dir).raw('rev-parse', '--verify', '--quiet', object)) !== '';
+  } catch (error) {
+    throw asHumanError(error);
+  }
+}
+
+/**
  * Tracked files with uncommitted changes, relative to the top folder.
  * @param dir absolute path of a folder in the work tree
  * @param except absolute paths of files that do not count
