@@ -6,7 +6,7 @@ import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { phaseOf } from '../orchestrator/run/runPhase.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
-import { recordTick } from '../orchestrator/run/ticks.ts';
+import { recordTick, requireRecordable } from '../orchestrator/run/ticks.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { setStoryDone } from '../orchestrator/stories/edit.ts';
@@ -118,6 +118,9 @@ async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
 async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, id, named);
+  if (story.done !== done) {
+    await requireRecordable(files);
+  }
   const { changed } = await setStoryDone(file, { id }, done);
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });
@@ -125,8 +128,9 @@ async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags)
     print(`Already ${words}: ${about}`);
     return;
   }
-  await recordTick(files, id, done);
+  // The file says so now, whatever comes of the journal.
   print(`Marked as ${words}: ${about}`);
+  await recordTick(files, id, done);
 }
 
 /** What the journals tell, the newest run last. */

@@ -229,6 +229,26 @@ describe('tick and untick', { concurrency: 4 }, () => {
     await refused(workspace, 1, /2 stories with the id A/, 'tick', 'A');
   });
 
+  test('where the state cannot be written, nothing is ticked', async t => {
+    const workspace = await Workspace.create(t);
+    const before = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/state', 'A file in the place of the folder\n');
+    await refused(workspace, 1, /cannot write its state to .*state \(E[A-Z]+\)/, 'tick', 'US-001');
+    assert.equal(await workspace.read('.omc/prd.json'), before);
+    assert.match(await printed(workspace, 'untick', 'US-001'), /^Already not done: US-001/);
+  });
+
+  test('where the journal cannot be written, it is said that the file is', async t => {
+    const workspace = await Workspace.create(t);
+    // A lock cannot be put there.
+    await mkdir(workspace.files.lockFile, { recursive: true });
+    const { code, stdout, stderr } = await workspace.cli('tick', 'US-001').finished;
+    assert.equal(code, 1);
+    assert.match(stdout, /^Marked as done: US-001/);
+    assert.match(stderr, /^ralph-fresh: /);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+  });
+
   test('other kinds of files', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await workspace.write('PLAN.md', '- [ ] Dig\n- [ ] Build\n');

@@ -254,12 +254,24 @@ export function requirePlainFolders(dir: string): void {
 }
 
 function requireNoLink(place: string): void {
-  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
+  if (isLink(place)) {
     throw new HumanError(
       say(
         '{0} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.',
         place,
       ),
     );
+  }
+}
+
+function isLink(place: string): boolean {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch (error) {
+    // Below something that is no folder there is nothing; who wants to write there is told by the system.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') {
+      return false;
+    }
+    throw error;
   }
 }

@@ -10,6 +10,7 @@ import { eventsOfRequest } from './requestEvents.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 import { acquireRunLock } from './runLock.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
+import { cannotWriteTo } from './takeFileLock.ts';
 
 /** Between two looks at the journal, in ms. */
 const LOOK_MS = 50;
@@ -157,7 +158,9 @@ async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
   const runId = (await newestRunId(files)) ?? newRunId();
   const file = files.journalFile(runId);
   const bodies = eventsOfRequest(request, foldRun(await readJournal(file)));
-  const journal = await JournalWriter.open(file);
+  const journal = await JournalWriter.open(file).catch((error: unknown) => {
+    throw cannotWriteTo(files.runDir(runId), error);
+  });
   try {
     const events = bodies.map(body => journal.append(body));
     journal.sync();

@@ -132,7 +132,8 @@ export async function runIds(files: RunFiles): Promise<string[]> {
       .filter(runId => existsSync(files.journalFile(runId)))
       .sort();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    // ENOTDIR: something is in the place of the folder; who writes there says so.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       return [];
     }
     throw error;

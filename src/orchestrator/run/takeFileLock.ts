@@ -25,17 +25,22 @@ export async function takeFileLock(
       retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
     });
   } catch (error) {
-    if (error instanceof HumanError) {
-      throw error;
-    }
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HumanError(
-      say(
-        'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
-        stateDir,
-        code ?? String(error),
-      ),
-      { cause: error },
-    );
+    throw cannotWriteTo(stateDir, error);
   }
+}
+
+/** What to tell of an error that came while something was written in a folder of the state. */
+export function cannotWriteTo(folder: string, error: unknown): HumanError {
+  if (error instanceof HumanError) {
+    return error;
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  return new HumanError(
+    say(
+      'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+      folder,
+      code ?? String(error),
+    ),
+    { cause: error },
+  );
 }

@@ -1,5 +1,26 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { requirePlainState } from './plainFile.ts';
 import { recordRequest } from './requests.ts';
-import type { RunFiles } from './runFiles.ts';
+import { newestRunId, type RunFiles } from './runFiles.ts';
+import { ignoreStateDir } from './stateIgnore.ts';
+import { cannotWriteTo, takeFileLock } from './takeFileLock.ts';
+
+/**
+ * Looks whether {@link recordTick} can write, before the story's file is changed.
+ * @throws {HumanError} when the state folder cannot be written
+ */
+export async function requireRecordable(files: RunFiles): Promise<void> {
+  requirePlainState(files);
+  const release = await takeFileLock(files, files.lockFile, () => ignoreStateDir(files));
+  await release();
+  const runId = await newestRunId(files);
+  if (runId !== undefined) {
+    await access(files.journalFile(runId), constants.W_OK).catch((error: unknown) => {
+      throw cannotWriteTo(files.runDir(runId), error);
+    });
+  }
+}
 
 /** Puts into the journal that a person ticked or unticked a story; its file is written already. */
 export async function recordTick(files: RunFiles, storyId: string, done: boolean): Promise<void> {

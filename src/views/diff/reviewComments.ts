@@ -23,7 +23,7 @@ import {
   rewordPendingHint,
 } from '../../orchestrator/run/pendingHints.ts';
 import { runIds } from '../../orchestrator/run/runFiles.ts';
-import { recordTick } from '../../orchestrator/run/ticks.ts';
+import { recordTick, requireRecordable } from '../../orchestrator/run/ticks.ts';
 import { toldHints } from '../../orchestrator/run/toldHints.ts';
 import { setStoryDone } from '../../orchestrator/stories/edit.ts';
 import { shorten } from '../../orchestrator/text.ts';
@@ -302,6 +302,7 @@ export class ReviewComments implements Disposable {
       return;
     }
     const { position } = story;
+    await requireRecordable(folder.files);
     await setStoryDone(file.path, { id: storyId, position }, false, { expectedHash: file.hash });
     await recordTick(folder.files, storyId, false);
     this.asked.delete(storyId);

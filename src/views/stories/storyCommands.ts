@@ -9,7 +9,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
-import { recordTick } from '../../orchestrator/run/ticks.ts';
+import { recordTick, requireRecordable } from '../../orchestrator/run/ticks.ts';
 import { setStoryDone } from '../../orchestrator/stories/edit.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { Command } from '../contributions.ts';
@@ -85,6 +85,7 @@ export class StoryCommands implements Disposable {
       }
       const { storyId: id, position } = ref;
       const selector = { id, ...(position !== undefined && { position }) };
+      await requireRecordable(folder.files);
       // Should the file have changed since it was shown, a position in it is not trusted.
       await setStoryDone(file.path, selector, done, { expectedHash: file.hash });
       await recordTick(folder.files, id, done);
