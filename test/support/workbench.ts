@@ -31,6 +31,7 @@ const paletteTryMs = 5_000;
 const paletteLimitMs = 60_000;
 /** Nobody here loses a connection, so the extension host of a closed window may go soon. */
 const graceSeconds = 2;
+const foldersTryMs = 10_000;
 const scrollLimitMs = 2_000;
 const pixelsPerTurn = 50;
 
@@ -104,7 +105,7 @@ export class Workbench implements AsyncDisposable {
   /** One for all windows: it holds what VS Code remembers of its layout. */
   private readonly context: BrowserContext;
   private readonly address: string;
-  private readonly workspacePrefix: string;
+  private readonly workspace: string;
   private readonly themeFile: string;
   private current: Page | undefined;
   private readonly errors: string[] = [];
@@ -121,7 +122,7 @@ export class Workbench implements AsyncDisposable {
     this.browser = browser;
     this.context = context;
     this.address = server.url(workspace, payload);
-    this.workspacePrefix = workspace;
+    this.workspace = workspace;
     this.themeFile = themeFile;
   }
 
@@ -193,6 +194,26 @@ export class Workbench implements AsyncDisposable {
     this.current ??= await this.newPage();
     await this.page.goto(this.address);
     await this.ready();
+    if (this.workspace.endsWith('.code-workspace')) {
+      await this.withFolders();
+    }
+  }
+
+  /**
+   * In a browser, VS Code now and then opens a workspace file without its folders, and stays so: its own Explorer says
+   * then that there are none. It is opened again.
+   */
+  private async withFolders(): Promise<void> {
+    const folders = this.page.locator('.explorer-folders-view .monaco-list-row');
+    await expect(async () => {
+      await this.view('Explorer');
+      try {
+        await expect(folders.first()).toBeVisible({ timeout: foldersTryMs });
+      } catch (error) {
+        await this.reload();
+        throw error;
+      }
+    }, `${this.workspace} is open without its folders.`).toPass({ timeout: readyLimitMs });
   }
 
   /** Closes the window; its extension host ends some seconds later. */
@@ -459,7 +480,7 @@ export class Workbench implements AsyncDisposable {
     while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-5 * box.height))) {
       // Entries measured again on the way push the first one out of sight.
     }
-    return [...names].map(name => name.replace(this.workspacePrefix, '').replace(/^[\\/]/, ''));
+    return [...names].map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
   }
 
   /** Saves what the window shows below test-results/screenshots. */
