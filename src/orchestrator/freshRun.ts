@@ -5,7 +5,7 @@ import type { Disposable } from './emitter.ts';
 import { removeRestorePoints } from './git/restorePoints.ts';
 import { hasTracked } from './git/trackedFile.ts';
 import { writeHandoff } from './handoff.ts';
-import { recordOwedCommits, runIteration, settleCutOff } from './iteration.ts';
+import { finishIteration, recordOwedCommits, runIteration, settleCutOff } from './iteration.ts';
 import { storyChanges } from './judge.ts';
 import { activeOtherMode } from './modes.ts';
 import { appendError } from './planLog.ts';
@@ -93,6 +93,8 @@ export class FreshRun {
       stuckThreshold: config.stuckThreshold,
     });
     await this.open();
+    // A loop that was killed right after it had no time to remove what it had kept for it.
+    context.judgedIteration = context.state.iteration;
     this.verdict = await settleCutOff(context);
   }
 
@@ -107,8 +109,7 @@ export class FreshRun {
       ...(this.otherMode === undefined ? {} : { otherMode: this.otherMode }),
     });
     if (decision.kind !== 'iterate') {
-      // An iteration waits for it by itself, when its own files are made.
-      await context.finishing;
+      await finishIteration(context);
     }
     return decision;
   }

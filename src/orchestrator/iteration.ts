@@ -12,7 +12,6 @@ import { judge, signalOf, storyChanges } from './judge.ts';
 import { LimitWait } from './limitWait.ts';
 import type { Verdict } from './policy.ts';
 import { writeReceipt } from './receipt.ts';
-import type { RunEvent } from './run/events.ts';
 import { readPlainFile, writeDerivedFileNow, writePlainFile } from './run/plainFile.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
@@ -53,7 +52,6 @@ export async function runIteration(
   let [beginning, { handoffBytes, prompt, sections }] = await Promise.all([
     begin(context, iteration, story),
     handOver(context, iteration, story, 'first'),
-    context.finishing,
   ]);
   const { head } = beginning.snapshot;
   // A skip of this story counts from here on; one of the last iteration's story does not.
@@ -70,7 +68,7 @@ export async function runIteration(
     handoffBytes,
     stuckFor: storyRecord(context.state, story?.id ?? WHOLE_TASK).stuckFor,
   });
-  // On the disk before the agent starts.
+  // On the disk before the agent starts, and the end of the iteration before with it.
   const recorded = context.journal.syncBeside();
   // Told of by the call; until then a failure must not count as unhandled.
   recorded.catch(() => undefined);
@@ -81,6 +79,7 @@ export async function runIteration(
     marks ??= Promise.all([
       markActive(context),
       keepRestorePoint(context, iteration, head),
+      removeJudged(context),
       // For the look at what the agent leaves.
       context.git.readyStatus(),
     ]);
@@ -343,9 +342,8 @@ async function settle(
     progress: judgement.progress,
     stories: context.count(),
   });
-  context.finishing = finish(context, iteration, ended);
-  // Awaited before the next iteration or what else comes; until then a failure must not count as unhandled.
-  context.finishing.catch(() => undefined);
+  writeReceipt(context.dir(iteration), ended, context.state);
+  context.judgedIteration = iteration;
   tellOfTrouble(context, story);
   return judgement.verdict;
 }
@@ -447,17 +445,28 @@ async function keepRestorePoint(
   }
 }
 
-/** What is left to do of an iteration once its end is in the journal. */
-async function finish(context: RunContext, iteration: number, ended: RunEvent): Promise<void> {
-  const dir = context.dir(iteration);
-  writeReceipt(dir, ended, context.state);
-  await context.journal.syncBeside();
-  // Not before the end is on the disk: until then a power cut leaves an iteration that is to be judged.
-  await removeKept(dir);
+/**
+ * Brings the end of the last iteration to the disk, where no other iteration follows at once: the beginning of that would
+ * bring both.
+ */
+export async function finishIteration(context: RunContext): Promise<void> {
+  if (context.judgedIteration !== undefined) {
+    await context.journal.syncBeside();
+    await removeJudged(context);
+  }
 }
 
-/** It is needed until the iteration is judged, and would fill the disk after a thousand. */
-async function removeKept(dir: string): Promise<void> {
+/**
+ * Removes the story file that was kept for the last iteration: it would fill the disk after a thousand. Not before the end
+ * of that iteration is on the disk: until then a power cut leaves an iteration that is to be judged.
+ */
+async function removeJudged(context: RunContext): Promise<void> {
+  const { judgedIteration } = context;
+  if (judgedIteration === undefined) {
+    return;
+  }
+  context.judgedIteration = undefined;
+  const dir = context.dir(judgedIteration);
   for (const name of existsSync(dir) ? readdirSync(dir) : []) {
     if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
       await rm(path.join(dir, name), { force: true });

@@ -96,8 +96,8 @@ export class RunContext {
   handoff: RalphFreshHandoff;
   /** Another loop works here by now, and what both would write is its own. */
   isDisplaced = false;
-  /** What is left to do of the last iteration's files; the next one may begin meanwhile. */
-  finishing: Promise<unknown> | undefined;
+  /** The last iteration, while its end may not be on the disk yet and the story file is still kept for it. */
+  judgedIteration: number | undefined;
   private workTree: Promise<WorkTreeStatus> | undefined;
   private current: RunState;
   private wakeController = new AbortController();

@@ -11,7 +11,7 @@ import { CLI, NODE_FLAGS } from './product.ts';
 import { median, type Row } from './row.ts';
 
 const STORIES = 20;
-const ROUNDS = 9;
+const ROUNDS = 25;
 const REAL_STORIES = 5;
 const REAL_ROUNDS = 2;
 const MAX_RATIO = 1.3;

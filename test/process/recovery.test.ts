@@ -351,6 +351,31 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('run.resumed')).length, 1);
   });
 
+  test('what was kept for the iterations is gone when they are over, after a kill as well', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const keptFiles = async () => {
+      const [runId = ''] = await workspace.runIds();
+      const names = await readdir(workspace.files.runDir(runId), { recursive: true });
+      return names.filter(name => name.includes('stories-before')).sort();
+    };
+    const first = workspace.script([['work'], ['stay']]);
+    await workspace.agent(2);
+    await until('that of the first to go', async () => (await keptFiles()).length === 1);
+    const [own = ''] = await keptFiles();
+    assert.match(own, /\b2\b/);
+    const [runId = ''] = await workspace.runIds();
+    const kept = path.join(workspace.files.runDir(runId), own);
+    const bytes = await readFile(kept);
+    first.child.kill('SIGINT');
+    assert.equal((await first.finished).code, 130);
+    assert.deepEqual(await keptFiles(), []);
+    // As a loop leaves it that is killed between the record of an iteration's end and the next agent.
+    await writeFile(kept, bytes);
+    const second = workspace.script([['work']]);
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.deepEqual(await keptFiles(), []);
+  });
+
   test('an iteration whose loop and agent were killed is judged by what it left', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([

@@ -1,5 +1,4 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import { dryRun } from '../../orchestrator/dryRun.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import {
   type ChosenRun,
@@ -112,6 +111,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     ...(flags.quiet ? {} : { onEvent: eventPrinter({ earlier }) }),
   };
   if (flags.dryRun) {
+    const { dryRun } = await import('../../orchestrator/dryRun.ts');
     const told = await dryRun(
       options,
       earlier,

@@ -211,13 +211,21 @@ function titleOf({ id, title }: Story): string {
   return title === id ? '' : plain(title);
 }
 
+/** What the stories of a file said before an iteration is asked for again after it. */
+const sayings = new WeakMap<Story, string>();
+
 /** All that a story says, to know it again. */
 export function sayingOf(story: Story): string {
-  return JSON.stringify([
-    titleOf(story),
-    plainLines(story.description),
-    story.criteria.map(({ text }) => plain(text)),
-  ]);
+  let saying = sayings.get(story);
+  if (saying === undefined) {
+    saying = JSON.stringify([
+      titleOf(story),
+      plainLines(story.description),
+      story.criteria.map(({ text }) => plain(text)),
+    ]);
+    sayings.set(story, saying);
+  }
+  return saying;
 }
 
 /** A text without what white space says. */
@@ -235,6 +243,9 @@ function plainLines(text: string): string {
 
 /** How the texts of a story changed. */
 export function textChanges({ before, after }: Pair): GuardChange[] {
+  if (sayingOf(before) === sayingOf(after)) {
+    return [];
+  }
   const storyId = before.id;
   const changes: GuardChange[] = [];
   if (titleOf(before) !== titleOf(after)) {
