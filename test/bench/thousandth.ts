@@ -143,6 +143,8 @@ async function makeCommits(
 
   async function run(program: string, args: readonly string[], input = ''): Promise<string> {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    // One that reads nothing may have ended by now; its exit code tells how.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
