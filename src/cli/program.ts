@@ -5,6 +5,7 @@ import { say } from '../orchestrator/say.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
+import { fileProblem } from './fileProblem.ts';
 
 /** Adds a command, or a few that are near to each other. */
 type AddCommand = (program: Command) => void;
@@ -62,6 +63,9 @@ export async function main(): Promise<void> {
     } else if (error instanceof HumanError) {
       process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
       process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
+    } else if (fileProblem(error) !== undefined) {
+      process.stderr.write(`ralph-fresh: ${withoutControls(fileProblem(error) ?? '')}\n`);
+      process.exitCode = EXIT_FAILURE;
     } else {
       const details = withoutControls(String(error instanceof Error ? error.stack : error));
       process.stderr.write(
@@ -75,6 +79,9 @@ export async function main(): Promise<void> {
 /** Asked for the help of a command that there is not, commander shows that of all; called, it names a near one. */
 function askedFor(argv: readonly string[]): readonly string[] {
   const [node = '', file = '', called = '', about = ''] = argv;
+  if (called === 'help' && about === 'help') {
+    return [node, file, '--help'];
+  }
   const name = called === 'help' ? about : called;
   const known = ['help', ...COMMANDS.flatMap(([names]) => names.split(' '))];
   return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];

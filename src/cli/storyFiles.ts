@@ -12,8 +12,8 @@ import {
 } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
+import { shellWord } from '../presentation/shellWord.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
-import { shellWord } from './shellWord.ts';
 
 /** Where stories that are made for a run are written, unless a file is named. */
 export const OWN_STORY_FILE = path.join('.omc', 'prd.json');

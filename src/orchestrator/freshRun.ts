@@ -93,9 +93,16 @@ export class FreshRun {
       stuckThreshold: config.stuckThreshold,
     });
     await this.open();
-    // A loop that was killed right after it had no time to remove what it had kept for it.
-    context.judgedIteration = context.state.iteration;
     this.verdict = await settleCutOff(context);
+    const { current, iteration: last } = context.state;
+    // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
+    // again is still to be judged.
+    for (let iteration = last; iteration > 0; iteration--) {
+      if (iteration !== current?.number) {
+        context.judgedIterations.add(iteration);
+      }
+    }
+    await finishIteration(context);
   }
 
   async decide(): Promise<Decision> {

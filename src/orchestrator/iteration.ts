@@ -79,7 +79,8 @@ export async function runIteration(
     marks ??= Promise.all([
       markActive(context),
       keepRestorePoint(context, iteration, head),
-      removeJudged(context),
+      // What cannot be removed now is tried again when the run ends or waits, and told then: the agent works.
+      removeJudged(context).catch(() => undefined),
       // For the look at what the agent leaves.
       context.git.readyStatus(),
     ]);
@@ -343,7 +344,7 @@ async function settle(
     stories: context.count(),
   });
   writeReceipt(context.dir(iteration), ended, context.state);
-  context.judgedIteration = iteration;
+  context.judgedIterations.add(iteration);
   tellOfTrouble(context, story);
   return judgement.verdict;
 }
@@ -450,26 +451,24 @@ async function keepRestorePoint(
  * bring both.
  */
 export async function finishIteration(context: RunContext): Promise<void> {
-  if (context.judgedIteration !== undefined) {
+  if (context.judgedIterations.size > 0) {
     await context.journal.syncBeside();
     await removeJudged(context);
   }
 }
 
 /**
- * Removes the story file that was kept for the last iteration: it would fill the disk after a thousand. Not before the end
- * of that iteration is on the disk: until then a power cut leaves an iteration that is to be judged.
+ * Removes the story files that were kept for iterations that are over: they would fill the disk after a thousand. Not before
+ * the ends of those iterations are on the disk: until then a power cut leaves an iteration that is to be judged.
  */
 async function removeJudged(context: RunContext): Promise<void> {
-  const { judgedIteration } = context;
-  if (judgedIteration === undefined) {
-    return;
-  }
-  context.judgedIteration = undefined;
-  const dir = context.dir(judgedIteration);
-  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
-    if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
-      await rm(path.join(dir, name), { force: true });
+  for (const iteration of [...context.judgedIterations]) {
+    const dir = context.dir(iteration);
+    for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+      if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
+        await rm(path.join(dir, name), { force: true });
+      }
     }
+    context.judgedIterations.delete(iteration);
   }
 }

@@ -96,8 +96,8 @@ export class RunContext {
   handoff: RalphFreshHandoff;
   /** Another loop works here by now, and what both would write is its own. */
   isDisplaced = false;
-  /** The last iteration, while its end may not be on the disk yet and the story file is still kept for it. */
-  judgedIteration: number | undefined;
+  /** Iterations that are over, for which the story file may still be kept: their end may not be on the disk yet. */
+  readonly judgedIterations = new Set<number>();
   private workTree: Promise<WorkTreeStatus> | undefined;
   private current: RunState;
   private wakeController = new AbortController();

@@ -2,6 +2,7 @@ import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunOutcome } from '../orchestrator/run/eventCodes.ts';
 import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
+import { shellWord } from './shellWord.ts';
 
 /** Translates an English message with `{0}`-style places, as VS Code's `l10n.t` does. */
 export interface Translate {
@@ -160,7 +161,7 @@ function mendNotReady({ detail = '', skipped = [] }: RunEnd, t: Translate): stri
   }
   const undo =
     left.length === 1
-      ? t('{0} is skipped; "ralph-fresh skip {0} --undo" takes that back.', first)
+      ? t('{0} is skipped; "ralph-fresh skip {1} --undo" takes that back.', first, shellWord(first))
       : t('{0} are skipped; "ralph-fresh skip ID --undo" takes one of them back.', left.join(', '));
   return left.length === open.length
     ? `${undo} ${t('Then run with --resume.')}`

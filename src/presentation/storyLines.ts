@@ -1,6 +1,7 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { type Door, iterationCount, type Translate } from './sentences.ts';
+import { shellWord } from './shellWord.ts';
 import { own, type TranscriptLine } from './transcriptLine.ts';
 
 /** A story is left alone in this run. */
@@ -15,7 +16,11 @@ export function storySkipped(
   return own(
     'plain',
     door === 'terminal'
-      ? t('{0} is skipped; "ralph-fresh skip {0} --undo" takes that back', storyId)
+      ? t(
+          '{0} is skipped; "ralph-fresh skip {1} --undo" takes that back',
+          storyId,
+          shellWord(storyId),
+        )
       : t('{0} is skipped', storyId),
   );
 }

@@ -238,15 +238,24 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.match(await printed(workspace, 'untick', 'US-001'), /^Already not done: US-001/);
   });
 
-  test('where the journal cannot be written, it is said that the file is', async t => {
-    const workspace = await Workspace.create(t);
-    // A lock cannot be put there.
-    await mkdir(workspace.files.lockFile, { recursive: true });
-    const { code, stdout, stderr } = await workspace.cli('tick', 'US-001').finished;
-    assert.equal(code, 1);
-    assert.match(stdout, /^Marked as done: US-001/);
-    assert.match(stderr, /^ralph-fresh: /);
-    assert.deepEqual(await workspace.done(), ['US-001']);
+  test('where something else is in the place of the lock or the runs, the file stays as it is', async t => {
+    for (const block of [
+      (workspace: Workspace) => mkdir(workspace.files.lockFile, { recursive: true }),
+      async ({ files }: Workspace) => {
+        await mkdir(files.stateDir, { recursive: true });
+        await writeFile(files.runsDir, 'a file');
+      },
+    ]) {
+      const workspace = await Workspace.create(t);
+      await block(workspace);
+      const { code, stdout, stderr } = await workspace.cli('tick', 'US-001').finished;
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(
+        stderr,
+        /^ralph-fresh: Ralph cannot write its state to .* remove what is in its place\.\n$/,
+      );
+      assert.deepEqual(await workspace.done(), []);
+    }
   });
 
   test('other kinds of files', async t => {
@@ -847,6 +856,13 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.match(await git(workspace, 'log', '-1', '--format=%s'), /before iteration 2/);
     assert.match(await printed(workspace, 'rollback', '2'), /^Nothing to do/);
     assert.deepEqual(await json(workspace, 'rollback', '2'), { commit: null, files: 0, to });
+    // Nothing is committed since; what is not committed is not nothing.
+    const file = await workspace.read('.omc/prd.json');
+    await workspace.write('.omc/prd.json', `${file}\n`);
+    const dirty = await workspace.cli('rollback', '2').finished;
+    assert.deepEqual([dirty.code, dirty.stdout], [1, '']);
+    assert.match(dirty.stderr, /uncommitted changes in \.omc\/prd\.json\. Commit or stash them/);
+    await workspace.write('.omc/prd.json', file);
     assert.equal(existsSync(workspace.files.lockFile), false);
     assert.match(await printed(workspace, 'rollback', '1'), /brings .* back to .*git revert/);
     assert.deepEqual(await workspace.done(), []);

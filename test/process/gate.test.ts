@@ -77,6 +77,25 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
   });
 
+  test('a run that is stopped in the same check again and again still checks the claim', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const verify = ['--verify', 'test -e ok || sleep 60; exit 1'];
+    for (const stopped of [1, 2]) {
+      const cli = workspace.script([['work']], ...verify);
+      await until(
+        `check ${stopped}`,
+        async () => (await workspace.events('check.started')).length === stopped,
+      );
+      cli.child.kill('SIGINT');
+      assert.equal((await cli.finished).code, 130);
+    }
+    await workspace.write('ok', '');
+    const { code, stdout } = await workspace.script([['work']], ...verify).finished;
+    assert.equal(code, 1, stdout);
+    assert.equal((await outcomes(workspace))[0], 'rejected');
+    assert.deepEqual(await workspace.done(), []);
+  });
+
   for (const [what, ...flags] of [
     ['is asked for', '--new'],
     ['has another task', 'Something else'],

@@ -974,6 +974,16 @@ describe('what cannot start', { concurrency: 4 }, () => {
     [['run', '--agent', 'nobody'], /--agent.*"claude".*"demo"/],
     [['run', '--no-such-option'], /unknown option.* See "ralph-fresh run --help"\.\n$/],
     [['run', '--prd', 'one', 'two'], /needs quotes around it: ralph-fresh run --prd "one two"\n$/],
+    [
+      ['run', '--verify', 'npm run lint', '--verify', 'npm', 'run', 'build', '--quiet'],
+      /: ralph-fresh run --quiet --verify "npm run lint" --verify "npm run build"\n$/,
+    ],
+    [['run', '--verify', 'npm', 'run', 'a', '--verify', 'npm', 'run', 'b'], /it: --verify "…"\n$/],
+    [
+      ['run', '--verify', 'npm test', 'mend', 'it'],
+      /: ralph-fresh run "--verify=npm test" "mend it"\n$/,
+    ],
+    [['run', 'mend', 'x'.repeat(600)], /: ralph-fresh run "…"\n$/],
     [['run', '--cwd', 'no-such-folder'], /There is no folder/],
     [['run', '--file'], /--file.*argument missing/],
     [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],
@@ -997,6 +1007,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     const help = await workspace.cli('run', '--help').finished;
     assert.equal(help.code, 0);
     assert.match(help.stdout, /--completion-promise/);
+    assert.equal((await workspace.cli('help', 'help').finished).code, 0);
     const version = await workspace.cli('--version').finished;
     assert.deepEqual([version.code, version.stderr], [0, '']);
     assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);

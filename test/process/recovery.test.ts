@@ -369,8 +369,13 @@ describe('resuming', { concurrency: 3 }, () => {
     first.child.kill('SIGINT');
     assert.equal((await first.finished).code, 130);
     assert.deepEqual(await keptFiles(), []);
-    // As a loop leaves it that is killed between the record of an iteration's end and the next agent.
-    await writeFile(kept, bytes);
+    // As a loop leaves them that is killed between the record of an iteration's end and the next agent, twice.
+    for (const iteration of [1, 2]) {
+      await writeFile(
+        path.join(workspace.files.iterationDir(runId, iteration), path.basename(kept)),
+        bytes,
+      );
+    }
     const second = workspace.script([['work']]);
     assert.equal((await second.finished).code, 0, (await second.finished).stderr);
     assert.deepEqual(await keptFiles(), []);

@@ -137,6 +137,8 @@ export async function rollBack(
     }
     const changed = await changedPaths(dir, head, to);
     if (changed.length === 0) {
+      // The work of an agent that was stopped need not be committed.
+      await requireClean(dir);
       return { kind: 'nothingToDo' };
     }
     await requireUnlocked(dir);

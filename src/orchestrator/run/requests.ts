@@ -49,7 +49,9 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
   }
   requirePlainState(files);
   await ignoreStateDir(files);
-  const attempt = await acquireRunLock(files);
+  const attempt = await acquireRunLock(files).catch((error: unknown) => {
+    throw cannotWriteTo(files.stateDir, error);
+  });
   if (attempt.kind === 'held') {
     // It has begun just now. A lock without a run is waited for, so this one has it.
     return post(files, attempt.by.runId ?? '', request);
