@@ -63,17 +63,17 @@ export async function main(): Promise<void> {
     } else if (error instanceof HumanError) {
       process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
       process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
-    } else if (fileProblem(error) !== undefined) {
-      process.stderr.write(`ralph-fresh: ${withoutControls(fileProblem(error) ?? '')}\n`);
-      process.exitCode = EXIT_FAILURE;
     } else {
-      const details = withoutControls(String(error instanceof Error ? error.stack : error));
-      process.stderr.write(
-        `ralph-fresh: ${say('unexpected error, please report it: {0}', details)}\n`,
-      );
+      const problem = fileProblem(error) ?? unexpected(error);
+      process.stderr.write(`ralph-fresh: ${withoutControls(problem)}\n`);
       process.exitCode = EXIT_FAILURE;
     }
   }
+}
+
+function unexpected(error: unknown): string {
+  const details = String(error instanceof Error ? error.stack : error);
+  return say('unexpected error, please report it: {0}', details);
 }
 
 /** Asked for the help of a command that there is not, commander shows that of all; called, it names a near one. */

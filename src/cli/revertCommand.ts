@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { RunHistory } from '../orchestrator/run/history.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
+import type { RecordedCommit, RunState } from '../orchestrator/run/runState.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
@@ -15,7 +15,7 @@ import { count, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
-import { fileOption, storyFileOf } from './storyFiles.ts';
+import { fileOption, findStory, storyFileOf } from './storyFiles.ts';
 
 interface RevertFlags {
   readonly cwd: string;
@@ -48,6 +48,10 @@ async function revert(storyId: string | undefined, flags: RevertFlags): Promise<
   const storyFile = await storyFileOf(files, flags.file);
   const states = await new RunHistory(files).read();
   requireIteration(of, chosen, states);
+  if (of.kind === 'story' && !states.some(({ commits }) => commits.some(isOf(of.storyId)))) {
+    // Of a story that the file no longer has, the commits can still be taken back.
+    await findStory(files, of.storyId, flags.file);
+  }
   const planned = await planWorkRevert(files, { of, states, storyFile });
   const { commits, plan, reopens } = planned;
   const commit =
@@ -109,6 +113,10 @@ async function revertibleOf(
     throw new UsageError('A story is taken back as a whole, so --run goes with --iteration alone.');
   }
   return { of: { kind: 'story', storyId: storyId ?? '' } };
+}
+
+function isOf(id: string): (commit: RecordedCommit) => boolean {
+  return ({ storyId }) => storyId === id;
 }
 
 /** @throws {UsageError} naming the iterations that the run has */

@@ -822,6 +822,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.equal(existsSync(path.join(workspace.folder, 'US-003.txt')), true);
     assert.match(await printed(workspace, 'revert', 'US-002'), /^Nothing to do/);
     await refused(workspace, 64, /Name one story, or one iteration/, 'revert');
+    await refused(workspace, 64, /has no story "US-777"\. It has US-001/, 'revert', 'US-777');
     await printed(workspace, 'revert', '--iteration', '3');
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
