@@ -38,13 +38,17 @@ export interface RunEnd {
   readonly costEstimated?: boolean | undefined;
   /** Ids of the stories that the run leaves alone until that is taken back. */
   readonly skipped?: readonly string[] | undefined;
+  /** Whether a person has answered since what the run ended with. */
+  readonly isAnswered?: boolean | undefined;
 }
 
 /** The end of a run, by its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const { iteration: iterations, stories, detail, budgetUsd, costUsd, costEstimated } = state;
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
-  return { outcome, iterations, stories, detail, budgetUsd, costUsd, costEstimated, skipped };
+  const isAnswered = state.answers.some(({ question }) => question === detail) && !state.question;
+  const known = { outcome, iterations, stories, detail, skipped, isAnswered };
+  return { ...known, budgetUsd, costUsd, costEstimated };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -83,6 +87,9 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     case 'budget':
       return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
+      if (door === 'terminal' && end.isAnswered) {
+        return t('It asked: {0} You have answered; run again to go on.', sentence(detail));
+      }
       return door === 'terminal'
         ? t(
             'Needs you: {0} Answer with ralph-fresh answer "…" or settle it, then run again.',

@@ -547,9 +547,14 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
   test('answer, hint and skip count when the run goes on', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
+    assert.match(await printed(workspace, 'status'), /Needs you: Blue or green\?/);
     assert.match(
       await printed(workspace, 'answer', 'Green'),
       /^Answered: Blue or green\?\n.*run --resume/,
+    );
+    assert.match(
+      await printed(workspace, 'status'),
+      /It asked: Blue or green\? You have answered; run again to go on\./,
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
