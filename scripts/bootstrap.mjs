@@ -11,6 +11,8 @@ const root = path.resolve(
   import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname),
   '..',
 );
+/** The scripts are TypeScript, which older ones cannot run. */
+const OWN_NODE = 24;
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) {
   console.error('usage: node scripts/bootstrap.mjs SCRIPT.ts [ARGUMENT…]');
@@ -72,6 +74,13 @@ const bundled = path.join(
   'bin',
   process.platform === 'win32' ? 'node.exe' : 'node',
 );
+if (!existsSync(bundled) && major < OWN_NODE) {
+  // Who installs without these scripts has chosen so, and they are not run behind his back.
+  console.error(
+    `[set-up] node_modules has no Node ${OWN_NODE}: the dependencies were installed without their install scripts. Run "npm rebuild node esbuild --ignore-scripts=false", or start this with Node ${OWN_NODE} (this is ${process.version}); then run the same command again.`,
+  );
+  process.exit(1);
+}
 const node = existsSync(bundled) ? bundled : process.execPath;
 const child = spawn(
   node,

@@ -1,16 +1,20 @@
 // Bundles the product into dist/: the extension, the command line, the demo agent, the SDK
 // agent's runner, the webview.
 // --minify for release, --watch for development, --outdir <folder> to build beside a dist that is in use.
+// What is built as before stays untouched, since a window or a run may be using it; only source maps are written anew.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
 import { buildSplit, type SplitOptions } from './lib/splitBundle.ts';
+import { syncFolder } from './lib/syncFolder.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const minify = process.argv.includes('--minify');
 const watch = process.argv.includes('--watch');
 const outdirAt = process.argv.indexOf('--outdir');
-const outdir = path.resolve(root, (outdirAt > 0 && process.argv[outdirAt + 1]) || 'dist');
+const target = path.resolve(root, (outdirAt > 0 && process.argv[outdirAt + 1]) || 'dist');
+/** As deep as its target, so that source maps name the same files from there. */
+const outdir = watch ? target : `${target}.new-${process.pid}`;
 
 const shared: BuildOptions = {
   absWorkingDir: root,
@@ -68,7 +72,7 @@ const ZOD: OwnFile = {
   file: 'zod.cjs',
   functions: [
     ...['array', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject'],
-    ...['number', 'object', 'record', 'strictObject', 'string', 'unknown', 'uuid'],
+    ...['number', 'object', 'record', 'strictObject', 'string', 'tuple', 'unknown', 'uuid'],
   ],
 };
 
@@ -153,13 +157,11 @@ const lightLock: Plugin = {
   },
 };
 
-/** The program is a file of its own beside cli.js, so that its compiled form can be kept. */
+/** The program is a file of its own next to cli.js: Node keeps the compiled form of what is loaded after it was told to. */
 const ownProgram: Plugin = {
   name: 'own-program',
   setup({ onResolve }) {
-    onResolve({ filter: /\/program\.ts$/ }, () => ({
-      path: path.join(root, 'src/cli/compiledProgram.ts'),
-    }));
+    onResolve({ filter: /\/program\.ts$/ }, () => ({ path: './program.cjs', external: true }));
   },
 };
 
@@ -223,23 +225,36 @@ const bundles: BuildOptions[] = [
 ];
 
 rmSync(outdir, { recursive: true, force: true });
-cpSync(path.join(root, 'src/orchestrator/agents/demo/work'), path.join(outdir, 'demo-work'), {
-  recursive: true,
-});
-if (watch) {
-  // In more files than a release has at its start: they are made sooner, and do the same.
-  const parts: BuildOptions = {
-    ...extension,
-    entryPoints: ['src/extension.ts'],
-    splitting: true,
-    chunkNames: 'extension-[name]-[hash]',
-    outdir,
-  };
-  for (const options of [parts, ...bundles]) {
-    const bundle = await context({ ...options, logLevel: 'info' });
-    await bundle.watch();
+try {
+  await make();
+  if (outdir !== target) {
+    syncFolder(outdir, target);
   }
-} else {
+} finally {
+  if (outdir !== target) {
+    rmSync(outdir, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+async function make(): Promise<void> {
+  cpSync(path.join(root, 'src/orchestrator/agents/demo/work'), path.join(outdir, 'demo-work'), {
+    recursive: true,
+  });
+  if (watch) {
+    // In more files than a release has at its start: they are made sooner, and do the same.
+    const parts: BuildOptions = {
+      ...extension,
+      entryPoints: ['src/extension.ts'],
+      splitting: true,
+      chunkNames: 'extension-[name]-[hash]',
+      outdir,
+    };
+    for (const options of [parts, ...bundles]) {
+      const bundle = await context({ ...options, logLevel: 'info' });
+      await bundle.watch();
+    }
+    return;
+  }
   const metafiles = await Promise.all([
     buildSplit('src/extension.ts', outdir, extension),
     ...bundles.map(async options => (await build({ ...options, metafile: true })).metafile),

@@ -1,8 +1,9 @@
 // Runs every suite, or those that are named: npm test -- unit process. The last line counts all tests.
-import { spawn } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { SuiteOutput } from './lib/suiteOutput.ts';
+import { runSuiteProcess, tell } from './lib/suiteProcess.ts';
 
 interface Counts {
   readonly passed: number;
@@ -11,26 +12,37 @@ interface Counts {
 }
 
 const root = path.resolve(import.meta.dirname, '..');
-/** A test that has not ended after this long hangs: it fails by name, and the others still run. */
-const TEST_NEVER_MS = 15 * 60_000;
-/** A suite that has not ended after this long hangs outside of its tests: it fails, and the next one runs. */
-const SUITE_NEVER_MS = 40 * 60_000;
+/** A test of `node:test` that has not ended after this long hangs: it fails by name, and the others still run. */
+const TEST_NEVER_MS = 10 * 60_000;
+/** A suite of which nothing is heard for this long hangs. Longer than a test, a download or a wait may take. */
+const QUIET_MS = 15 * 60_000;
 
 const results = path.join(root, 'test-results');
+const playwrightCli = path.join(root, 'node_modules', '@playwright', 'test', 'cli.js');
 const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
 
+/** Prints for one suite. */
+type Print = (text: string) => void;
+
 /** In the order of how soon they tell something. */
-const suites: Readonly<Record<string, () => Promise<Counts>>> = {
-  lint: () => check(bin('biome'), ['ci', '--colors=off', '.']),
-  types: () => check(bin('tsc'), ['-b']),
-  build: () => check(process.execPath, ['scripts/build.ts']),
-  unit: () => nodeTests('unit'),
-  process: () => nodeTests('process'),
-  contract: () => nodeTests('contract'),
-  vscode: () => inExtensionHost(),
-  oldest: () => playwright('oldest', ['--grep', '@oldest'], { RALPH_FRESH_VSCODE: 'oldest' }),
-  ui: () => playwright('ui'),
+const suites: Readonly<Record<string, (print: Print) => Promise<Counts>>> = {
+  lint: print => check(print, bin('biome'), ['ci', '--colors=off', '.']),
+  types: print => check(print, bin('tsc'), ['-b']),
+  build: print => check(print, process.execPath, ['scripts/build.ts']),
+  unit: print => nodeTests(print, 'unit'),
+  process: print => nodeTests(print, 'process'),
+  contract: print => nodeTests(print, 'contract'),
+  vscode: print => inExtensionHost(print),
+  oldest: print =>
+    playwright(print, 'oldest', ['--grep', '@oldest', '--workers', '1'], {
+      RALPH_FRESH_VSCODE: 'oldest',
+    }),
+  ui: print => playwright(print, 'ui'),
 };
+/** They come before the others, which need them. */
+const FIRST = ['lint', 'types', 'build'];
+/** It waits more than it computes, and takes longer than all others together, which run next to it. */
+const BESIDE = 'ui';
 
 let interrupted = false;
 
@@ -50,38 +62,56 @@ async function main(): Promise<void> {
       ? Object.keys(suites)
       : [...(needsBuild && !asked.includes('build') ? ['build'] : []), ...asked];
   mkdirSync(results, { recursive: true });
-  const total = { passed: 0, failed: 0 };
-  const summary: string[] = [];
-  for (const name of names) {
-    if (interrupted) {
-      break;
-    }
+  const output = new SuiteOutput(names, text => process.stdout.write(text));
+  const ended = new Map<string, Counts>();
+  const summary = new Map<string, string>();
+  const runOne = async (name: string): Promise<void> => {
     const suite = suites[name];
-    if (suite === undefined) {
-      continue;
+    if (suite === undefined || interrupted) {
+      return;
     }
-    console.log(`\n[test] ${name}`);
+    const print = output.of(name);
+    print(`\n[test] ${name}\n`);
     const startedAt = performance.now();
-    const { passed, failed, skipped = 0 } = await suite();
+    const counts = await suite(print);
+    const { passed, failed, skipped = 0 } = counts;
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+    const line = `${name}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds} s)`;
+    ended.set(name, counts);
+    summary.set(name, `[test] ${line}`);
+    tell(print, line);
+    output.end(name);
+  };
+  const runInOrder = async (some: readonly string[]): Promise<void> => {
+    for (const name of some) {
+      await runOne(name);
+    }
+  };
+  await runInOrder(names.filter(name => FIRST.includes(name)));
+  const others = names.filter(name => !FIRST.includes(name));
+  await Promise.all([
+    runInOrder(others.filter(name => name !== BESIDE)),
+    runInOrder(others.filter(name => name === BESIDE)),
+  ]);
+  output.flush();
+  const total = { passed: 0, failed: 0 };
+  for (const { passed, failed } of ended.values()) {
     total.passed += passed;
     total.failed += failed;
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
-    summary.push(
-      `[test] ${name}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds} s)`,
-    );
-    console.log(summary.at(-1));
   }
-  console.log(`\n${summary.join('\n')}\n`);
+  console.log(`\n${names.flatMap(name => summary.get(name) ?? []).join('\n')}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   process.exitCode = total.failed === 0 && total.passed > 0 && !interrupted ? 0 : 1;
 }
 
 /** A check counts as one test. */
-async function check(command: string, args: readonly string[]): Promise<Counts> {
-  return (await run(command, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+async function check(print: Print, command: string, args: readonly string[]): Promise<Counts> {
+  return (await run(print, command, args)) === 0
+    ? { passed: 1, failed: 0 }
+    : { passed: 0, failed: 1 };
 }
 
-async function nodeTests(folder: string): Promise<Counts> {
+async function nodeTests(print: Print, folder: string): Promise<Counts> {
   const files = globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort();
   const countsFile = path.join(results, `${folder}.json`);
   rmSync(countsFile, { force: true });
@@ -97,24 +127,27 @@ async function nodeTests(folder: string): Promise<Counts> {
       `--test-reporter-destination=${countsFile}`,
       ...files,
     ];
-    const code = await run(process.execPath, args, { TMPDIR: temp, TEMP: temp, TMP: temp });
+    const code = await run(print, process.execPath, args, {
+      ...{ TMPDIR: temp, TEMP: temp, TMP: temp },
+      // Only `process` starts it, and that comes after `build`.
+    });
     const counts = withExitCode(readCounts(countsFile), code);
     const left = readdirSync(temp);
     // A test that failed may leave what it was about.
     if (counts.failed > 0 || left.length === 0) {
       return counts;
     }
-    console.log(`[test] ${folder}: tests left temporary files behind: ${left.join(', ')}`);
+    tell(print, `${folder}: tests left temporary files behind: ${left.join(', ')}`);
     return { ...counts, failed: 1 };
   } finally {
     rmSync(temp, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
-async function inExtensionHost(): Promise<Counts> {
+async function inExtensionHost(print: Print): Promise<Counts> {
   const countsFile = path.join(results, 'vscode.json');
   rmSync(countsFile, { force: true });
-  const code = await run(process.execPath, [
+  const code = await run(print, process.execPath, [
     '--disable-warning=ExperimentalWarning',
     'test/vscode/run.ts',
     countsFile,
@@ -124,6 +157,7 @@ async function inExtensionHost(): Promise<Counts> {
 
 /** Playwright's own report counts otherwise. */
 async function playwright(
+  print: Print,
   suite: string,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -131,20 +165,18 @@ async function playwright(
   const reportFile = path.join(results, `${suite}.json`);
   rmSync(reportFile, { force: true });
   const code = await run(
-    bin('playwright'),
-    ['test', '-c', 'test/ui/playwright.config.ts', ...args],
+    print,
+    process.execPath,
+    [playwrightCli, 'test', '-c', 'test/ui/playwright.config.ts', ...args],
     { ...env, RALPH_FRESH_TEST_REPORT: suite },
   );
   const { stats } = readJson(reportFile) as {
     stats?: { expected: number; unexpected: number; flaky: number; skipped: number };
   };
-  const flaky = stats?.flaky ?? 0;
-  if (flaky > 0) {
-    console.log(`[test] ${suite}: ${flaky} passed only when tried again`);
-  }
+  // Those that passed only when tried again have failed.
   const counts = {
-    passed: (stats?.expected ?? 0) + flaky,
-    failed: stats?.unexpected ?? 0,
+    passed: stats?.expected ?? 0,
+    failed: (stats?.unexpected ?? 0) + (stats?.flaky ?? 0),
     skipped: stats?.skipped ?? 0,
   };
   return withExitCode(counts, code);
@@ -170,35 +202,16 @@ function withExitCode(counts: Counts, code: number): Counts {
 }
 
 function run(
+  print: Print,
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  return new Promise((resolve, reject) => {
-    // On Windows the programs in .bin are scripts, which only a shell starts.
-    const isScript = process.platform === 'win32' && command !== process.execPath;
-    const child = spawn(isScript ? `"${command}"` : command, args, {
-      cwd: root,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'inherit', 'inherit'],
-      shell: isScript,
-    });
-    const watchdog = setTimeout(() => {
-      console.log(`[test] ended after ${SUITE_NEVER_MS / 60_000} minutes: it hangs`);
-      child.kill('SIGTERM');
-    }, SUITE_NEVER_MS);
-    // A signal to this process alone must not leave a suite behind.
-    const pass = (signal: NodeJS.Signals) => {
+  return runSuiteProcess(command, args, {
+    ...{ cwd: root, env, print, quietMs: QUIET_MS },
+    onInterrupt: () => {
       interrupted = true;
-      child.kill(signal);
-    };
-    process.on('SIGINT', pass).on('SIGTERM', pass);
-    child.on('error', reject);
-    child.on('close', code => {
-      clearTimeout(watchdog);
-      process.off('SIGINT', pass).off('SIGTERM', pass);
-      resolve(code ?? 1);
-    });
+    },
   });
 }
 

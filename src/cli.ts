@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { enableCompileCache } from './cli/compileCache.ts';
 // What must be there before the program is loaded, which is why that is not imported like this.
 import './orchestrator/node20.ts';
 
+enableCompileCache();
 const { main } = await import('./cli/program.ts');
 await main();
 // All is done, and to take everything down in order takes longer than to go. What is not printed yet is waited for.

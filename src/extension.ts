@@ -1,5 +1,8 @@
 import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, Uri, window } from 'vscode';
+import { messageOf } from './orchestrator/messageOf.ts';
+import { ownOutsideLinks } from './orchestrator/settings/ownSettingsFile.ts';
+import { askForOutsideLinks } from './orchestrator/stories/outsideLinks.ts';
 import type { RalphFreshApi } from './views/api.ts';
 import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
@@ -14,6 +17,7 @@ import { RunContextKeys } from './views/run/runContextKeys.ts';
 import { steeringOnDemand } from './views/run/steeringOnDemand.ts';
 import { WindowPresence } from './views/run/windowPresence.ts';
 import { claudeWhenSeen } from './views/setup/claudeWhenSeen.ts';
+import { RestrictedMode } from './views/setup/restrictedMode.ts';
 import { SetupView } from './views/setup/setupView.ts';
 import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
@@ -24,6 +28,7 @@ import { toolsOnDemand } from './views/tools/toolsOnDemand.ts';
 export function activate(context: ExtensionContext): RalphFreshApi {
   const log = window.createOutputChannel('Ralph Fresh', { log: true });
   context.subscriptions.push(log);
+  askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
   try {
     return build(context, log);
   } catch (error) {
@@ -31,7 +36,10 @@ export function activate(context: ExtensionContext): RalphFreshApi {
     log.error(error instanceof Error ? error : String(error));
     void window.showErrorMessage(
       plainSentence(
-        l10n.t('Ralph Fresh could not start: {0}. Please report it with its log.', String(error)),
+        l10n.t(
+          'Ralph Fresh could not start: {0}. Please report it with its log.',
+          messageOf(error),
+        ),
       ),
     );
     throw error;
@@ -50,6 +58,8 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   const folders = own(new Folders(context.workspaceState, onError));
   const runs = own(new ActiveRun(folders));
   const stories = own(new ActiveStories(folders));
+  // Before the keys that say what a folder holds: sentences go by both.
+  own(new RestrictedMode());
   const statusBar = own(new RunStatusBar(runs, stories));
   const steering = own(steeringOnDemand(folders, program, () => statusBar.noteLook(), log));
   const storiesView = own(new StoriesView(folders, context.workspaceState, log));
@@ -57,7 +67,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   own(claudeWhenSeen(storiesView, steering, log));
   own(iterationsOnDemand(runs, folders, log));
   const start = async () => (await steering.get()).startActive();
-  own(terminalsOnDemand(folders, start, context.globalState, log));
+  own(terminalsOnDemand(folders, start, context.workspaceState, context.globalState, log));
   own(toolsOnDemand(folders, steering, log));
   own(storiesView.onDidChangeVisibility(({ visible }) => visible && statusBar.noteLook()));
   own(new RunAlerts(folders, context.workspaceState, context.globalState, log));

@@ -1,10 +1,12 @@
 // A reporter for `node --test` that prints one line of JSON at the end: how many tests passed, failed and
-// were skipped. Suites are not tests.
+// were skipped. Suites are not tests. It tells of every event, also of those that are printed in their order later.
 import type { TestEvent } from 'node:test/reporters';
+import { tellProgress } from './progressReporter.ts';
 
 export default async function* countReporter(source: AsyncIterable<TestEvent>) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for await (const event of source) {
+    tellProgress();
     if (event.type !== 'test:pass' && event.type !== 'test:fail') {
       continue;
     }

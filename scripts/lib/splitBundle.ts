@@ -33,7 +33,13 @@ export async function buildSplit(
     const start = new StartFile(`${name}-start.js`, `${name}.js`, parts);
     const entries = [...parts].filter(([, { isEntry }]) => isEntry).map(([file]) => file);
     // Names were kept, and what stands at the top of each file was put there, when the parts were made.
-    const joining: BuildOptions = { ...options, keepNames: false, banner: {} };
+    // Seen from the folder of the parts, whose name is another one each time and would stand in what is made.
+    const joining: BuildOptions = {
+      ...options,
+      keepNames: false,
+      banner: {},
+      absWorkingDir: folder,
+    };
     await Promise.all([
       build({
         ...joining,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -85,8 +86,18 @@ export interface VsCodeServer {
   readonly dataDir: string;
   /** Address of a workbench with that folder or `.code-workspace` file; it carries the secret without which the server answers nobody. */
   url(folder: string, payload?: ReadonlyArray<readonly [string, string]>): string;
+  /**
+   * Sets the machine settings and the environment of extension hosts anew, as the options at the start did; for the windows
+   * that are opened from now on. Not on Windows.
+   */
+  configure(options: Pick<VsCodeServerOptions, 'env' | 'settings'>): Promise<void>;
   /** The end of what the server printed. */
   logTail(): string;
+  /**
+   * Ends the extension hosts of windows that are gone, which else wait whether they come back. Where processes cannot be
+   * listed they do wait.
+   */
+  endExtensionHosts(): Promise<void>;
   /** Ends the server and all processes in its group, and waits for their end. May be called twice. */
   stop(): Promise<void>;
 }
@@ -206,7 +217,12 @@ export async function startVsCodeServer(options: VsCodeServerOptions): Promise<V
           ['skipWelcome', 'true'],
           ...payload,
         ]),
+      configure: async ({ env, settings }) => {
+        await replaceMachineSettings(dataDir, { ...defaultSettings, ...settings });
+        await server.takeEnv(env);
+      },
       logTail: () => server.logTail,
+      endExtensionHosts: () => server.endExtensionHosts(),
       stop: async () => {
         await server.stop();
         await removeDataDir();
@@ -243,15 +259,20 @@ async function writeMachineSettings(
   dataDir: string,
   settings: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const file = path.join(dataDir, 'data', 'Machine', 'settings.json');
-  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const text = await readFile(machineSettings(dataDir), 'utf8').catch(() => '{}');
   const earlier: unknown = parse(text);
   const kept = typeof earlier === 'object' && earlier !== null ? earlier : {};
+  await replaceMachineSettings(dataDir, { ...defaultSettings, ...kept, ...settings });
+}
+
+function machineSettings(dataDir: string): string {
+  return path.join(dataDir, 'data', 'Machine', 'settings.json');
+}
+
+async function replaceMachineSettings(dataDir: string, settings: object): Promise<void> {
+  const file = machineSettings(dataDir);
   await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(
-    file,
-    `${JSON.stringify({ ...defaultSettings, ...kept, ...settings }, undefined, 2)}\n`,
-  );
+  await writeFile(file, `${JSON.stringify(settings, undefined, 2)}\n`);
 }
 
 /**
@@ -320,11 +341,21 @@ async function npmInstall(folder: string, ...args: readonly string[]): Promise<v
 
 /**
  * Runs first in the server: should we be killed, the pipe between us closes, and the server ends its group instead of
- * staying for ever. It takes itself out of `execArgv`, which the server hands on to the extension host.
+ * staying for ever. It takes itself out of `execArgv`, which the server hands on to the extension host, as it does with
+ * the environment, which may be another one for each window.
  */
 function endWithParent(): void {
   process.execArgv.splice(0);
   process.once('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
+  let taken: object = {};
+  process.on('message', (env: Record<string, string>) => {
+    for (const name of Object.keys(taken)) {
+      delete process.env[name];
+    }
+    Object.assign(process.env, env);
+    taken = env;
+    process.send?.('taken');
+  });
 }
 
 class RunningServer {
@@ -387,6 +418,23 @@ class RunningServer {
     }
   }
 
+  async takeEnv(env: Readonly<Record<string, string>>): Promise<void> {
+    const taken = once(this.child, 'message');
+    this.child.send({ ...env });
+    await taken;
+  }
+
+  async endExtensionHosts(): Promise<void> {
+    const hosts = process.platform === 'linux' ? await extensionHostsOf(this.pid) : [];
+    for (const pid of hosts) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+  }
+
   stop(): Promise<void> {
     this.stopping ??= this.endTree();
     return this.stopping;
@@ -425,6 +473,18 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   } catch {
     // All of them have ended.
   }
+}
+
+/** The children of a server that run extensions; others watch files. Linux only. */
+async function extensionHostsOf(server: number | undefined): Promise<number[]> {
+  const file = `/proc/${server}/task/${server}/children`;
+  const children = (await readFile(file, 'utf8').catch(() => '')).split(' ').filter(Boolean);
+  const commands = await Promise.all(
+    children.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return children.flatMap((pid, at) =>
+    commands[at]?.includes('--type=extensionHost') ? [Number(pid)] : [],
+  );
 }
 
 async function groupLives(group: number): Promise<boolean> {

@@ -9,7 +9,9 @@ import { deactivate } from './stateFile.ts';
 /** `ralph-fresh cancel`: what `/oh-my-claudecode:cancel` does, by the state file. */
 export function addCancelCommand(program: Command): void {
   forPeople(program.command('cancel'))
-    .description('as stop, by the state file (like /oh-my-claudecode:cancel); clears a stale one')
+    .description(
+      'like stop, but by the state file (as /oh-my-claudecode:cancel does); clears a stale one',
+    )
     .addOption(cwdOption())
     .action(async (flags: { cwd: string }) => cancel(new RunFiles(flags.cwd)));
 }

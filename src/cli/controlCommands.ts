@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { requireOwnHints } from '../orchestrator/ownHints.ts';
 import { resumeCommand } from '../orchestrator/resume.ts';
@@ -33,7 +33,7 @@ export function addControlCommands(program: Command): void {
     .addOption(cwdOption())
     .action((flags: Flags) => pause(new RunFiles(flags.cwd)));
   forPeople(program.command('resume'))
-    .description('let a run go on that waits: paused, with a question, or for a usage limit')
+    .description('continue a run that waits: paused, for an answer, or for a usage limit')
     .addOption(cwdOption())
     .action((flags: Flags) => resume(new RunFiles(flags.cwd)));
   forPeople(program.command('skip'))
@@ -46,7 +46,7 @@ export function addControlCommands(program: Command): void {
       flags.undo ? reset(id, flags) : skip(id, flags),
     );
   takesOneText(forPeople(program.command('hint')))
-    .description('tell something to the agents that follow')
+    .description('tell the next agents something')
     .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
     .option('--story <id>', 'only to the agents of this story')
     .addOption(cwdOption())
@@ -62,7 +62,7 @@ export function addControlCommands(program: Command): void {
 function words(value: string): string {
   const text = value.trim();
   if (text === '') {
-    throw new InvalidArgumentError('Give a text.');
+    throw new UsageError('The text is empty. Write it in one pair of quotes after the command.');
   }
   return text;
 }
@@ -80,21 +80,21 @@ async function pause(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const waiting = loop && (await readRun(files, loop.runId)).waiting;
   if (waiting?.kind === 'pause') {
-    print('The run waits already. "ralph-fresh resume" goes on.');
+    print('The run is already waiting. "ralph-fresh resume" continues it.');
     return;
   }
   const delivered = await deliverRequest(files, { type: 'pause' });
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, loop?.runId);
   }
-  print('The run will wait after this iteration. "ralph-fresh resume" goes on.');
+  print('The run will wait after this iteration. "ralph-fresh resume" continues it.');
 }
 
 async function resume(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
   if (state && state.waiting === undefined && !state.pauseRequested) {
-    print('The run is going on; it does not wait for anything.');
+    print('The run is working; it is not waiting for anything.');
     return;
   }
   const delivered = await deliverRequest(files, { type: 'resume' });
@@ -106,7 +106,7 @@ async function resume(files: RunFiles): Promise<void> {
       ? 'The run tries again now.'
       : state?.waiting === undefined
         ? 'The run will not wait after this iteration.'
-        : 'The run goes on.',
+        : 'The run continues.',
   );
 }
 
@@ -198,7 +198,7 @@ async function answer(text: string, { cwd }: Flags): Promise<void> {
   const request: RunRequest = { type: 'answer', text };
   const delivered = await deliverRequest(files, request);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
-  print(delivered.kind === 'taken' ? 'The run goes on.' : later(delivered, state));
+  print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));
 }
 
 /** The newest run, which is the one that lives if any does. */
@@ -228,14 +228,14 @@ async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunS
 function later({ kind }: Delivered, state: RunState): string {
   return kind === 'taken'
     ? ''
-    : `No run is going on now: it counts when the run goes on. ${goOn(state)}`;
+    : `No run is going on now: it counts when the run continues. ${goOn(state)}`;
 }
 
 function goOn(state: RunState): string {
   const command = resumeCommand(state);
   return command === undefined
     ? 'The last one is complete; start a new one with "ralph-fresh run".'
-    : `Go on with "${command}".`;
+    : `Continue with "${command}".`;
 }
 
 /** @param runId of the loop that lived when it was asked */

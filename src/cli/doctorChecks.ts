@@ -1,3 +1,5 @@
+import { messageOf } from '../orchestrator/messageOf.ts';
+import { PRECONDITION_IDS } from '../orchestrator/preconditions/preconditions.ts';
 import { say } from '../orchestrator/say.ts';
 import { resolveSettings } from '../orchestrator/settings/settings.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../orchestrator/settings/settingTable.ts';
@@ -5,16 +7,13 @@ import { shorten } from '../orchestrator/text.ts';
 import type { Finding } from '../presentation/doctorReport.ts';
 import { claudeCheck } from './doctor/claudeCheck.ts';
 import { commandCheck } from './doctor/commandCheck.ts';
-import { diskCheck } from './doctor/diskCheck.ts';
 import { good, MAX_WORDS, wrong, wrongBy } from './doctor/findings.ts';
-import { gitCheck } from './doctor/gitCheck.ts';
 import { leftoversCheck } from './doctor/leftoversCheck.ts';
 import { nodeCheck } from './doctor/nodeCheck.ts';
-import { otherModesCheck } from './doctor/otherModesCheck.ts';
 import type { KnownPatient, Patient } from './doctor/patient.ts';
 import { payerCheck } from './doctor/payerCheck.ts';
+import { preconditionFindings } from './doctor/preconditionFindings.ts';
 import { sdkCheck } from './doctor/sdkCheck.ts';
-import { stateCheck } from './doctor/stateCheck.ts';
 import { storiesCheck } from './doctor/storiesCheck.ts';
 import { verifyCheck } from './doctor/verifyCheck.ts';
 
@@ -23,21 +22,24 @@ type Check = (patient: KnownPatient) => Promise<readonly Finding[]>;
 /** In the order in which a person mends them. */
 const CHECKS: readonly (readonly [string, Check])[] = [
   ['node', nodeCheck],
-  ['git', gitCheck],
   ['claude', claudeCheck],
   ['sdk', sdkCheck],
   ['command', commandCheck],
   ['payer', payerCheck],
   ['stories', storiesCheck],
-  ['otherModes', otherModesCheck],
   ['leftovers', leftoversCheck],
-  ['state', stateCheck],
   ['verify', verifyCheck],
-  ['disk', diskCheck],
 ];
 
+/** The check of the settings, which each other one needs. */
+const SETTINGS = 'settings';
+
 /** What {@link Patient.only} may name. */
-export const CHECK_IDS: readonly string[] = CHECKS.map(([id]) => id);
+export const CHECK_IDS: readonly string[] = [
+  ...CHECKS.map(([id]) => id),
+  ...PRECONDITION_IDS,
+  SETTINGS,
+];
 
 /**
  * Looks at all that a run needs. Changes nothing, starts no program but `git` and `claude --version`, and
@@ -46,18 +48,19 @@ export const CHECK_IDS: readonly string[] = CHECKS.map(([id]) => id);
 export async function examine(patient: Patient): Promise<Finding[]> {
   const { only } = patient;
   const { settings, finding } = await readSettings(patient);
+  const preconditions = await preconditionFindings({ ...patient, settings });
   const found = await Promise.all(
     CHECKS.filter(([id]) => only?.includes(id) ?? true).map(([id, check]) =>
       check({ ...patient, settings }).catch((error: unknown) => [
         wrong(
           id,
-          shorten(say('{0} could not be looked at: {1}', id, String(error)), MAX_WORDS),
+          shorten(say('{0} could not be looked at: {1}', id, messageOf(error)), MAX_WORDS),
           null,
         ),
       ]),
     ),
   );
-  return [...found.flat(), finding];
+  return [...preconditions, ...found.flat(), finding];
 }
 
 async function readSettings({
@@ -68,8 +71,8 @@ async function readSettings({
   const { platform } = process;
   try {
     const settings = await resolveSettings({ flags, workspace, env, platform });
-    return { settings, finding: good('settings', 'The files of settings can be used.') };
+    return { settings, finding: good(SETTINGS, 'The files of settings can be used.') };
   } catch (error) {
-    return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy('settings', error) };
+    return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy(SETTINGS, error) };
   }
 }

@@ -6,15 +6,15 @@ import { doctorData, doctorText } from '../presentation/doctorReport.ts';
 import { cwdOption } from './arguments.ts';
 import { CHECK_IDS, examine } from './doctorChecks.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
+import { takesOneText } from './oneText.ts';
 import { print, printJson } from './print.ts';
 import { addSettingFlags, settingsOf } from './settingFlags.ts';
 import { fileOption } from './storyFiles.ts';
 
 /** `ralph-fresh doctor`: whether a run can work here, and what to mend. */
 export function addDoctorCommand(program: Command): void {
-  const command = program
-    .command('doctor')
-    .description('look whether a run with these flags can work here, and tell what to mend')
+  const command = takesOneText(program.command('doctor'))
+    .description('check whether a run with these flags can work here, and say what to fix')
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--only <names>', 'look at these alone, such as claude,payer')

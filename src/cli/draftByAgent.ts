@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { type PlanAloneOptions, planAlone } from '../orchestrator/planner/planAlone.ts';
 import type { StoryDraft } from '../orchestrator/planner/planner.ts';
+import { say } from '../orchestrator/say.ts';
 import {
   agentOf,
   configOf,
@@ -9,6 +10,7 @@ import {
   resolveSettings,
 } from '../orchestrator/settings/settings.ts';
 import { StopSwitch } from '../orchestrator/stopSwitch.ts';
+import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
 import { eventPrinter } from './print.ts';
 import { settingsOf } from './settingFlags.ts';
 import { keepHeapSmall } from './smallHeap.ts';
@@ -26,13 +28,23 @@ export async function draftByAgent(
 ): Promise<StoryDraft | undefined> {
   const { env, platform } = process;
   const { workspace } = what.files;
-  const settings = await resolveSettings({ flags: settingsOf(command), workspace, env, platform });
+  const flags = settingsOf(command);
+  allowOutsideLinks(flags.outsideLinks ?? []);
+  const settings = await resolveSettings({ flags, workspace, env, platform });
   const fallbackAgent = await fallbackAgentOf(settings, { env, workspace });
+  const agent = agentOf(settings);
+  if (what.make !== undefined && agent.id === 'demo') {
+    throw new HumanError(
+      say(
+        'The demo agent only plays back prepared work, so it cannot split a story. Choose the agent claude or sdk for that (--agent, setting ralphFresh.agent).',
+      ),
+    );
+  }
   const stop = new StopSwitch();
   const result = await stoppable(stop, isAttached, () =>
     planAlone({
       ...{ ...what, stop, env },
-      agent: agentOf(settings),
+      agent,
       ...(fallbackAgent && { fallbackAgent }),
       config: configOf(settings),
       // What the agent does is shown where a person watches; the draft alone is the output.

@@ -5,6 +5,7 @@ import { HumanError } from '../orchestrator/humanError.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { say } from '../orchestrator/say.ts';
 import { countArgument, cwdOption } from './arguments.ts';
+import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
 import { addSettingFlags } from './settingFlags.ts';
 import { addStartFlags, type StartFlags } from './start/startFlags.ts';
@@ -12,7 +13,7 @@ import { PLAN_DEFAULTS, startRun } from './start/startRun.ts';
 
 /** `ralph-fresh go 1`: the pure loop over the plan in `.ralph/ralph-1/`. */
 export function addGoCommand(program: Command): void {
-  const command = forPeople(program.command('go'))
+  const command = takesOneText(forPeople(program.command('go')))
     .description('the pure loop: a fresh agent for each step of .ralph/ralph-<n>/plan.md')
     .argument('<n>', 'number of the plan', countArgument('a plan', 'go'))
     .addOption(cwdOption());

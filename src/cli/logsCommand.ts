@@ -32,11 +32,11 @@ interface LogsFlags {
 export function addLogsCommand(program: Command): void {
   program
     .command('logs')
-    .description('tell what the newest run did, as its terminal showed it')
+    .description('show what the newest run did, as its terminal showed it')
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--iteration <n>', 'this iteration alone', count)
-    .option('--follow', 'go on until the run, or the iteration, ends')
+    .option('--follow', 'continue until the run, or the iteration, ends')
     .addOption(
       new Option(
         '--raw',

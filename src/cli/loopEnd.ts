@@ -3,16 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
 import { closeRunFoundDead } from '../orchestrator/recovery.ts';
-import { foldRun } from '../orchestrator/run/foldRun.ts';
-import { readJournal } from '../orchestrator/run/journal.ts';
+import { readDecisions } from '../orchestrator/run/journal.ts';
 import { livingRun } from '../orchestrator/run/livingRun.ts';
 import { isRunning } from '../orchestrator/run/processIdentity.ts';
 import { isRunId, newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import type { LockOwner } from '../orchestrator/run/runLock.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
 import { hasHadState } from '../orchestrator/run/stateIgnore.ts';
 import { english, outcomeSentence } from '../presentation/sentences.ts';
 import { print } from './print.ts';
+
+export { readRun } from '../orchestrator/run/runCheckpoint.ts';
 
 const LOOK_MS = 50;
 /**
@@ -57,11 +57,6 @@ async function isStateRemoved(files: RunFiles): Promise<boolean> {
   );
 }
 
-/** What the journal tells of a run now. */
-export async function readRun(files: RunFiles, runId: string): Promise<RunState> {
-  return foldRun(await readJournal(files.journalFile(runId)));
-}
-
 /**
  * Waits until the loop has given back its lock and its process is gone, and says how the run ended.
  * @param whileWaiting called before each look
@@ -78,7 +73,7 @@ export async function reportEnd(
     await delay(LOOK_MS);
   }
   // A request that was taken in the last moment may follow the end.
-  const end = (await readJournal(files.journalFile(runId))).findLast(
+  const end = (await readDecisions(files.journalFile(runId))).findLast(
     ({ type }) => type === 'run.ended' || type === 'run.started' || type === 'run.resumed',
   );
   if (end?.type !== 'run.ended') {
@@ -95,10 +90,10 @@ export async function reportEnd(
 export async function reportNoLoop(files: RunFiles): Promise<void> {
   print(
     (await closeRunFoundDead(files))
-      ? 'The loop had been killed. What it left running is ended; run again to go on.'
+      ? 'The loop had been killed. What it left running has been ended; run again to continue.'
       : 'No run is going on in this folder.',
   );
   if ((await clearDeadPlans(files)) > 0) {
-    print('A planner had been killed. What it left running is ended.');
+    print('A planner had been killed. What it left running has been ended.');
   }
 }

@@ -1,14 +1,17 @@
 import type { Command, Option } from 'commander';
 import { say } from '../orchestrator/say.ts';
+import { shellText, shellWord } from '../orchestrator/shellWord.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
-import { shellText, shellWord } from '../presentation/shellWord.ts';
 import { givenFlags } from './settingFlags.ts';
 
 /** Longest text that is repeated, in UTF-16 units. */
 const MAX_SHOWN = 500;
 /** What an argument, or the value of an option, is called that may be several words. */
-const WORDY: ReadonlySet<string> = new Set(['text', 'task', 'command', 'phrase']);
+const WORDY: ReadonlySet<string> = new Set(['text', 'task', 'command', 'phrase', 'list']);
+
+/** What the value of an option is called that is one program. */
+const PROGRAM = 'program';
 
 /** Has a command that is given several words for one text tell how they are quoted, with the whole command line. */
 export function takesOneText(command: Command): Command {
@@ -16,6 +19,7 @@ export function takesOneText(command: Command): Command {
     const { args, registeredArguments } = command;
     const expected = registeredArguments.length;
     if (args.length <= expected) {
+      requireOwnText(command, process.argv.slice(2));
       return;
     }
     const line =
@@ -28,6 +32,47 @@ export function takesOneText(command: Command): Command {
     }
     throw new UsageError(say('A text of several words needs quotes around it: {0}', line));
   });
+}
+
+/**
+ * Of `--verify npm test` the shell has made a check "npm" and a task "test". One word right behind an option whose
+ * value is one word may be meant either way, so both are named; a task in front of the options, or of several words, is clear.
+ * @throws {UsageError} when the command's own text may be a part of an option's value
+ */
+function requireOwnText(command: Command, given: readonly string[]): void {
+  const { args, registeredArguments } = command;
+  const own = WORDY.has(registeredArguments.at(-1)?.name() ?? '')
+    ? args[registeredArguments.length - 1]
+    : undefined;
+  if (own === undefined || own.includes(' ')) {
+    return;
+  }
+  const spread = spreadsIn(command, given, name => WORDY.has(name) || name === PROGRAM).find(
+    ({ words }) => words.length === 1 && words[0] === own,
+  );
+  if (spread === undefined) {
+    return;
+  }
+  const { flag, option, value } = spread;
+  const word = shorten(own, MAX_SHOWN);
+  const first = ['ralph-fresh', command.name(), shellText(word), flag, shellText(value)].join(' ');
+  throw new UsageError(
+    valueName(option) === PROGRAM
+      ? say(
+          'Does "{0}" belong to {1}? Then give it as an argument of the program: --command-arg {2}. If it is a text of its own, put it first: {3}',
+          word,
+          flag,
+          shellText(word),
+          first,
+        )
+      : say(
+          'Does "{0}" belong to {1}? Then put quotes around both: {1} {2}. If it is a text of its own, put it first: {3}',
+          word,
+          flag,
+          shellText(`${value} ${word}`),
+          first,
+        ),
+  );
 }
 
 /** The command with the words in one argument, its last. */
@@ -85,11 +130,15 @@ function withOptionQuoted(command: Command, given: readonly string[]): string | 
   ].join(' ');
 }
 
-function spreadsIn({ options }: Command, given: readonly string[]): readonly Spread[] {
+function spreadsIn(
+  { options }: Command,
+  given: readonly string[],
+  isMeant: (name: string) => boolean = name => WORDY.has(name),
+): readonly Spread[] {
   return given.flatMap((arg, at): Spread[] => {
     const [flag = '', ...joined] = arg.split('=');
     const option = options.find(({ long }) => long === flag);
-    if (option === undefined || !WORDY.has(valueName(option))) {
+    if (option === undefined || !isMeant(valueName(option))) {
       return [];
     }
     const isJoined = joined.length > 0;

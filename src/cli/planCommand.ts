@@ -9,7 +9,7 @@ import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
-import { print, printJson, printJsonText } from './print.ts';
+import { print, printJson, printJsonText, tellUnwritten } from './print.ts';
 import { addPlannerFlags } from './settingFlags.ts';
 import { OWN_STORY_FILE } from './storyFiles.ts';
 
@@ -24,7 +24,7 @@ interface PlanFlags {
 /** `ralph-fresh plan`: the stories of a task as a draft, and no run. */
 export function addPlanCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('plan')))
-    .description('let a planning agent make stories of a task, and show them; start nothing')
+    .description('have a planning agent turn a task into stories, and show them; starts nothing')
     .argument('<task>', 'what the stories are to achieve')
     .addOption(cwdOption())
     .option('--file <path>', 'story file that they are for; else .omc/prd.json')
@@ -54,9 +54,11 @@ async function plan(task: string, flags: PlanFlags, command: Command): Promise<n
     printJson({ storyFile, ...draft, ...written });
   } else if (flags.write) {
     const kept = written.archived === undefined ? '' : ` What was there is in ${written.archived}.`;
-    print(`Wrote ${draft.stories} stories to ${storyFile}.${kept}`);
+    const count = draft.stories === 1 ? '1 story' : `${draft.stories} stories`;
+    print(`Wrote ${count} to ${storyFile}.${kept}`);
   } else {
     printJsonText(draft.text.trimEnd());
+    tellUnwritten(storyFile);
   }
   return 0;
 }

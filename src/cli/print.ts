@@ -48,6 +48,13 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** Says below a draft how it comes into its file; not on standard output, which may be read by a program. */
+export function tellUnwritten(storyFile: string): void {
+  process.stderr.write(
+    `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command: it then asks the agent again and writes what it answers.\n`,
+  );
+}
+
 /** Control characters and marks of direction that JSON leaves as they are, and a terminal would obey. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -2,10 +2,12 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { HumanError } from '../orchestrator/humanError.ts';
 import { say } from '../orchestrator/say.ts';
+import { ownOutsideLinks } from '../orchestrator/settings/ownSettingsFile.ts';
+import { askForOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
+import { systemRefusal } from '../orchestrator/systemRefusal.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
-import { fileProblem } from './fileProblem.ts';
 
 /** Adds a command, or a few that are near to each other. */
 type AddCommand = (program: Command) => void;
@@ -42,6 +44,7 @@ export async function main(): Promise<void> {
     .configureOutput({
       outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),
     });
+  askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
   const argv = askedFor(process.argv);
   const [, , called = ''] = argv;
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
@@ -53,22 +56,32 @@ export async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => undefined);
   }
+  // What is thrown where nobody waits for it is told like everything else.
+  process.on('uncaughtException', error => {
+    process.exitCode = tell(error);
+    process.exit();
+  });
 
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    if (error instanceof CommanderError) {
-      // Commander has printed its own message; help and version are no errors.
-      process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-    } else if (error instanceof HumanError) {
-      process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
-      process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
-    } else {
-      const problem = fileProblem(error) ?? unexpected(error);
-      process.stderr.write(`ralph-fresh: ${withoutControls(problem)}\n`);
-      process.exitCode = EXIT_FAILURE;
-    }
+    process.exitCode = tell(error);
   }
+}
+
+/** Tells what went wrong, in one line. @returns the exit code */
+function tell(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Commander has printed its own message; help and version are no errors.
+    return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  }
+  if (error instanceof HumanError) {
+    process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
+  }
+  const problem = systemRefusal(error) ?? unexpected(error);
+  process.stderr.write(`ralph-fresh: ${withoutControls(problem)}\n`);
+  return EXIT_FAILURE;
 }
 
 function unexpected(error: unknown): string {
@@ -87,10 +100,10 @@ function askedFor(argv: readonly string[]): readonly string[] {
   return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];
 }
 
-/** One line with the mend: commander's own message, and the help of the command it is about when it names none. */
+/** One line with the next step: commander's own message, and the help of the command it is about when it names none. */
 function oneLine(text: string, command: string): string {
   const message = shorten(text.replace(/^error: /, ''), MAX_MESSAGE);
-  const hint = /^(unknown|too many|missing)/.test(message)
+  const hint = /^(unknown|too many|missing)|argument missing$|cannot be used with/.test(message)
     ? `${message.endsWith('.') ? '' : '.'} See "ralph-fresh ${command}--help".`
     : '';
   return `ralph-fresh: ${message}${hint}\n`;

@@ -1,17 +1,17 @@
 import { Argument, type Command } from 'commander';
 import { receiptOf } from '../orchestrator/receipts.ts';
-import { readJournal } from '../orchestrator/run/journal.ts';
+import { readDecisions } from '../orchestrator/run/journal.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { print, printJson } from './print.ts';
-import { noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
+import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
 /** `ralph-fresh receipt`: what the iterations of a run took, brought and cost. */
 export function addReceiptCommand(program: Command): void {
   program
     .command('receipt')
-    .description('tell what the iterations of the newest run took, brought and cost')
+    .description('show what the iterations of the newest run took, achieved and cost')
     .addArgument(
       new Argument('[iteration]', 'this one alone').argParser(
         countArgument('an iteration', 'receipt'),
@@ -30,8 +30,15 @@ async function receipt(
   const files = new RunFiles(cwd);
   const chosen = await requireRun(files, run);
   const { runId } = chosen;
-  const events = await readJournal(files.journalFile(runId));
+  const events = await readDecisions(files.journalFile(runId));
   const data = { ...receiptOf(events, iteration), run: runId };
+  const ended = events.flatMap(event =>
+    event.type === 'iteration.ended' ? [event.iteration] : [],
+  );
+  const problem = await cutOffJournal(files, runId, ended);
+  if (problem !== undefined) {
+    process.stderr.write(`ralph-fresh: ${problem}\n`);
+  }
   if (iteration !== undefined && data.iterations.length === 0) {
     const known = receiptOf(events).iterations.map(({ iteration }) => iteration);
     throw noIteration(iteration, chosen, known);

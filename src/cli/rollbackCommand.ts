@@ -1,11 +1,14 @@
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
 import { alone } from '../orchestrator/alone.ts';
-import { runGit } from '../orchestrator/git/git.ts';
+import { GitRepository, runGit } from '../orchestrator/git/git.ts';
 import { restorePoints, rollBack } from '../orchestrator/git/restorePoints.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { readJournal } from '../orchestrator/run/journal.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { readRunState } from '../orchestrator/run/foldJournal.ts';
+import { JournalWriter, readDecisions } from '../orchestrator/run/journal.ts';
+import { newestRunId, RunFiles } from '../orchestrator/run/runFiles.ts';
+import { cannotWriteTo } from '../orchestrator/run/takeFileLock.ts';
+import { shellWord } from '../orchestrator/shellWord.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
@@ -39,12 +42,29 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
   const chosen = await requireRun(files, run);
   const { runId } = chosen;
   const to = await beginOf(files, chosen, iteration);
-  const result = await alone(files, () =>
-    rollBack(files.workspace, {
-      to,
-      message: `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`,
-    }),
-  );
+  const result = await alone(files, async () => {
+    await requireBranchOfRun(files, runId);
+    const newest = (await newestRunId(files)) ?? runId;
+    // Opened first: a journal that cannot be written should keep nobody in the dark about a commit.
+    const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {
+      throw cannotWriteTo(files.runDir(newest), error);
+    });
+    try {
+      const done = await rollBack(files.workspace, {
+        to,
+        message: `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`,
+      });
+      if (done.kind === 'rolledBack') {
+        const { commit } = done;
+        const of = newest === runId ? {} : { of: runId };
+        journal.append({ type: 'run.rolledBack', iteration, commit, ...of });
+        journal.sync();
+      }
+      return done;
+    } finally {
+      journal.close();
+    }
+  });
   const { commit, files: changed } =
     result.kind === 'rolledBack' ? result : { commit: null, files: 0 };
   tellPassedOver(chosen, json === true);
@@ -57,6 +77,24 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
       `Commit ${commit.slice(0, 7)} brings ${changed === 1 ? '1 file' : `${changed} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}. To take it back: git revert ${commit.slice(0, 7)}`,
     );
     await tellOfTicks(files);
+  }
+}
+
+/**
+ * The new commit is for the branch of the run, as long as there is one.
+ * @throws {HumanError} when HEAD is somewhere else
+ */
+async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void> {
+  const { workBranch } = await readRunState(files.journalFile(runId));
+  const branch = await new GitRepository(files.workspace).branch();
+  if (workBranch === undefined || workBranch === '' || workBranch === branch) {
+    return;
+  }
+  const ref = `refs/heads/${workBranch}`;
+  if ((await runGit(files.workspace, 'rev-parse', '--verify', '--quiet', ref)) !== '') {
+    throw new HumanError(
+      `The run worked on the branch ${workBranch}, and HEAD is on ${branch || 'no branch'}. Go there first: git switch ${shellWord(workBranch)}`,
+    );
   }
 }
 
@@ -87,7 +125,7 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
 async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<string> {
   const { runId } = chosen;
   const commits = new Map<number, string>();
-  for (const event of await readJournal(files.journalFile(runId))) {
+  for (const event of await readDecisions(files.journalFile(runId))) {
     if (event.type === 'iteration.started' && event.startCommit !== undefined) {
       commits.set(event.iteration, event.startCommit);
     }

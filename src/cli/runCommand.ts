@@ -13,7 +13,7 @@ import { startRun } from './start/startRun.ts';
 /** `ralph-fresh run`: the loop in this terminal, or detached. */
 export function addRunCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('run')))
-    .description('start the loop here; Ctrl-C ends it, and a later run goes on')
+    .description('start the loop here; Ctrl-C stops it, and the same command continues it')
     .argument('[task]', 'what to do, when there are no stories; else background for every agent')
     .addOption(cwdOption())
     .option('--file <path>', 'story file; else prd.json in .omc/ and the other usual places')

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { begunRunIds, isRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
+import { keptReceipts, RECEIPT_NAME } from '../orchestrator/run/keptReceipts.ts';
+import { begunRunIds, isRunId, RunFiles, runIds } from '../orchestrator/run/runFiles.ts';
+import { shellWord } from '../orchestrator/shellWord.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { print } from './print.ts';
@@ -12,10 +16,28 @@ const MAX_NAMED = 5;
 export function runOption(): Option {
   return new Option('--run <id>', 'another run than the newest').argParser(value => {
     if (!isRunId(value)) {
-      throw new InvalidArgumentError("This is not a run's id.");
+      throw new InvalidArgumentError(
+        'This is not the id of a run. Leave --run out for the newest one.',
+      );
     }
     return value;
   });
+}
+
+/** That there has been no run here; where a folder above has runs, the person is in the wrong folder. */
+export async function noRunHere(files: RunFiles): Promise<string> {
+  const { workspace } = files;
+  const lost = (await lostRuns(files, [])).at(-1);
+  if (lost !== undefined) {
+    return damagedJournal(files, lost);
+  }
+  for (let dir = workspace; dir !== path.dirname(dir); ) {
+    dir = path.dirname(dir);
+    if (existsSync(new RunFiles(dir).runsDir)) {
+      return `No run in this folder yet, but in ${dir}. Go there, or name it: --cwd ${shellWord(dir)}`;
+    }
+  }
+  return 'No run in this folder yet. Start one with "ralph-fresh run".';
 }
 
 /** The run that a command is about. */
@@ -36,14 +58,26 @@ export interface ChosenRun {
 export async function requireRun(files: RunFiles, named: string | undefined): Promise<ChosenRun> {
   const ids = await begunRunIds(files);
   const newest = ids.at(-1);
+  const lost = await lostRuns(files, ids);
+  const lostOne = named ?? (newest === undefined ? lost.at(-1) : undefined);
+  if (lostOne !== undefined && lost.includes(lostOne)) {
+    throw new HumanError(await damagedJournal(files, lostOne));
+  }
   if (newest === undefined) {
-    throw new HumanError('No run in this folder yet. Start one with "ralph-fresh run".');
+    throw new HumanError(await noRunHere(files));
   }
   if (named !== undefined) {
     if (!ids.includes(named)) {
       throw new UsageError(`There is no run ${named} in this folder. ${newestOf(ids)}`);
     }
     return { runId: named, ids };
+  }
+  const newestLost = lost.at(-1);
+  if (newestLost !== undefined && newestLost > newest) {
+    // An agent may have put it there, so it does not hide the runs that can be read.
+    process.stderr.write(
+      `ralph-fresh: The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} says what is left of it.\n`,
+    );
   }
   const living = await livingLoop(files);
   if (living !== undefined) {
@@ -71,6 +105,45 @@ export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean
   } else {
     print(line);
   }
+}
+
+/** Runs whose journals do not begin as a loop's do, though iterations of theirs have ended; oldest first. */
+async function lostRuns(files: RunFiles, begun: readonly string[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (const runId of await runIds(files)) {
+    if (!begun.includes(runId) && (await keptReceipts(files, runId)).length > 0) {
+      lost.push(runId);
+    }
+  }
+  return lost;
+}
+
+/** What is wrong with the journal of a run that has had iterations, what still tells of it, and the next step. */
+async function damagedJournal(files: RunFiles, runId: string): Promise<string> {
+  return `The journal of run ${runId} is empty or damaged: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, await keptReceipts(files, runId))} Put a backup of the journal back, or start the next run with "ralph-fresh run --new".`;
+}
+
+/**
+ * Says so where a run's journal does not have the end of iterations that have ended: it was cut off.
+ * @param ended iterations whose end the journal has
+ */
+export async function cutOffJournal(
+  files: RunFiles,
+  runId: string,
+  ended: readonly number[],
+): Promise<string | undefined> {
+  const missing = (await keptReceipts(files, runId)).filter(number => !ended.includes(number));
+  return missing.length === 0
+    ? undefined
+    : `The journal of run ${runId} is damaged or cut off: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, missing)} Put a backup of the journal back to have the whole.`;
+}
+
+function whereReceiptsAre(files: RunFiles, runId: string, iterations: readonly number[]): string {
+  const [first = 1] = iterations;
+  const place = path.join(files.iterationDir(runId, first), RECEIPT_NAME);
+  return iterations.length === 1
+    ? `Iteration ${first} is still told by ${place}.`
+    : `Iterations ${ranges(iterations)} are still told by a ${RECEIPT_NAME} each, the first by ${place}.`;
 }
 
 /** The error for an iteration that a run does not have. */

@@ -9,9 +9,9 @@ const FLAGS: readonly (readonly [string, string])[] = [
 
 /**
  * Called when the first agent runs. V8 lets its young generation grow with what passes through, and the loop passes an
- * agent's output through for hours: this keeps it small, at no cost that npm run bench shows. Loading the program is
- * another matter: V8 takes nothing that was compiled with other flags, be it Node's own modules or what compiledProgram.ts
- * keeps. Electron takes no flags any more once it runs.
+ * agent's output through for hours: this keeps it small, at no cost that npm run bench shows. Not when the
+ * program is loaded: V8 takes nothing that was compiled with other flags, and Node keeps what it has compiled of the program.
+ * Electron takes no flags any more once it runs.
  * @returns takes it back
  */
 export function keepHeapSmall(): () => void {

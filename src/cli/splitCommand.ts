@@ -9,7 +9,7 @@ import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
-import { print, printJson, printJsonText } from './print.ts';
+import { print, printJson, printJsonText, tellUnwritten } from './print.ts';
 import { addPlannerFlags } from './settingFlags.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
@@ -25,7 +25,7 @@ interface SplitFlags {
 /** `ralph-fresh split`: one story as several smaller ones. */
 export function addSplitCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('split')))
-    .description('let a planning agent cut a story into two to five smaller ones, and show them')
+    .description('have a planning agent split a story into two to five smaller ones, and show them')
     .argument('<story>', 'id of an open story')
     .addOption(cwdOption())
     .addOption(fileOption())
@@ -64,6 +64,7 @@ async function split(storyId: string, flags: SplitFlags, command: Command): Prom
     print(`${storyId} is ${draft.stories} stories now, in ${storyFile}.`);
   } else {
     printJsonText(draft.text.trimEnd());
+    tellUnwritten(storyFile);
   }
   return 0;
 }

@@ -1,18 +1,20 @@
 import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
+import { messageOf } from '../orchestrator/messageOf.ts';
 import { EXIT_CODES } from '../orchestrator/run/eventCodes.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { RunWatcher } from '../orchestrator/run/runWatcher.ts';
+import { newestRun, RunWatcher } from '../orchestrator/run/runWatcher.ts';
 import { statusData, statusText } from '../presentation/status.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { eventPrinter, print, printJson } from './print.ts';
+import { noRunHere } from './runs.ts';
 
 /** `ralph-fresh status`: the run here, once or until it ends. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('tell how the run here stands')
+    .description('show how the run here is doing')
     .addOption(cwdOption())
     .option('--json', 'as data: run, outcome, iteration, stories, cost (docs/json-output.md)')
     .option('--watch', 'follow the run until it ends')
@@ -23,28 +25,36 @@ export function addStatusCommand(program: Command): void {
 
 async function status(flags: { cwd: string; json?: true; watch?: true }): Promise<number> {
   const files = new RunFiles(flags.cwd);
+  if (!flags.watch) {
+    const run = await newestRun(files).catch((error: unknown) => {
+      throw unreadable(error);
+    });
+    if (flags.json) {
+      printJson(await statusData(files, run));
+    } else {
+      print(
+        run.state.phase === 'idle' && !run.alive
+          ? await noRunHere(files)
+          : await statusText(files, run),
+      );
+    }
+    return 0;
+  }
   const watcher = new RunWatcher(files);
   const failed = new Promise<never>((_resolve, reject) => {
-    watcher.onError(error =>
-      reject(new HumanError(`The run's files cannot be read: ${error.message}`, { cause: error })),
-    );
+    watcher.onError(error => reject(unreadable(error)));
   });
   // Met by the races below; without one of them nobody else would.
   failed.catch(() => undefined);
   try {
-    if (!flags.watch) {
-      await Promise.race([failed, watcher.start()]);
-      if (flags.json) {
-        printJson(await statusData(files, watcher.current));
-      } else {
-        print(await statusText(files, watcher.current));
-      }
-      return 0;
-    }
     return await Promise.race([failed, watchUntilEnd(files, watcher, flags.json === true)]);
   } finally {
     watcher.dispose();
   }
+}
+
+function unreadable(error: unknown): HumanError {
+  return new HumanError(`The run's files cannot be read: ${messageOf(error)}`, { cause: error });
 }
 
 /** Follows the newest run until it ends. @returns the run's exit code; 0 when there is none */
@@ -66,8 +76,8 @@ async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean
     });
     watcher.onDidChange(({ runId, state, alive }) => {
       if (runId === undefined) {
-        print(json ? 'null' : 'No run in this folder yet. Start one with "ralph-fresh run".');
-        resolve(0);
+        told ??= (json ? Promise.resolve('null') : noRunHere(files)).then(print);
+        told.then(() => resolve(0), reject);
       } else if (state.phase === 'ended') {
         resolve(state.exitCode ?? EXIT_FAILURE);
       } else if (!alive) {

@@ -11,7 +11,7 @@ import { print } from './print.ts';
 /** `ralph-fresh stop`: ends the run here and waits until nothing of it is left. */
 export function addStopCommand(program: Command): void {
   forPeople(program.command('stop'))
-    .description('end the run here and wait until nothing of it is left')
+    .description('stop the run here and wait until nothing of it is left')
     .addOption(cwdOption())
     .addOption(
       new Option('--now', 'do not give the agent time to end itself').conflicts('afterIteration'),

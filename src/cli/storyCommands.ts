@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { leftAlone } from '../orchestrator/policy.ts';
+import { comeLast, leftAlone } from '../orchestrator/policy.ts';
 import { RunHistory } from '../orchestrator/run/history.ts';
 import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
 import { RunFiles } from '../orchestrator/run/runFiles.ts';
@@ -10,6 +10,7 @@ import { recordTick, requireRecordable } from '../orchestrator/run/ticks.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { setStoryDone } from '../orchestrator/stories/edit.ts';
+import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { storyRunState } from '../orchestrator/storyRunStates.ts';
@@ -36,7 +37,7 @@ interface StoryFlags {
 export function addStoryCommands(program: Command): void {
   program
     .command('stories')
-    .description('list the stories and how each stands')
+    .description('list the stories and their states')
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--json', 'as data: source, format, stories, problems (docs/json-output.md)')
@@ -45,7 +46,7 @@ export function addStoryCommands(program: Command): void {
     });
   program
     .command('next')
-    .description('tell which story an iteration would get now')
+    .description('show which story the next iteration would get')
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--json', 'as data: its id, or the reason why there is none')
@@ -107,7 +108,7 @@ function noList(
 async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFile(await requireStoryFile(files, named)));
-  const data = nextData(list, passedOver(list, await runStates(files)));
+  const data = nextData(list, turnsOf(list, await runStates(files)));
   if (json) {
     printJson(data);
   } else {
@@ -156,14 +157,19 @@ function known({ alive, newest, states }: RunStates): KnownOfStories {
 }
 
 /**
- * What a living run leaves alone. When none lives, the next one tries again what has failed or was blocked;
+ * What a living run leaves alone, and what it puts behind the others. When none lives, the next one tries again what has failed or was blocked;
  * only a person's skip is still meant.
  */
-function passedOver({ stories }: StoryList, { alive, newest }: RunStates): ReadonlySet<string> {
+function turnsOf({ stories }: StoryList, { alive, newest }: RunStates): NextStoryOptions {
   if (alive) {
-    return leftAlone({ config: DEFAULT_CONFIG, state: newest, stories });
+    return {
+      skip: leftAlone({ config: DEFAULT_CONFIG, state: newest, stories }),
+      last: comeLast(newest),
+    };
   }
-  return new Set(
-    [...newest.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
-  );
+  return {
+    skip: new Set(
+      [...newest.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
+    ),
+  };
 }

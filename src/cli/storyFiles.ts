@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Option } from 'commander';
+import { type LeftOnBranch, leftOnBranch } from '../orchestrator/git/leftOnBranch.ts';
 import { HumanError } from '../orchestrator/humanError.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
 import { say } from '../orchestrator/say.ts';
+import { shellWord } from '../orchestrator/shellWord.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   findAtKnownPlaces,
@@ -12,8 +14,8 @@ import {
 } from '../orchestrator/stories/storyFile.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { UsageError } from '../orchestrator/usageError.ts';
-import { shellWord } from '../presentation/shellWord.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
+import { wayToBranch } from './wayToBranch.ts';
 
 /** Where stories that are made for a run are written, unless a file is named. */
 export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
@@ -63,6 +65,21 @@ export async function requireStoryFile(
   return file;
 }
 
+/** A person in a folder of the project may mean the project. Not above the repository, where other things are. */
+async function folderAboveWithStories(workspace: string): Promise<string | undefined> {
+  for (let dir = workspace; !existsSync(path.join(dir, '.git')); ) {
+    const parent = path.dirname(dir);
+    if (parent === dir) {
+      return undefined;
+    }
+    dir = parent;
+    if ((await findAtKnownPlaces(dir)).length > 0) {
+      return dir;
+    }
+  }
+  return undefined;
+}
+
 /**
  * Why no story file is there to be used by itself.
  * @returns what was found and, where only one has to be named, how
@@ -75,11 +92,18 @@ export async function whyNoStoryFile(
     shorten(path.relative(workspace, file), 100),
   );
   if (candidates.length === 0) {
-    const left = await leftOnBranch(files);
+    const left = await newestLeftOnBranch(files);
     if (left !== undefined) {
       return {
         found: say('No story file was found in {0}.', workspace),
-        choice: howToGoBack(left),
+        choice: await howToGoBack(files, left),
+      };
+    }
+    const above = await folderAboveWithStories(workspace);
+    if (above !== undefined) {
+      return {
+        found: say('No story file was found in {0}, but in {1}.', workspace, above),
+        choice: say('Go there, or name it: --cwd {0}', shellWord(above)),
       };
     }
     return {
@@ -106,52 +130,36 @@ export async function whyNoStoryFile(
  * @throws {HumanError} then
  */
 export async function requireRunsStoryFile(files: RunFiles): Promise<void> {
-  const left = await leftOnBranch(files);
+  const left = await newestLeftOnBranch(files);
   if (left !== undefined) {
     throw new HumanError(
       say(
         'There is no {0} in {1}. {2}',
         shorten(left.file, 200),
         files.workspace,
-        howToGoBack(left),
+        await howToGoBack(files, left),
       ),
     );
   }
 }
 
-/** A story file that is away, since its run's branch is not checked out. */
-interface LeftOnBranch {
-  readonly file: string;
-  readonly branch: string;
-}
-
-async function leftOnBranch(files: RunFiles): Promise<LeftOnBranch | undefined> {
+/** The story file of the newest run, where it is away since another branch is checked out. */
+async function newestLeftOnBranch(files: RunFiles): Promise<LeftOnBranch | undefined> {
   const newest = await newestRunId(files);
-  const { branch, storyFile: file } = newest === undefined ? {} : await readRun(files, newest);
-  if (branch === undefined || file === undefined || existsSync(path.join(files.workspace, file))) {
-    return undefined;
-  }
-  // Few commands need git for this.
-  const { isFileOnOtherBranch } = await import('../orchestrator/git/branch.ts');
-  try {
-    return (await isFileOnOtherBranch(files.workspace, branch, file))
-      ? { branch, file }
-      : undefined;
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // What git says of a journal's branch is no answer to what was asked.
-      return undefined;
-    }
-    throw error;
-  }
+  return newest === undefined
+    ? undefined
+    : leftOnBranch(files.workspace, await readRun(files, newest));
 }
 
-function howToGoBack({ branch, file }: LeftOnBranch): string {
+async function howToGoBack(
+  { workspace }: RunFiles,
+  { branch, file }: LeftOnBranch,
+): Promise<string> {
   return say(
-    'The last run worked on the branch {0}, which has {1}. Go there: git switch {2}',
+    'The last run worked on the branch {0}, which has {1}. {2}',
     shorten(branch, 200),
     shorten(file, 200),
-    shellWord(branch),
+    await wayToBranch(workspace, branch),
   );
 }
 
@@ -159,7 +167,12 @@ function howToGoBack({ branch, file }: LeftOnBranch): string {
 export function requireReadable(file: StoryFile): StoryList {
   if (file.kind === 'invalid') {
     const [{ line, message }] = file.problems;
-    throw new HumanError(say('{0}: {1}', file.path, say('Line {0}: {1}', line, message)));
+    // What is wrong with the file as a whole (a link, its size) names the file itself.
+    throw new HumanError(
+      message.startsWith(file.path)
+        ? message
+        : say('{0}: {1}', file.path, say('Line {0}: {1}', line, message)),
+    );
   }
   return file;
 }
@@ -173,6 +186,14 @@ function requireStory({ path, stories }: StoryList, id: string): Story {
   if (story === undefined) {
     const ids = stories.map(story => shorten(story.id, 40));
     const named = ids.slice(0, MAX_NAMED).join(', ');
+    if (ids.length === 0) {
+      throw new UsageError(
+        say(
+          '{0} holds no stories yet. Add at least one (docs/story-files.md has an example).',
+          path,
+        ),
+      );
+    }
     throw new UsageError(
       ids.length > MAX_NAMED
         ? say(

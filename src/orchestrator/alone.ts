@@ -1,9 +1,11 @@
 import { HumanError } from './humanError.ts';
+import { requireWritableState } from './preconditions/state.ts';
 import { livingRun } from './run/livingRun.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import { acquireRunLock, type LockOwner } from './run/runLock.ts';
 import { ignoreStateDir } from './run/stateIgnore.ts';
 import { say } from './say.ts';
+import { acquireWorkTree } from './workTreeLock.ts';
 
 /** Another loop works in this workspace. */
 export class AlreadyRunningError extends HumanError {
@@ -23,8 +25,10 @@ export class AlreadyRunningError extends HumanError {
 /**
  * Does a piece of work while no loop can start here.
  * @throws {AlreadyRunningError} when one lives
+ * @throws {WorkTreeTakenError} when one works in another folder of the same work tree
  */
 export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
+  await requireWritableState(files);
   const loop = await livingRun(files);
   if (loop?.runId !== undefined) {
     throw new AlreadyRunningError(loop);
@@ -39,7 +43,12 @@ export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise
     throw new AlreadyRunningError(attempt.by);
   }
   try {
-    return await work();
+    const releaseWorkTree = await acquireWorkTree(files);
+    try {
+      return await work();
+    } finally {
+      await releaseWorkTree();
+    }
   } finally {
     await attempt.lock.release();
   }

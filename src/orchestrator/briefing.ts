@@ -3,8 +3,10 @@ import { describeGuardChange, type GuardChange } from './guard/guard.ts';
 import { fitHandoff, type RalphFreshHandoff, refreshHandoffFromFiles } from './handoff.ts';
 import { iterationPrompt } from './prompt/prompt.ts';
 import type { PromptInput } from './prompt/promptInput.ts';
+import { type Uncommitted, uncommittedOf } from './prompt/uncommitted.ts';
 import type { RunState } from './run/runState.ts';
 import { type RunContext, relativePath } from './runContext.ts';
+import { realPlace, workTreeRoot } from './stories/outsideLinks.ts';
 import type { Story } from './stories/story.ts';
 
 /** What one fresh agent is told. */
@@ -44,6 +46,7 @@ export async function refreshHandoff(
 ): Promise<void> {
   const workTree = context.takeWorkTree();
   const recoveryAttempt = context.state.lastError?.recoveryAttempt;
+  context.changedFiles = undefined;
   context.handoff = await refreshHandoffFromFiles(
     context.handoff,
     {
@@ -51,6 +54,9 @@ export async function refreshHandoff(
       progressFile: context.progressFile,
       git: context.git,
       ...(workTree && { workTree }),
+      onWorkTree: ({ changed }) => {
+        context.changedFiles = changed;
+      },
       ...(context.snapshot.head === undefined ? {} : { head: context.snapshot.head }),
       state: context.state,
       iteration,
@@ -69,6 +75,7 @@ function promptInput(
   const { config, files, planDir, storyFile } = context.options;
   const { snapshot, state } = context;
   const about = storyNotes(state, story?.id);
+  const uncommitted = uncommittedNow(context);
   return {
     handoff,
     task: context.task,
@@ -82,6 +89,7 @@ function promptInput(
       ? {}
       : { storyFileProblem: snapshot.storyFileProblem }),
     ...about,
+    ...(uncommitted && { uncommitted }),
     ...(state.guard && state.guard.iteration === handoff.iteration - 1
       ? {
           guardNote: {
@@ -92,6 +100,28 @@ function promptInput(
       : {}),
     ...(config.verify.length === 0 ? {} : { verify: config.verify }),
   };
+}
+
+/** Whose the uncommitted files are; `undefined` when git did not tell. */
+export function uncommittedNow(context: RunContext): Uncommitted | undefined {
+  const { changedFiles, options, progressFile, state } = context;
+  const { files, planDir, storyFile } = options;
+  // git names its files from the real root, so ours must be real, too.
+  const real = (file: string) => realPlace(file) ?? file;
+  const root = workTreeRoot(real(files.workspace));
+  return (
+    changedFiles &&
+    uncommittedOf(changedFiles, {
+      root,
+      // A run of an older version has not noted them.
+      before: state.uncommittedBefore ?? (state.iteration === 0 ? undefined : []),
+      own: [path.join(files.workspace, '.omc'), progressFile, storyFile, planDir].flatMap(place =>
+        place === undefined
+          ? []
+          : [real(place), path.join(real(path.dirname(place)), path.basename(place))],
+      ),
+    })
+  );
 }
 
 /** What was said about this story: by the checks, the reviewer and the person. */

@@ -3,6 +3,7 @@ import { brief } from './briefing.ts';
 import { agentRequest, callBudget } from './calls/agentCaller.ts';
 import { Emitter } from './emitter.ts';
 import { GitRepository } from './git/git.ts';
+import { storiesBeforeCutOff } from './iteration.ts';
 import { type Decision, decide } from './policy.ts';
 import type { RunEvent, RunEventBody } from './run/events.ts';
 import { applyEvent } from './run/foldRun.ts';
@@ -10,6 +11,7 @@ import type { Journal } from './run/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from './run/runState.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { readyToStart } from './start.ts';
+import { tellPendingHints } from './tellHints.ts';
 
 /** Gives events out and keeps none: a dry run leaves no trace. */
 class UnwrittenJournal implements Journal {
@@ -61,7 +63,12 @@ export async function dryRun(
   const { agent, config, files, prepare } = options;
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
   const git = new GitRepository(files.workspace);
-  const { snapshot, template } = await readyToStart(options, git);
+  // Of a run that nobody has closed yet it is still the current one.
+  const cutOff = earlier?.cutOff ?? earlier?.current;
+  const before = cutOff && (await storiesBeforeCutOff(options, { cutOff }));
+  const { snapshot, template, warnings } = await readyToStart(options, git, {
+    ...(before && { before }),
+  });
   const facts = [
     `Workspace: ${files.workspace}`,
     `Story file: ${options.storyFile ?? 'none'}`,
@@ -74,21 +81,36 @@ export async function dryRun(
     ...(snapshot.stories?.branchName && config.branch === 'checkout'
       ? [`Branch: ${snapshot.stories.branchName}`]
       : []),
+    ...(cutOff === undefined
+      ? []
+      : [`Judged first: iteration ${cutOff.number}, which was cut off`]),
+    ...warnings.map(warning => `Warning: ${warning}`),
   ];
   if (prepare !== undefined) {
-    return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : `${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
+    return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : prepare.tasks.length === 1 ? 'one for 1 task' : `one for each of ${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
   }
   const state =
     (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
+  // Nobody watches: what is told of a run that is not there would stand between these lines.
+  const { onEvent: _onEvent, ...run } = options;
   const context = new RunContext({
-    run: options,
+    run,
     git,
     journal: new UnwrittenJournal(state?.lastSeq ?? 0),
     snapshot,
     template,
     ...(state && { state }),
   });
-  const decision = firstStep(context);
+  let decision = firstStep(context);
+  while (decision.kind === 'later') {
+    const { iterations, story } = decision;
+    context.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
+    decision = firstStep(context);
+  }
+  if (decision.kind === 'iterate') {
+    // Its prompt has them; they go on waiting.
+    await tellPendingHints(context, decision.story?.id);
+  }
   if (decision.kind !== 'iterate') {
     const why =
       decision.kind === 'end'
@@ -115,7 +137,7 @@ export async function dryRun(
 
 /** The state with which the run would go on, were it not for an iteration that was cut off and is judged first. */
 function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunState {
-  return applyEvent(earlier, {
+  const { current: _cutOff, ...state } = applyEvent(earlier, {
     seq: earlier.lastSeq + 1,
     at: new Date().toISOString(),
     type: 'run.resumed',
@@ -127,6 +149,7 @@ function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunS
     ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
     stories: earlier.stories,
   });
+  return state;
 }
 
 function firstStep({ options, snapshot, state }: RunContext): Decision {

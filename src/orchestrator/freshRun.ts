@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { payerOf } from './agents/agentEnv.ts';
+import { followBranch } from './branchWatch.ts';
 import { refreshHandoff } from './briefing.ts';
 import type { Disposable } from './emitter.ts';
+import { hurryGit } from './git/gitPatience.ts';
 import { removeRestorePoints } from './git/restorePoints.ts';
 import { hasTracked } from './git/trackedFile.ts';
 import { writeHandoff } from './handoff.ts';
 import { finishIteration, recordOwedCommits, runIteration, settleCutOff } from './iteration.ts';
 import { storyChanges } from './judge.ts';
+import { messageOf } from './messageOf.ts';
 import { activeOtherMode } from './modes.ts';
 import { appendError } from './planLog.ts';
 import { type Decision, decide, type Verdict } from './policy.ts';
@@ -16,8 +19,10 @@ import { clearOldRuns } from './run/oldRuns.ts';
 import { identify } from './run/processIdentity.ts';
 import { eventsOfRequest } from './run/requestEvents.ts';
 import { RequestWatcher } from './run/requestWatcher.ts';
+import { keepRunState } from './run/runCheckpoint.ts';
 import { runIds } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
+import { tellsCost } from './run/tellsCost.ts';
 import type { Preparation, RunContext } from './runContext.ts';
 import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
@@ -31,6 +36,10 @@ const RUNS_KEPT = 20;
 
 /** From the moment that the state is found to be gone until it is put back, in ms. */
 const SETTLE_MS = 500;
+
+/** Of a stop a git that does not answer is given so long to do so, in ms; of one that is to be quick so long. */
+const STOPPED_GIT_MS = 20_000;
+const HURRIED_GIT_MS = 2_000;
 
 /** The steps of one run. What they share is in the {@link RunContext}. */
 export class FreshRun {
@@ -137,6 +146,11 @@ export class FreshRun {
     context.append({ type: 'story.skipped', storyId, by: 'stuck' });
   }
 
+  /** Lets the others have their turn before a story that does not get on. */
+  later({ iterations, story }: Extract<Decision, { kind: 'later' }>): void {
+    this.context.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
+  }
+
   /** Waits for a person, or for a stop. */
   async pause({ detail, reason, storyId }: Extract<Decision, { kind: 'pause' }>): Promise<void> {
     const { context } = this;
@@ -170,16 +184,18 @@ export class FreshRun {
     for (const change of changesSince(before, context.snapshot, handled)) {
       context.append({ type: 'story.changed', ...change, by: 'outside' });
     }
+    this.verdict = (await followBranch(context)) ?? this.verdict;
   }
 
-  async end({ outcome, detail }: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
+  async end(decision: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
+    const { circle, detail, open, outcome } = decision;
     const { context } = this;
     // Once more, so that a tick in the last moment is not lost.
     try {
       await (context.isDisplaced ? undefined : context.look());
     } catch (error) {
       // What is gone of the state and cannot be put back must not hide how the run ended.
-      context.warn('stateDamaged', String(error));
+      context.warn('stateDamaged', messageOf(error));
     }
     this.requests?.dispose();
     this.requests = undefined;
@@ -199,22 +215,33 @@ export class FreshRun {
       }
     } catch (error) {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
-      context.warn('handoffNotWritten', String(error));
+      context.warn('handoffNotWritten', messageOf(error));
     }
     context.append({
       type: 'run.ended',
       outcome,
       exitCode: EXIT_CODES[outcome],
       ...(detail === undefined ? {} : { detail: detail.slice(0, 4_000) }),
+      ...(open === undefined ? {} : { open: [...open] }),
+      ...(circle === undefined ? {} : { circle: [...circle] }),
       stories: context.count(),
       iterations: context.state.iteration,
     });
     context.journal.sync();
+    if (context.journal.isInPlace()) {
+      keepRunState(context.options.files, context.options.runId, context.state);
+    }
+    try {
+      // Also after an error that came between an iteration's end and the next look at the run.
+      await finishIteration(context);
+    } catch (error) {
+      context.warn('oldRunsNotCleared', messageOf(error));
+    }
     try {
       await context.writeStateFile(false);
     } catch (error) {
       // The run has its end already; only other modes may take it for active.
-      context.warn('stateFileNotWritten', String(error));
+      context.warn('stateFileNotWritten', messageOf(error));
     }
     return context.state;
   }
@@ -234,6 +261,7 @@ export class FreshRun {
       ...(budgetUsd === undefined ? {} : { budgetUsd }),
       ...(agent.id === 'claude' || agent.id === 'sdk' ? { payer } : {}),
       ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
+      ...(config.reviewer && { reviewer: true }),
       ...(settings === undefined ? {} : { settings: { ...settings } }),
       ...(onLastWindow === undefined ? {} : { onLastWindow }),
       stories: context.count(),
@@ -263,7 +291,7 @@ export class FreshRun {
       try {
         await task();
       } catch (error) {
-        this.context.warn(code, String(error));
+        this.context.warn(code, messageOf(error));
       }
     }
   }
@@ -283,7 +311,7 @@ export class FreshRun {
       context.warn('noChecks', say('The promise of the agent alone ends this run.'));
     }
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
-    if (hasBudget && (agent.id === 'command' || agent.id === 'demo')) {
+    if (hasBudget && !tellsCost(agent.id)) {
       context.warn('costUnknown', say('The agent {0} does not tell what it costs.', agent.id));
     }
   }
@@ -300,11 +328,14 @@ export class FreshRun {
     requests.onRequest(request => this.take(request));
     requests.onCancel(() => stop.request('end', 'stateFile'));
     this.stopListener = stop.onDidRequest(({ mode, by }) => {
+      if (mode !== 'afterIteration') {
+        hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
+      }
       try {
         context.append({ type: 'stop.requested', by, mode });
       } catch (error) {
         // Called from a signal handler, where nobody would catch it; the run ends in any case.
-        process.stderr.write(`The stop could not be recorded: ${error}\n`);
+        process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
       }
     });
     requests.onDamage(place => void this.mend(place));
@@ -350,7 +381,7 @@ export class FreshRun {
       this.requests?.tellAgain();
       if (!this.isMendDelayed) {
         this.isMendDelayed = true;
-        process.stderr.write(`The state could not be restored yet: ${error}\n`);
+        process.stderr.write(`The state could not be restored yet: ${messageOf(error)}\n`);
       }
     }
   }

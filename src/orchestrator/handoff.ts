@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { readProgressLog } from './context/progressLog.ts';
 import type { GitRepository, WorkTreeStatus } from './git/git.ts';
+import { messageOf } from './messageOf.ts';
 import { once } from './once.ts';
 import { writeDerivedFileNow } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
@@ -119,6 +120,8 @@ export interface HandoffSources {
   readonly git: GitRepository;
   /** Its state as it was asked for a moment ago; asked for anew when it is not about `head`. */
   readonly workTree?: Promise<WorkTreeStatus>;
+  /** Told of the state of the work tree. */
+  readonly onWorkTree?: (status: WorkTreeStatus) => void;
   /** HEAD now. */
   readonly head?: string;
   readonly state: RunState;
@@ -289,8 +292,9 @@ async function readProgress(
 async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git']> {
   const { git } = sources;
   const known = await sources.workTree?.catch(() => undefined);
-  const { branch, hasUncommittedChanges, head } =
-    known !== undefined && known.head === sources.head ? known : await git.status();
+  const status = known !== undefined && known.head === sources.head ? known : await git.status();
+  sources.onWorkTree?.(status);
+  const { branch, hasUncommittedChanges, head } = status;
   const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS, at: head });
   return {
     recentCommits: commits.map(({ hash, subject }) => ({
@@ -304,8 +308,4 @@ async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git'
 
 function isAbsent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,15 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { brief } from './briefing.ts';
+import { keepToBranch } from './branchWatch.ts';
+import { brief, uncommittedNow } from './briefing.ts';
 import type { AgentCallResult } from './calls/agentCall.ts';
 import { judgeClaims } from './gate/claims.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { setRestorePoint } from './git/restorePoints.ts';
 import { guardStories } from './guard/guarding.ts';
+import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { judge, signalOf, storyChanges } from './judge.ts';
 import { LimitWait } from './limitWait.ts';
+import { messageOf } from './messageOf.ts';
+import { whole } from './numbers.ts';
 import type { Verdict } from './policy.ts';
 import { writeReceipt } from './receipt.ts';
 import { readPlainFile, writeDerivedFileNow, writePlainFile } from './run/plainFile.ts';
@@ -17,6 +21,7 @@ import { type RunState, storyRecord, WHOLE_TASK } from './run/runState.ts';
 import type { RunContext, RunOptions } from './runContext.ts';
 import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { nextStory } from './stories/select.ts';
 import type { Story, StoryList } from './stories/story.ts';
 import { parseStoryFile, storyFileHash } from './stories/storyFile.ts';
 
@@ -25,6 +30,9 @@ const STORIES_BEFORE = 'stories-before';
 
 /** What the iteration's agent was told. */
 const PROMPT_NAME = 'prompt.md';
+
+/** Files that were uncommitted before the run; of more nobody has an overview. */
+const MAX_NOTED_FILES = 1_000;
 
 /** A larger story file is refused when it is read. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -54,6 +62,10 @@ export async function runIteration(
     handOver(context, iteration, story, 'first'),
   ]);
   const { head } = beginning.snapshot;
+  const { storyFile } = context.options;
+  const storyLink = storyFile === undefined ? undefined : linkOf(storyFile);
+  const isFirst = context.state.iteration === 0;
+  const uncommitted = isFirst ? uncommittedNow(context) : undefined;
   // A skip of this story counts from here on; one of the last iteration's story does not.
   context.beginSkippable();
   context.append({
@@ -63,6 +75,9 @@ export async function runIteration(
     ...(story && { storyId: story.id, storyTitle: story.title }),
     stories: context.count(),
     ...(head === undefined ? {} : { startCommit: head }),
+    ...(context.branch === undefined ? {} : { branch: context.branch }),
+    ...(storyLink === undefined ? {} : { storyLink }),
+    ...(uncommitted && { uncommitted: uncommitted.before.slice(0, MAX_NOTED_FILES) }),
     promptBytes: Buffer.byteLength(prompt),
     promptSections: [...sections],
     handoffBytes,
@@ -188,7 +203,7 @@ export async function settleCutOff(context: RunContext): Promise<Verdict | undef
  */
 export async function storiesBeforeCutOff(
   options: RunOptions,
-  { cutOff }: RunState,
+  { cutOff }: Pick<RunState, 'cutOff'>,
 ): Promise<StoryList | undefined> {
   return cutOff && storiesOf(options.storyFile, await readKept(options, cutOff.number));
 }
@@ -259,7 +274,19 @@ async function settle(
     context.lookAhead();
   }
   await context.look();
-  await guardStories(context, { iteration, story, before, bytes: beginning.bytes });
+  await look();
+  // Before the guard: going back to the branch may bring another story file.
+  const astray = await checkBranch(context, beginning, result);
+  if (astray) {
+    // The iteration stays open, so that its claims are neither believed nor refused; it is judged when the run goes on.
+    return astray;
+  }
+  const guard = () =>
+    guardStories(context, {
+      ...{ iteration, story, before, bytes: beginning.bytes },
+      link: context.state.current?.storyLink,
+    });
+  await guard();
   await look();
   const handled = context.handledNow();
   warnOfProblems(context, iteration);
@@ -292,6 +319,16 @@ async function settle(
     }).flatMap(({ done, storyId }) => (done ? [storyId] : [])),
     isWholeTask:
       context.mode !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
+    // What the checks run is the agent's work as well: it may write to the story file, or leave the branch.
+    afterChecks: async () => {
+      await context.look();
+      const left = await checkBranch(context, beginning, result);
+      if (left === undefined) {
+        await guard();
+        await look();
+      }
+      return left;
+    },
   });
   const isGuarded = context.state.guard?.iteration === iteration;
   if (isGuarded || judged.kind !== 'passed' || config.verify.length > 0 || config.reviewer) {
@@ -337,16 +374,46 @@ async function settle(
     durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
     ...(spent?.usage === undefined && !spent?.costUsd ? {} : { costUsd: spent?.costUsd ?? 0 }),
     ...(spent?.costEstimated && { costEstimated: true }),
-    ...(turns === undefined ? {} : { turns: Math.max(0, Math.round(turns)) }),
+    ...(turns === undefined ? {} : { turns: whole(turns) }),
     ...(spent?.usage && { usage: { ...spent.usage } }),
     commits,
     progress: judgement.progress,
     stories: context.count(),
   });
-  writeReceipt(context.dir(iteration), ended, context.state);
   context.judgedIterations.add(iteration);
+  writeReceipt(context.dir(iteration), ended, context.state);
   tellOfTrouble(context, story);
   return judgement.verdict;
+}
+
+/** @returns what ends the run, when the work is not on its branch and cannot be brought there */
+async function checkBranch(
+  context: RunContext,
+  { iteration, snapshot: { head } }: Beginning,
+  result: AgentCallResult | undefined,
+): Promise<Verdict | undefined> {
+  const { current, branchLeft, onlyStories } = context.state;
+  const { completionPromise } = context.options.config;
+  const stories = context.snapshot.stories?.stories;
+  const only = onlyStories && { only: new Set(onlyStories) };
+  const astray = await keepToBranch(
+    context,
+    {
+      iteration,
+      branch: current?.branch ?? context.branch ?? (await context.git.branch()),
+      startedAt: current?.startedAt ?? new Date().toISOString(),
+      ...(head === undefined ? {} : { head }),
+      ...(current?.leftElsewhere && { leftElsewhere: current.leftElsewhere }),
+    },
+    stories === undefined
+      ? signalOf(result, completionPromise)?.kind === 'complete'
+      : nextStory(stories, only).reason === 'allDone',
+  );
+  if (context.state.branchLeft !== branchLeft) {
+    // What was asked of git meanwhile is about the other branch.
+    context.takeWorkTree();
+  }
+  return astray;
 }
 
 /** A stop that ended the agent, or the waiting for a usage limit. */
@@ -391,11 +458,16 @@ async function warnOfLostCommits(
   if (lost.length > 0) {
     context.warn(
       'historyRewritten',
-      say(
-        '{0} earlier commits are no longer on the branch; ralph-fresh rollback {1} brings back what was there.',
-        lost.length,
-        iteration,
-      ),
+      lost.length === 1
+        ? say(
+            '1 earlier commit is no longer on the branch; ralph-fresh rollback {0} brings back what was there.',
+            iteration,
+          )
+        : say(
+            '{0} earlier commits are no longer on the branch; ralph-fresh rollback {1} brings back what was there.',
+            lost.length,
+            iteration,
+          ),
       iteration,
     );
   }
@@ -442,7 +514,7 @@ async function keepRestorePoint(
     await setRestorePoint(files.workspace, runId, iteration, head);
   } catch (error) {
     // The commit itself is in the journal, so going back still works while git keeps it.
-    context.warn('restorePointNotKept', String(error), iteration);
+    context.warn('restorePointNotKept', messageOf(error), iteration);
   }
 }
 

@@ -3,13 +3,14 @@ import { FreshRun } from './freshRun.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import { storiesBeforeCutOff } from './iteration.ts';
-import { requireNoOtherMode } from './modes.ts';
+import { messageOf } from './messageOf.ts';
 import { clearDeadPlans } from './planner/planFolder.ts';
 import { prepareStories } from './planner/preparation.ts';
+import { requireWritableState } from './preconditions/state.ts';
 import { closeDeadRun } from './recovery.ts';
-import { foldRun } from './run/foldRun.ts';
+import { readRunState } from './run/foldJournal.ts';
 import { inboxSize } from './run/inbox.ts';
-import { JournalWriter, readJournal } from './run/journal.ts';
+import { JournalWriter } from './run/journal.ts';
 import { isRunId, newestRunId } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
 import type { RunState } from './run/runState.ts';
@@ -17,7 +18,9 @@ import { ignoreStateDir } from './run/stateIgnore.ts';
 import { RunContext, type RunOptions } from './runContext.ts';
 import { say } from './say.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
+import { diskFullCode } from './systemRefusal.ts';
 import { type Reopened, reopenUnchecked } from './uncheckedClaims.ts';
+import { acquireWorkTree } from './workTreeLock.ts';
 
 /**
  * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason
@@ -25,6 +28,7 @@ import { type Reopened, reopenUnchecked } from './uncheckedClaims.ts';
  *
  * @returns the run as its journal tells it, ended; `undefined` when all stories are done already, so there is none
  * @throws {AlreadyRunningError} when another loop works here
+ * @throws {WorkTreeTakenError} when one works in another folder of the same work tree
  * @throws {HumanError} when the run cannot start: no git repository, no readable stories
  */
 export async function runLoop(options: RunOptions): Promise<RunState | undefined> {
@@ -33,15 +37,17 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   // Beside the lock and what comes after it; until its answer is needed, a failure must not count as unhandled.
   const root = git.root();
   root.catch(() => undefined);
+  await requireWritableState(files);
   // From the lock on, requests are meant for this loop.
   const inboxFrom = await inboxSize(files.inboxFile(runId));
   const attempt = await acquireRunLock(files, runId);
   if (attempt.kind === 'held') {
     throw new AlreadyRunningError(attempt.by);
   }
+  let releaseWorkTree: (() => Promise<void>) | undefined;
   try {
+    releaseWorkTree = await acquireWorkTree(files);
     await ignoreStateDir(files);
-    await requireNoOtherMode(files);
     const lastRun = await newestRunId(files);
     // The one that goes on, too, which need not be the last: a power cut may have taken the lock file.
     const resumed = options.resume ? runId : undefined;
@@ -52,9 +58,9 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     }
     await clearDeadPlans(files);
     const journalFile = files.journalFile(runId);
-    const earlier = options.resume ? foldRun(await readJournal(journalFile)) : undefined;
+    const earlier = options.resume ? await readRunState(journalFile) : undefined;
     const before = earlier && (await storiesBeforeCutOff(options, earlier));
-    const { snapshot, template } = await readyToStart(options, git, {
+    const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
       ...(before && { before }),
     });
@@ -69,7 +75,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
         ...{ run, git, journal, snapshot: reopened.snapshot, template },
         ...(earlier && { state: earlier }),
       });
-      return await runToEnd(context, inboxFrom, reopened);
+      return await runToEnd(context, inboxFrom, { ...reopened, warnings });
     } finally {
       journal.close();
     }
@@ -77,6 +83,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     throw withMend(error, options);
   } finally {
     git.dispose();
+    await releaseWorkTree?.();
     await attempt.lock.release();
   }
 }
@@ -84,11 +91,14 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
 async function runToEnd(
   context: RunContext,
   inboxFrom: number,
-  { storyIds }: Reopened,
+  { storyIds, warnings }: Reopened & { readonly warnings: readonly string[] },
 ): Promise<RunState> {
   const run = new FreshRun(context, inboxFrom);
   try {
     await (context.options.resume ? run.resume() : run.start());
+    for (const warning of warnings) {
+      context.warn('precondition', warning);
+    }
     if (storyIds.length > 0) {
       context.warn('claimsNotChecked', storyIds.join(', '));
     }
@@ -111,6 +121,9 @@ async function runToEnd(
         case 'skip':
           run.skip(decision);
           break;
+        case 'later':
+          run.later(decision);
+          break;
         case 'iterate':
           await run.iterate(decision);
           break;
@@ -125,23 +138,17 @@ async function runToEnd(
   }
 }
 
-/** Codes of a disk that takes nothing more: full, over the quota, over a limit for files. */
-const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
 function withMend(error: unknown, { files }: RunOptions): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  return code !== undefined && DISK_CODES.has(code)
-    ? new HumanError(
-        say(
-          'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to go on.',
-          code,
-          files.stateDir,
-        ),
-        { cause: error },
-      )
-    : error;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof HumanError ? error.message : String(error);
+  const code = diskFullCode(error);
+  if (error instanceof HumanError || code === undefined) {
+    return error;
+  }
+  return new HumanError(
+    say(
+      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to continue.',
+      code,
+      files.stateDir,
+    ),
+    { cause: error },
+  );
 }

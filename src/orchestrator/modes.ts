@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { HumanError } from './humanError.ts';
 import { once } from './once.ts';
 import { readPlainFileNow } from './run/plainFile.ts';
 import type { RunFiles } from './run/runFiles.ts';
-import { say } from './say.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
 const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
@@ -24,23 +22,6 @@ export async function activeOtherMode(
     }
   }
   return undefined;
-}
-
-/**
- * Makes sure that no other mode works in this folder. They can see us by our own state file.
- * @throws {HumanError} naming the mode and how to end it
- */
-export async function requireNoOtherMode(files: RunFiles): Promise<void> {
-  const other = await activeOtherMode(files);
-  if (other) {
-    throw new HumanError(
-      say(
-        'The mode "{0}" of oh-my-claudecode is active in this folder. Cancel it first with /oh-my-claudecode:cancel, or remove {1} if it is left over.',
-        other.mode,
-        other.file,
-      ),
-    );
-  }
 }
 
 /** Older versions of oh-my-claudecode keep the state of `ralph` one folder up. */

@@ -1,8 +1,12 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { HumanError } from './humanError.ts';
+import { messageOf } from './messageOf.ts';
 import { PLAIN, requirePlainFolders } from './run/plainFile.ts';
 import type { RunContext } from './runContext.ts';
+import { say } from './say.ts';
+import { requireInside } from './stories/outsideLinks.ts';
 import { shorten } from './text.ts';
 
 /** What went wrong in an iteration of the pure loop, for the next one to read in `errors.log`. */
@@ -28,13 +32,23 @@ export async function appendError(context: RunContext, iteration: number): Promi
     const { O_WRONLY, O_APPEND, O_CREAT } = constants;
     const file = path.join(planDir, 'errors.log');
     // The folder is the repository's, which may have a link there.
+    requireInside(file);
     const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
     try {
+      const found = await handle.stat();
+      if (!found.isFile() || found.nlink > 1) {
+        throw new HumanError(
+          say(
+            '{0} is a pipe, a device or a hard link, so nothing was written there. Remove it.',
+            file,
+          ),
+        );
+      }
       await handle.appendFile(text);
     } finally {
       await handle.close();
     }
   } catch (error) {
-    context.warn('errorsLogNotWritten', String(error), iteration);
+    context.warn('errorsLogNotWritten', messageOf(error), iteration);
   }
 }

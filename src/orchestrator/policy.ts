@@ -4,6 +4,7 @@ import { say } from './say.ts';
 import type { RunConfig } from './settings/config.ts';
 import { nextStory } from './stories/select.ts';
 import type { Story } from './stories/story.ts';
+import { openCircle } from './stories/storyProblems.ts';
 
 /** What is known when the loop decides what comes next. */
 export interface Situation {
@@ -27,22 +28,37 @@ export type Verdict =
   /** Nothing is left to pay with for what must still be looked at. */
   | { readonly kind: 'budget' }
   /** Nothing that another try can mend: billing, log-in, agent not startable. */
-  | { readonly kind: 'fatal'; readonly message: string };
+  | { readonly kind: 'fatal'; readonly message: string }
+  /** The work is not on the run's branch, so nothing of it counts as done. */
+  | { readonly kind: 'astray'; readonly message: string };
 
 export type Decision =
   | { readonly kind: 'iterate'; readonly iteration: number; readonly story?: Story }
   /** Leave a story alone that does not get on. */
   | { readonly kind: 'skip'; readonly story: Story; readonly iterations: number }
+  /** Give the others their turn before a story that does not get on. */
+  | { readonly kind: 'later'; readonly story: Story; readonly iterations: number }
   | {
       readonly kind: 'pause';
       readonly reason: PauseReason;
       readonly storyId?: string;
       readonly detail?: string;
     }
-  | { readonly kind: 'end'; readonly outcome: RunOutcome; readonly detail?: string };
+  | {
+      readonly kind: 'end';
+      readonly outcome: RunOutcome;
+      readonly detail?: string;
+      /** Ids of the stories that are left, of which none is ready. */
+      readonly open?: readonly string[];
+      /** Ids of open stories that wait for each other, the first one again at the end. */
+      readonly circle?: readonly string[];
+    };
 
 /** Amounts are sums of small ones; what is left of a budget by rounding buys nothing. */
 export const LESS_THAN_A_CENT = 0.005;
+
+/** Iterations that a story gets once its agent is warned, before others have their turn. */
+const ITERATIONS_AFTER_WARNING = 2;
 
 /** A claim that was refused is not done, whatever its file says. */
 function asProven(story: Story, state: RunState): Story {
@@ -52,9 +68,14 @@ function asProven(story: Story, state: RunState): Story {
 /** Decides what comes next, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
   const { config, state, verdict } = situation;
+  if (verdict?.kind === 'astray') {
+    // Before what the files say: whoever reads them elsewhere may find other work, or none.
+    return { kind: 'end', outcome: 'error', detail: verdict.message };
+  }
   const stories = situation.stories?.map(story => asProven(story, state));
   const only = state.onlyStories && new Set(state.onlyStories);
-  const next = stories && nextStory(stories, { skip: leftAlone(situation), ...(only && { only }) });
+  const turn = { skip: leftAlone(situation), last: comeLast(state), ...(only && { only }) };
+  const next = stories && nextStory(stories, turn);
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
   if (state.current !== undefined) {
     // Cut off before its claim could be checked: what the files say is not proven yet.
@@ -85,9 +106,7 @@ export function decide(situation: Situation): Decision {
   return (
     question(situation) ??
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
-    (next?.reason === undefined
-      ? undefined
-      : { kind: 'end', outcome: 'noReadyStory', detail: openStories(stories, state) }) ??
+    (next?.reason === undefined ? undefined : notReady(stories, state)) ??
     (config.budgetUsd !== undefined && state.costUsd >= config.budgetUsd - LESS_THAN_A_CENT
       ? { kind: 'end', outcome: 'budget' }
       : undefined) ??
@@ -95,7 +114,11 @@ export function decide(situation: Situation): Decision {
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
-    stuck(situation, next?.story) ?? {
+    stuck(situation, next?.story) ??
+    later(situation, next?.story, story => {
+      const skip = new Set([...turn.skip, story.id]);
+      return nextStory(stories ?? [], { ...turn, skip }).story !== undefined;
+    }) ?? {
       kind: 'iterate',
       iteration: state.iteration + 1,
       ...(next?.story && { story: next.story }),
@@ -152,6 +175,33 @@ function stuck({ config, state }: Situation, story: Story | undefined): Decision
   }
 }
 
+/** Where a warning is all that follows, a story must not take every iteration while others are ready. */
+function later(
+  { config, state }: Situation,
+  story: Story | undefined,
+  areOthersReady: (story: Story) => boolean,
+): Decision | undefined {
+  if (story === undefined || config.onStuck !== 'warn') {
+    return undefined;
+  }
+  const record = storyRecord(state, story.id);
+  const since = record.later?.stuckFor ?? config.stuckThreshold;
+  return record.stuckFor >= since + ITERATIONS_AFTER_WARNING && areOthersReady(story)
+    ? { kind: 'later', story, iterations: record.stuckFor }
+    : undefined;
+}
+
+/** Stories that have their turn behind the others; among them the one first that was put there first. */
+export function comeLast({
+  storyRecords,
+}: Pick<RunState, 'storyRecords'>): ReadonlyMap<string, number> {
+  return new Map(
+    [...storyRecords].flatMap(([id, record]) =>
+      record.later === undefined ? [] : [[id, record.later.since] as const],
+    ),
+  );
+}
+
 /** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */
 export function leftAlone({
   config,
@@ -191,10 +241,24 @@ export function isStillToDo(
   );
 }
 
-function openStories(stories: readonly Story[] | undefined, { onlyStories }: RunState): string {
+function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
+  const open = openStories(stories, state);
+  const circle = openCircle(stories ?? []);
+  return {
+    kind: 'end',
+    outcome: 'noReadyStory',
+    // For people; an id may hold anything, so who needs the ids takes them from the list.
+    detail: open.join(', '),
+    open,
+    ...(circle && { circle }),
+  };
+}
+
+function openStories(
+  stories: readonly Story[] | undefined,
+  { onlyStories }: RunState,
+): readonly string[] {
   const open = (stories ?? []).filter(story => !story.done).map(({ id }) => id);
   // A chosen one may have gone from the file.
-  return (
-    onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open
-  ).join(', ');
+  return onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;
 }

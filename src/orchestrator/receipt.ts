@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { RunEvent } from './run/events.ts';
+import { RECEIPT_NAME } from './run/keptReceipts.ts';
 import { writeDerivedFileNow } from './run/plainFile.ts';
 import type { RunState } from './run/runState.ts';
 
@@ -23,5 +24,5 @@ export function writeReceipt(dir: string, ended: RunEvent, state: RunState): voi
       .filter(commit => commit.iteration === ended.iteration)
       .map(({ hash, subject }) => ({ hash, subject })),
   };
-  writeDerivedFileNow(path.join(dir, 'receipt.json'), `${JSON.stringify(receipt, null, 2)}\n`);
+  writeDerivedFileNow(path.join(dir, RECEIPT_NAME), `${JSON.stringify(receipt, null, 2)}\n`);
 }

@@ -1,6 +1,7 @@
 import type { IterationOutcome } from './run/eventCodes.ts';
 import type { RunEvent } from './run/events.ts';
 import { foldRun } from './run/foldRun.ts';
+import { tellsCost } from './run/tellsCost.ts';
 
 /** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */
 export interface Spent {
@@ -13,6 +14,8 @@ export interface Spent {
   readonly costUsd: number;
   /** Cost and tokens are estimated, in whole or in part: a call ended without a result. */
   readonly costEstimated: boolean;
+  /** `costUsd` is not all of it: an agent that worked here does not tell what it costs. */
+  readonly costUnknown: boolean;
   readonly commits: number;
 }
 
@@ -59,8 +62,10 @@ export interface RunReceipt {
 export function receiptOf(events: readonly RunEvent[], only?: number): RunReceipt {
   const { runId, agent, model, payer } = foldRun(events);
   const drafts = new Map<number, Draft>();
+  let worker = '';
   for (const event of events) {
-    addEvent(drafts, event);
+    worker = workerAfter(event, worker);
+    addEvent(drafts, event, worker);
   }
   const planned = only === undefined ? drafts.get(0) : undefined;
   const planning = planned ? spentOf(planned) : null;
@@ -83,6 +88,19 @@ export function receiptOf(events: readonly RunEvent[], only?: number): RunReceip
   };
 }
 
+/** The agent that works after this event. */
+function workerAfter(event: RunEvent, before: string): string {
+  switch (event.type) {
+    case 'run.started':
+    case 'run.resumed':
+      return event.agent;
+    case 'agent.replaced':
+      return event.to;
+    default:
+      return before;
+  }
+}
+
 type Calls = Omit<Spent, 'commits'>;
 
 const NO_CALLS: Calls = {
@@ -94,6 +112,7 @@ const NO_CALLS: Calls = {
   cacheWriteTokens: 0,
   costUsd: 0,
   costEstimated: false,
+  costUnknown: false,
 };
 
 /** What the journal has told of an iteration so far. */
@@ -107,18 +126,23 @@ interface Draft {
   ended?: Extract<RunEvent, { type: 'iteration.ended' }>;
 }
 
-function addEvent(drafts: Map<number, Draft>, event: RunEvent): void {
+function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): void {
   switch (event.type) {
     case 'iteration.started': {
       const draft = draftOf(drafts, event.iteration);
       draft.story = event.storyId ?? null;
       draft.title = event.storyTitle ?? null;
+      if (draft.ended !== undefined) {
+        // No agent could be started for it, so that the next one has its number.
+        delete draft.ended;
+        draft.startedAt = null;
+      }
       draft.startedAt ??= event.at;
       return;
     }
     case 'agent.ended': {
       const draft = draftOf(drafts, event.iteration);
-      draft.calls = addCall(draft.calls, event);
+      draft.calls = addCall(draft.calls, event, worker);
       return;
     }
     case 'commit.recorded': {
@@ -155,13 +179,17 @@ function draftOf(drafts: Map<number, Draft>, iteration: number): Draft {
 
 function addCall(
   calls: Calls,
-  { costEstimated, costUsd, durationMs, turns, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
+  event: Extract<RunEvent, { type: 'agent.ended' }>,
+  worker: string,
 ): Calls {
+  const { costEstimated, costUsd, durationMs, reason, turns, usage } = event;
+  const isUntold = costUsd === undefined && reason !== 'notStarted' && !tellsCost(worker);
   return {
     durationMs: calls.durationMs + durationMs,
     turns: calls.turns + (turns ?? 0),
     costUsd: calls.costUsd + (costUsd ?? 0),
     costEstimated: calls.costEstimated || costEstimated === true,
+    costUnknown: calls.costUnknown || isUntold,
     inputTokens: calls.inputTokens + (usage?.input ?? 0),
     outputTokens: calls.outputTokens + (usage?.output ?? 0),
     cacheReadTokens: calls.cacheReadTokens + (usage?.cacheRead ?? 0),
@@ -184,6 +212,7 @@ function spentOf({ calls, commitList, ended }: Draft): Spent {
     cacheWriteTokens: usage?.cacheWrite ?? calls.cacheWriteTokens,
     costUsd: dollars(ended?.costUsd ?? calls.costUsd),
     costEstimated: calls.costEstimated || ended?.costEstimated === true,
+    costUnknown: calls.costUnknown,
     commits: ended?.commits ?? commitList.length,
   };
 }
@@ -232,6 +261,7 @@ function sumOf(parts: readonly Spent[]): Spent {
     cacheWriteTokens: sum(part => part.cacheWriteTokens),
     costUsd: dollars(sum(part => part.costUsd)),
     costEstimated: parts.some(part => part.costEstimated),
+    costUnknown: parts.some(part => part.costUnknown),
     commits: sum(part => part.commits),
   };
 }

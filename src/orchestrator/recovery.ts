@@ -4,14 +4,16 @@ import { callCutOff, costOfCutOff } from './calls/cutOffCall.ts';
 import { recordCommits } from './git/commitRecord.ts';
 import { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { messageOf } from './messageOf.ts';
 import { once } from './once.ts';
 import type { CurrentIteration } from './run/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from './run/eventCodes.ts';
 import { foldRun } from './run/foldRun.ts';
-import { JournalWriter, readJournal } from './run/journal.ts';
+import { JournalWriter, readDecisions } from './run/journal.ts';
 import { isItsLoopRunning } from './run/livingRun.ts';
 import { readPlainFile, writePlainFile } from './run/plainFile.ts';
 import { isRunning } from './run/processIdentity.ts';
+import { readRun } from './run/runCheckpoint.ts';
 import { newestRunId, type RunFiles } from './run/runFiles.ts';
 import { acquireRunLock } from './run/runLock.ts';
 import type { RunState } from './run/runState.ts';
@@ -26,7 +28,7 @@ const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.un
  */
 export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
   const file = files.journalFile(runId);
-  const events = await readJournal(file);
+  const events = await readDecisions(file);
   const state = foldRun(events);
   if (!isOpen(state)) {
     if (state.outcome !== undefined) {
@@ -44,15 +46,17 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       ),
     );
   }
-  const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId);
+  const call = callCutOff(events);
+  const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId, {
+    cgroup: call?.started.cgroup,
+  });
   const journal = await JournalWriter.open(file);
   try {
-    const call = callCutOff(events);
     if (call !== undefined) {
       // It was paid for like any other.
       const { iteration, purpose } = call.started;
       const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
-        journal.append({ type: 'warning', code: 'costNotRead', detail: String(error) });
+        journal.append({ type: 'warning', code: 'costNotRead', detail: messageOf(error) });
         return {};
       });
       journal.append({
@@ -115,7 +119,7 @@ function jsonOf(text: string): unknown {
  */
 export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
   const runId = await newestRunId(files);
-  if (runId === undefined || !isOpen(foldRun(await readJournal(files.journalFile(runId))))) {
+  if (runId === undefined || !isOpen(await readRun(files, runId))) {
     return false;
   }
   const attempt = await acquireRunLock(files, runId);

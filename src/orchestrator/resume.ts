@@ -5,12 +5,13 @@ import { plannedTaskOf } from './planner/plannedTask.ts';
 import { holdsTitles, titlesOf } from './planner/taskStories.ts';
 import type { RunEvent } from './run/events.ts';
 import { foldRun } from './run/foldRun.ts';
-import { readJournal } from './run/journal.ts';
+import { readDecisions } from './run/journal.ts';
 import { newestRunId, newRunId, type RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
 import { type Preparation, relativePath } from './runContext.ts';
 import { say } from './say.ts';
 import type { GivenSettings, Settings } from './settings/settingTable.ts';
+import { outsideProblem } from './stories/outsideLinks.ts';
 import { readStoryFile } from './stories/storyFile.ts';
 import { shorten } from './text.ts';
 
@@ -60,11 +61,12 @@ const MORE_ITERATIONS = 20;
  * The command that goes on with a run that has ended, with what it needs to be taken.
  * @returns `undefined` when the run is complete, so only a new one can follow
  */
-export function resumeCommand({ iteration, maxIterations, outcome }: RunState): string | undefined {
+export function resumeCommand(state: RunState): string | undefined {
+  const { iteration, maxIterations, outcome } = state;
   if (outcome === 'completed') {
     return undefined;
   }
-  return iteration >= maxIterations
+  return iteration >= maxIterations && !isLeftOpen(state)
     ? `ralph-fresh run --resume --max-iterations ${iteration + MORE_ITERATIONS}`
     : 'ralph-fresh run --resume';
 }
@@ -82,7 +84,7 @@ export class OtherWorkError extends HumanError {}
  */
 export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<ChosenRun> {
   const newest = await newestRunId(files);
-  const events = newest === undefined ? [] : await readJournal(files.journalFile(newest));
+  const events = newest === undefined ? [] : await readDecisions(files.journalFile(newest));
   const state = foldRun(events);
   if (choice.resume !== undefined) {
     const runId = requireResumable(choice, newest, state);
@@ -123,7 +125,7 @@ function requireResumable(
     );
   }
   const had = state.iteration;
-  if (had >= (maxIterations ?? state.maxIterations)) {
+  if (!isLeftOpen(state) && had >= (maxIterations ?? state.maxIterations)) {
     const used =
       maxIterations === undefined || maxIterations === state.maxIterations
         ? had === 1
@@ -161,8 +163,13 @@ function goesOn(choice: RunChoice, state: RunState): boolean {
     isSameTask(choice, state) &&
     // Stories that were still to be made are made only when that is asked for again.
     (choice.prepare !== undefined || pendingPreparation(state) === undefined) &&
-    state.iteration < (choice.maxIterations ?? state.maxIterations)
+    (isLeftOpen(state) || state.iteration < (choice.maxIterations ?? state.maxIterations))
   );
+}
+
+/** A person has settled why the last iteration could not be judged, and was told to run again: that takes no new one. */
+function isLeftOpen({ cutOff, outcome }: RunState): boolean {
+  return outcome === 'error' && cutOff !== undefined;
 }
 
 function isSameTask({ task }: RunChoice, state: RunState): boolean {
@@ -250,6 +257,10 @@ async function isPreparedSo(
 }
 
 async function plannedTask(storyFile: string): Promise<string | undefined> {
+  if (outsideProblem(storyFile) !== undefined) {
+    // Told where the stories themselves are read.
+    return undefined;
+  }
   const text = await readFile(storyFile, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : plannedTaskOf(text);
 }

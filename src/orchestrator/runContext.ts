@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Agent } from './agents/agent.ts';
 import { AgentCaller } from './calls/agentCaller.ts';
 import type { GitRepository, WorkTreeStatus } from './git/git.ts';
+import { gitDirOf } from './git/workBranch.ts';
 import { initHandoff, type RalphFreshHandoff } from './handoff.ts';
 import type { PromptTemplate } from './prompt/promptTemplate.ts';
 import type { RunMode } from './run/eventCodes.ts';
@@ -98,6 +99,12 @@ export class RunContext {
   isDisplaced = false;
   /** Iterations that are over, for which the story file may still be kept: their end may not be on the disk yet. */
   readonly judgedIterations = new Set<number>();
+  /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */
+  branch: string | undefined;
+  /** Real path of git's folder for the work tree, as the loop found it. */
+  readonly gitDir: string | undefined;
+  /** What was uncommitted at the last look, relative to the repository's root; absent when git gave no answer. */
+  changedFiles: readonly string[] | undefined;
   private workTree: Promise<WorkTreeStatus> | undefined;
   private current: RunState;
   private wakeController = new AbortController();
@@ -123,6 +130,8 @@ export class RunContext {
     this.snapshot = options.snapshot;
     this.template = options.template;
     this.current = options.state ?? INITIAL_RUN_STATE;
+    this.branch = this.current.workBranch;
+    this.gitDir = gitDirOf(run.files.workspace);
     this.startedAt = this.current.startedAt ?? new Date().toISOString();
     this.handoff = initHandoff({
       prompt: this.task,

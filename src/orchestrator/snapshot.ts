@@ -1,5 +1,6 @@
 import type { GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
+import { messageOf } from './messageOf.ts';
 import { say } from './say.ts';
 import type { Story, StoryFile, StoryList } from './stories/story.ts';
 import { readStoryFileNow } from './stories/storyFile.ts';
@@ -28,7 +29,7 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const read = storyFile === undefined ? undefined : readStories(storyFile);
   // A repository that cannot be read for a moment has not lost its commits.
-  const head = await git.head().catch((error: unknown) => ({ problem: String(error) }));
+  const head = await git.head().catch((error: unknown) => ({ problem: messageOf(error) }));
   const at = headOf(head, before);
   if (read === undefined) {
     return at;

@@ -5,9 +5,13 @@ import { asHumanError, type GitRepository } from './git/git.ts';
 import { HumanError } from './humanError.ts';
 import { isAllDone } from './isAllDone.ts';
 import { isPlannedFor } from './planner/plannedTask.ts';
+import type { Ground } from './preconditions/precondition.ts';
+import { requirePreconditions } from './preconditions/preconditions.ts';
+import { canBeLimited } from './preconditions/reviewer.ts';
+import { promptTemplateOf } from './preconditions/template.ts';
 import { type PromptTemplate, readPromptTemplate } from './prompt/promptTemplate.ts';
 import { foldRun } from './run/foldRun.ts';
-import { readJournal } from './run/journal.ts';
+import { readDecisions } from './run/journal.ts';
 import { newestRunId } from './run/runFiles.ts';
 import { INITIAL_RUN_STATE } from './run/runState.ts';
 import { modeOf, progressFileOf, type RunOptions, taskOf } from './runContext.ts';
@@ -23,6 +27,8 @@ export interface Start {
   readonly snapshot: Snapshot;
   /** The person's own prompt, when there is one. */
   readonly template: PromptTemplate | undefined;
+  /** What the run is to warn of, as sentences. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -34,39 +40,43 @@ export interface Start {
 export async function readyToStart(
   options: RunOptions,
   git: GitRepository,
-  { root = git.root(), before }: { root?: Promise<string | undefined>; before?: StoryList } = {},
+  { root, before }: { root?: Promise<string | undefined>; before?: StoryList } = {},
 ): Promise<Start> {
   const { files } = options;
-  if ((await root) === undefined) {
-    throw new HumanError(
-      say(
-        '{0} is not in a git repository, and commits are how iterations hand over their work. Run "git init" there, commit once, and start again.',
-        files.workspace,
-      ),
-    );
-  }
-  const template = await readPromptTemplate(path.join(files.workspace, '.omc', 'prompt.md'));
   const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
+  const warnings = await requirePreconditions(groundOf(options, snapshot, root));
+  const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
-  return { snapshot, template };
+  return { snapshot, template, warnings };
+}
+
+function groundOf(
+  { agent, askBranch, config, env, files, prepare }: RunOptions,
+  { stories }: Snapshot,
+  root: Promise<string | undefined> | undefined,
+): Ground {
+  const { branch, reviewer } = config;
+  return {
+    files,
+    env,
+    settings: { agent: agent.id, branch, reviewer },
+    ...(stories && { stories }),
+    isPrepared: prepare !== undefined,
+    canAsk: askBranch !== undefined,
+    ...(root && { root }),
+  };
 }
 
 /** @throws {HumanError} when there are no stories and no task */
 function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
-  const { agent, config, planDir, prepare, storyFile, task } = options;
-  const canBeLimited = agent.id === 'claude' || agent.id === 'sdk';
-  if (!canBeLimited && (config.reviewer || prepare?.kind === 'plan')) {
+  const { agent, planDir, prepare, storyFile, task } = options;
+  if (prepare?.kind === 'plan' && !canBeLimited(agent.id)) {
     throw new HumanError(
-      config.reviewer
-        ? say(
-            'The reviewer works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --reviewer out.',
-            agent.id,
-          )
-        : say(
-            'The planner works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --prd out.',
-            agent.id,
-          ),
+      say(
+        'The planner works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --prd out.',
+        agent.id,
+      ),
     );
   }
   if (prepare !== undefined) {
@@ -101,7 +111,12 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   }
   // With earlier stories at hand a broken file is a matter of the guard: its agent died while it wrote it.
   if (snapshot.storyFileProblem !== undefined && snapshot.stories === undefined) {
-    throw new HumanError(say('{0}: {1}', storyFile, snapshot.storyFileProblem));
+    // Of a file that is not there the problem names the place itself.
+    throw new HumanError(
+      existsSync(storyFile)
+        ? say('{0}: {1}', storyFile, snapshot.storyFileProblem)
+        : snapshot.storyFileProblem,
+    );
   }
   if (snapshot.stories?.stories.length === 0) {
     throw new HumanError(
@@ -194,7 +209,7 @@ export async function isNothingToDo(options: RunOptions, { stories }: Snapshot):
     return false;
   }
   const newest = await newestRunId(files);
-  const last = newest === undefined ? [] : await readJournal(files.journalFile(newest));
+  const last = newest === undefined ? [] : await readDecisions(files.journalFile(newest));
   if (!isAllDone(stories, foldRun(last), onlyStories)) {
     return false;
   }

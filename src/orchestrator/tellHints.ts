@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isTracked } from './git/trackedFile.ts';
+import { messageOf } from './messageOf.ts';
 import { HINT_TOKENS, hintTokens } from './prompt/promptBudget.ts';
 import { estimateTokens } from './prompt/tokens.ts';
 import { type PendingHint, pendingHints, removePendingHints } from './run/pendingHints.ts';
@@ -47,7 +48,7 @@ export async function tellPendingHints(
     return () => remove(context, told);
   } catch (error) {
     // The work itself goes on without them.
-    context.warn('hintsNotTold', String(error));
+    context.warn('hintsNotTold', messageOf(error));
     return async () => undefined;
   }
 }
@@ -59,7 +60,7 @@ async function remove(context: RunContext, told: readonly PendingHint[]): Promis
   try {
     await removePendingHints(context.options.files, new Set(told.map(({ id }) => id)));
   } catch (error) {
-    context.warn('hintsNotTold', String(error));
+    context.warn('hintsNotTold', messageOf(error));
   }
 }
 

@@ -3,7 +3,7 @@ import { storiesBeforeCutOff } from './iteration.ts';
 import { storyChanges } from './judge.ts';
 import type { RunEvent } from './run/events.ts';
 import { foldRun } from './run/foldRun.ts';
-import { readJournal } from './run/journal.ts';
+import { readDecisions } from './run/journal.ts';
 import type { RunState } from './run/runState.ts';
 import { modeOf, type RunOptions, relativePath } from './runContext.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
@@ -21,7 +21,8 @@ export interface Reopened {
 /**
  * Sets stories back to not done that the last run left as claims which a check was still to judge. A run that goes on
  * judges them; a new one has no such iteration, and would take the file's word. Call it before the new run is the newest:
- * killed in between, the next one still finds the claims. Where nothing is checked, claims are believed.
+ * killed in between, the next one still finds the claims. Where nothing is checked, claims are believed, unless the work
+ * behind them is not on the run's branch.
  *
  * @param lastRun id of the newest run, closed
  * @throws {HumanError} when the story file cannot be written: it would be believed then
@@ -38,13 +39,15 @@ export async function reopenUnchecked(
     options.resume ||
     lastRun === undefined ||
     storyFile === undefined ||
-    modeOf(options) !== 'stories' ||
-    !hasChecks
+    modeOf(options) !== 'stories'
   ) {
     return { storyIds: [], snapshot };
   }
-  const events = await readJournal(files.journalFile(lastRun));
+  const events = await readDecisions(files.journalFile(lastRun));
   const state = foldRun(events);
+  if (!hasChecks && !isAstray(state)) {
+    return { storyIds: [], snapshot };
+  }
   const isRefused = [...state.storyRecords.values()].some(({ refused }) => refused === true);
   if (
     (state.cutOff === undefined && !isRefused) ||
@@ -74,6 +77,11 @@ export async function reopenUnchecked(
         storyIds: claims.map(({ id }) => id),
         snapshot: await readSnapshot(storyFile, git, now),
       };
+}
+
+/** The iteration that was cut off left its work elsewhere than on the run's branch: nothing of it is there. */
+function isAstray({ branchLeft, cutOff }: RunState): boolean {
+  return branchLeft?.iteration === cutOff?.number && branchLeft?.broughtBack === false;
 }
 
 /** Those of the iteration that was cut off, and those that were refused and could not be put back. */

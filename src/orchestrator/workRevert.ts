@@ -4,7 +4,7 @@ import { alone } from './alone.ts';
 import { type Commit, changedTrackedFiles, GitRepository, runGit } from './git/git.ts';
 import { applyRevert, planRevert, type RevertPlan } from './git/revert.ts';
 import { HumanError } from './humanError.ts';
-import { readJournal } from './run/journal.ts';
+import { readDecisions } from './run/journal.ts';
 import { type CommitsOf, recordedCommits } from './run/recordedCommits.ts';
 import type { RunFiles } from './run/runFiles.ts';
 import type { RunState } from './run/runState.ts';
@@ -182,7 +182,7 @@ async function storiesDoneBy(
     return stories.filter(({ id }) => id === of.storyId);
   }
   const doneIn = new Map<string, number | undefined>();
-  for (const event of await readJournal(files.journalFile(of.runId))) {
+  for (const event of await readDecisions(files.journalFile(of.runId))) {
     if (event.type === 'story.changed' && event.done) {
       doneIn.set(event.storyId, event.by === 'agent' ? event.iteration : undefined);
     } else if (event.type === 'story.ticked' && event.done) {

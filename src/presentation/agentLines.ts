@@ -2,7 +2,12 @@ import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { duration, type Translate } from './sentences.ts';
-import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+
+/** Lines of an agent's failure that are shown, its last ones. */
+const MAX_ERROR_LINES = 6;
+/** Longest failure in one line, in UTF-16 units: one of ours tells the next step at its end. */
+const MAX_ERROR = 1_000;
 
 /** Which agent it is, and who pays. */
 export function agentInit(
@@ -27,7 +32,14 @@ export function agentText(
       .trim()
       .split('\n')
       .map((text, at) => line('plain', at === 0 ? `● ${text}` : text === '' ? '' : `  ${text}`)),
-    ...(event.cut === undefined ? [] : [line('dim', `  ${t('… {0} more characters', event.cut)}`)]),
+    ...(event.cut === undefined
+      ? []
+      : [
+          line(
+            'dim',
+            `  ${event.cut === 1 ? t('… 1 more character') : t('… {0} more characters', event.cut)}`,
+          ),
+        ]),
   ];
 }
 
@@ -57,7 +69,7 @@ export function agentEnded(
       assertNever(event.reason);
   }
   if (event.error && event.error.message !== '') {
-    found.push(own('error', t('The agent failed: {0}', t.said(event.error.message))));
+    found.push(...failedLines(event.error.message, event.stderr, t));
   } else if (event.error && event.reason === 'exited') {
     found.push(
       own('error', t('The agent failed (exit code {0})', event.exitCode ?? event.signal ?? '?')),
@@ -74,6 +86,28 @@ export function agentEnded(
     );
   }
   return found;
+}
+
+/** In the agent's own last words; of many lines, each on its own, with where all of them are. */
+function failedLines(
+  message: string,
+  stderr: string | undefined,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const texts = t.said(message).split('\n');
+  const more = texts.length - MAX_ERROR_LINES;
+  return [
+    ...(texts.length === 1
+      ? [own('error', t('The agent failed: {0}', shorten(texts.join(), MAX_ERROR)))]
+      : [
+          own('error', t('The agent failed. Its last words:')),
+          ...(more > 0 ? [line('dim', `  ${linesBefore(more, t)}`)] : []),
+          ...texts
+            .slice(-MAX_ERROR_LINES)
+            .map(text => line('error', `  ${shorten(text, MAX_LINE)}`)),
+        ]),
+    ...(stderr === undefined ? [] : [line('dim', `  ${t('All that it said is in {0}', stderr)}`)]),
+  ];
 }
 
 /** Its call failed for a moment. */

@@ -29,15 +29,24 @@ export interface CheckOutput {
   readonly output: string | undefined;
 }
 
-/** Checks of an iteration in the order they ran. @param events of its whole run */
+/**
+ * The checks of an iteration in the order they ran. A claim that is checked again counts as it is checked last: their
+ * logs are written again, too.
+ * @param events of its whole run
+ */
 export function checksOf(
   events: readonly RunEvent[],
   iteration: number,
 ): readonly Extract<RunEvent, { type: 'check.ended' }>[] {
-  return events.filter(
-    (event): event is Extract<RunEvent, { type: 'check.ended' }> =>
-      event.type === 'check.ended' && event.iteration === iteration,
+  const started = events.findLastIndex(
+    event => event.type === 'gate.started' && event.iteration === iteration,
   );
+  return events
+    .slice(started + 1)
+    .filter(
+      (event): event is Extract<RunEvent, { type: 'check.ended' }> =>
+        event.type === 'check.ended' && event.iteration === iteration,
+    );
 }
 
 /** What the checks of an iteration printed, each below its command. */

@@ -2,7 +2,7 @@ import type { GuardChange } from '../orchestrator/guard/guardChanges.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import { withoutControls } from '../orchestrator/text.ts';
 import { duration, type Translate } from './sentences.ts';
-import { items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { items, line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 
 /** Lines of a check's output that are shown, its last ones. */
 const MAX_CHECK_LINES = 20;
@@ -48,8 +48,32 @@ function changeWords(kind: string, t: Translate): string {
     parked: t('put aside'),
     fileBroken: t('the story file could not be read any more'),
     fileGone: t('the story file was removed'),
+    fileReplaced: t('something else was put in place of the story file'),
   };
   return Object.hasOwn(words, kind) ? words[kind as GuardChange['kind']] : kind;
+}
+
+/** Work that an agent left elsewhere than on the run's branch; why it could not be brought back is told with the run's end. */
+export function branchLeft(
+  { branch, broughtBack, commits, found, reason }: Extract<RunEvent, { type: 'branch.left' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const other = found === '' ? t('a detached HEAD') : found;
+  const words = broughtBack
+    ? t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
+    : reason === 'repositoryGone' || reason === 'repositoryOther'
+      ? t('The git repository is not the one that the run began in')
+      : reason === 'repositoryUnreadable'
+        ? t('git cannot read the repository')
+        : t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other);
+  return [
+    own(broughtBack ? 'warning' : 'error', words),
+    ...items(
+      'warning',
+      commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${subject}`),
+      t,
+    ),
+  ];
 }
 
 /** How a check ended, and of a failed one the end of its output. */
@@ -75,7 +99,7 @@ function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
   const shown = all.slice(-MAX_CHECK_LINES);
   const more = all.length - shown.length;
   return [
-    ...(more > 0 ? [line('dim', `     ${t('… {0} lines before', more)}`)] : []),
+    ...(more > 0 ? [line('dim', `     ${linesBefore(more, t)}`)] : []),
     ...shown.flatMap(text =>
       text === '' ? [] : [line('dim', `     ${cut(text.replaceAll('\t', '  '))}`)],
     ),

@@ -1,12 +1,14 @@
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/receipts.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { dollars, english, type Translate, tenths, wholeNumber } from './sentences.ts';
+import { costWords, english, type Translate, tenths, wholeNumber } from './sentences.ts';
 import { table } from './table.ts';
 
 /** Longest story id in the table, in UTF-16 units. */
 const MAX_ID = 24;
 const MAX_SUBJECT = 100;
+/** In the place of a number that nobody knows. */
+const UNTOLD = '–';
 
 /** A run's receipt as lines of equally wide letters: its iterations, its stories, the sum. */
 export function receiptText(receipt: RunReceipt, t: Translate = english): string {
@@ -59,14 +61,20 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
     [
       t('Iteration {0}: {1}', iteration.iteration, outcomeCell(iteration, t)),
       ...(story === null ? [] : [shorten(`${story}: ${title ?? ''}`, MAX_SUBJECT)]),
-      t('{0} min · {1} turns · {2}', minutes(durationMs, t), iteration.turns, cost(iteration, t)),
-      t(
-        'Tokens: {0} in, {1} out, {2} read from the cache, {3} written to it',
-        wholeNumber(inputTokens, t),
-        wholeNumber(outputTokens, t),
-        wholeNumber(iteration.cacheReadTokens, t),
-        wholeNumber(iteration.cacheWriteTokens, t),
-      ),
+      [
+        t('{0} min', minutes(durationMs, t)),
+        ...(isUntold(iteration, iteration.turns) ? [] : [turnCount(iteration.turns, t)]),
+        costWords(iteration, t),
+      ].join(' · '),
+      isUntold(iteration, tokensIn(iteration) + outputTokens)
+        ? t('Tokens: the agent does not tell')
+        : t(
+            'Tokens: {0} in, {1} out, {2} read from the cache, {3} written to it',
+            wholeNumber(inputTokens, t),
+            wholeNumber(outputTokens, t),
+            wholeNumber(iteration.cacheReadTokens, t),
+            wholeNumber(iteration.cacheWriteTokens, t),
+          ),
       ...(commitList.length === 0 ? [t('No commit.')] : [t('Commits:')]),
       ...commitList.map(
         ({ hash, subject }) => `  ${hash.slice(0, 7)} ${shorten(subject, MAX_SUBJECT)}`,
@@ -89,17 +97,27 @@ function outcomeCell({ outcome }: Pick<IterationReceipt, 'outcome'>, t: Translat
 function spentCells(spent: Spent, t: Translate): string[] {
   return [
     minutes(spent.durationMs, t),
-    String(spent.turns),
-    // All that the model read, whether it came from the cache or not.
-    wholeNumber(spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens, t),
-    wholeNumber(spent.outputTokens, t),
-    cost(spent, t),
+    isUntold(spent, spent.turns) ? UNTOLD : String(spent.turns),
+    ...[tokensIn(spent), spent.outputTokens].map(tokens =>
+      isUntold(spent, tokens) ? UNTOLD : wholeNumber(tokens, t),
+    ),
+    spent.costUnknown && spent.costUsd === 0 ? t('unknown') : costWords(spent, t),
     String(spent.commits),
   ];
 }
 
-function cost({ costEstimated, costUsd }: Spent, t: Translate): string {
-  return dollars(costUsd, t, costEstimated);
+/** All that the model read, whether it came from the cache or not. */
+function tokensIn(spent: Spent): number {
+  return spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens;
+}
+
+/** An agent that does not tell its cost tells neither turns nor tokens. */
+function isUntold({ costUnknown }: Spent, count: number): boolean {
+  return costUnknown && count === 0;
+}
+
+function turnCount(turns: number, t: Translate): string {
+  return turns === 1 ? t('1 turn') : t('{0} turns', turns);
 }
 
 function times(iterations: number): string {

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../orchestrator/run/events.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
+import { tellsCost } from '../orchestrator/run/tellsCost.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
 import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
@@ -8,6 +9,7 @@ import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 export function settings(
   event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>,
   t: Translate,
+  { door, mode }: { readonly door: Door; readonly mode: RunState['mode'] },
 ): readonly TranscriptLine[] {
   const { verify = [], budgetUsd, payer, branch } = event;
   return [
@@ -17,14 +19,39 @@ export function settings(
       : payer === 'login'
         ? [own('plain', t('Billing: the account that is logged in'))]
         : []),
-    ...(budgetUsd === undefined ? [] : [own('plain', t('Budget: {0}', dollars(budgetUsd, t)))]),
+    ...(budgetUsd === undefined
+      ? []
+      : [
+          own(
+            'plain',
+            tellsCost(event.agent)
+              ? t('Budget: {0}', dollars(budgetUsd, t))
+              : t('Budget: {0}, not watched', dollars(budgetUsd, t)),
+          ),
+        ]),
     own('plain', t('Max iterations: {0}', event.maxIterations)),
     own('plain', t('Stuck threshold: {0}', event.stuckThreshold)),
-    ...(verify.length === 0
-      ? []
-      : [own('plain', t('Checks: {0}', shorten(verify.join(' · '), MAX_LINE)))]),
+    ...checks(verify, t, { door, mode }),
     ...(branch === undefined ? [] : [own('plain', t('Branch: {0}', branch))]),
   ];
+}
+
+function checks(
+  verify: readonly string[],
+  t: Translate,
+  { door, mode }: { readonly door: Door; readonly mode: RunState['mode'] },
+): readonly TranscriptLine[] {
+  if (verify.length > 0) {
+    return [own('plain', t('Checks: {0}', shorten(verify.join(' · '), MAX_LINE)))];
+  }
+  // Without stories a warning of its own follows.
+  return mode === undefined || mode === 'stories' ? [own('warning', noChecks(t, door))] : [];
+}
+
+function noChecks(t: Translate, door: Door): string {
+  return door === 'terminal'
+    ? t('Checks: none, so what the agents claim is believed. Set one with --verify "npm test".')
+    : t('Checks: none, so what the agents claim is believed. Set one in {0}.', 'ralphFresh.verify');
 }
 
 /** The first minute of a wait is told, then ever rounder ones: a line a minute for five hours is noise. */
@@ -40,7 +67,7 @@ export function limitWaiting(
     const minutes = Math.round(remainingMs / 60_000);
     const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
     return isRound && minutes > 0
-      ? [own('dim', t('Usage limit: goes on in {0}', span(remainingMs, t)))]
+      ? [own('dim', t('Usage limit: continues in {0}', span(remainingMs, t)))]
       : [];
   }
   const now = Date.parse(event.at);
@@ -68,6 +95,7 @@ export function willStop(
 export function warningWords(
   { code, detail }: Extract<RunEvent, { type: 'warning' }>,
   t: Translate,
+  door: Door,
 ): string {
   const words = shorten(t.said(detail), MAX_LINE);
   switch (code) {
@@ -88,10 +116,16 @@ export function warningWords(
         'There are no checks, so the promise of the agent alone ends this run. Add --verify.',
       );
     case 'costUnknown':
-      return t('The budget cannot be watched, since the agent does not tell what it costs.');
+      return [
+        t('The budget cannot be kept, since the agent does not tell what it costs.'),
+        door === 'terminal'
+          ? t('Limit the run with {0} and {1} instead.', '--max-iterations', '--time-limit')
+          : t('Limit the iterations and the time instead.'),
+      ].join(' ');
     case 'guardCouldNotRestore':
       return t('What the agent changed could not be put back: {0}', words);
     case 'storyLeftAlone':
+    case 'precondition':
       return words;
     case 'storyNotPutBack':
       return t('A refused story could not be put back to not done: {0}', words);
@@ -99,6 +133,8 @@ export function warningWords(
       return t('Ticked in the last run and never checked, so set back to not done: {0}', words);
     case 'reviewFailed':
       return t('The reviewer gave no answer; the checks alone count: {0}', words);
+    case 'claimNotReviewed':
+      return t('The reviewer gave no verdict, so nothing is decided: {0}', words);
     case 'approvalNotWritten':
       return t('The approval could not be written into the story file: {0}', words);
     case 'restorePointNotKept':

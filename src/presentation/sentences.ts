@@ -1,8 +1,14 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunOutcome } from '../orchestrator/run/eventCodes.ts';
+import type { RunEvent } from '../orchestrator/run/events.ts';
 import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
-import { shellWord } from './shellWord.ts';
+import { shellWord } from '../orchestrator/shellWord.ts';
+import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import { shorten } from '../orchestrator/text.ts';
+
+/** Longest reason of a run's end, in UTF-16 units. */
+const MAX_DETAIL = 1_000;
 
 /** Translates an English message with `{0}`-style places, as VS Code's `l10n.t` does. */
 export interface Translate {
@@ -36,19 +42,39 @@ export interface RunEnd {
   readonly budgetUsd?: number | undefined;
   readonly costUsd?: number | undefined;
   readonly costEstimated?: boolean | undefined;
+  readonly costUnknown?: boolean | undefined;
+  /** Ids of the stories that are left, where none was ready. */
+  readonly open?: readonly string[] | undefined;
+  /** Those of them that wait for each other, the first one again at the end. */
+  readonly circle?: readonly string[] | undefined;
   /** Ids of the stories that the run leaves alone until that is taken back. */
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since what the run ended with. */
   readonly isAnswered?: boolean | undefined;
+  /** Of a loop that was killed: where it was. */
+  readonly killed?: KilledAt | undefined;
+}
+
+/** Where a run was when its loop was killed. */
+export type KilledAt = 'beforeFirst' | 'inIteration' | 'afterIteration';
+
+/** Of a run whose loop was killed: whether an iteration was under way, or the last one was over already. */
+export function killedAt({ current, cutOff, iteration }: RunState): KilledAt {
+  if (current !== undefined || cutOff !== undefined) {
+    return 'inIteration';
+  }
+  return iteration === 0 ? 'beforeFirst' : 'afterIteration';
 }
 
 /** The end of a run, by its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
-  const { iteration: iterations, stories, detail, budgetUsd, costUsd, costEstimated } = state;
+  const { iteration: iterations, stories, detail, open, circle } = state;
+  const { budgetUsd, costUsd, costEstimated, costUnknown } = state;
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
   const isAnswered = state.answers.some(({ question }) => question === detail) && !state.question;
-  const known = { outcome, iterations, stories, detail, skipped, isAnswered };
-  return { ...known, budgetUsd, costUsd, costEstimated };
+  const known = { outcome, iterations, stories, detail, skipped, isAnswered, open, circle };
+  const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
+  return { ...known, budgetUsd, costUsd, costEstimated, costUnknown, killed };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -88,15 +114,23 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
       if (door === 'terminal' && end.isAnswered) {
-        return t('It asked: {0} You have answered; run again to go on.', sentence(detail));
+        return t('It asked: {0} You have answered; run again to continue.', sentence(detail));
       }
       return door === 'terminal'
         ? t(
             'Needs you: {0} Answer with ralph-fresh answer "…" or settle it, then run again.',
             sentence(detail),
           )
-        : t('Needs you: {0} Answer it, and the run goes on.', sentence(detail));
+        : t('Needs you: {0} Answer it, and the run continues.', sentence(detail));
     case 'noReadyStory':
+      if (end.circle !== undefined) {
+        return t(
+          'No story is ready: {0}. These wait for each other, so none of them can start: {1}. Remove one of these dependencies. {2}',
+          detail,
+          circleWords(end.circle),
+          door === 'terminal' ? mendNotReady(end, t) : mend('cause', t, door),
+        );
+      }
       return t(
         'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
         detail,
@@ -112,23 +146,31 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
           )
         : t('Stuck: no progress on {0}. {1}', detail, mend('story', t, door));
     case 'stopped':
-      return t('Stopped. State saved; run again to go on.');
+      return t('Stopped. State saved; run again to continue.');
     case 'error':
-      return t('Cannot go on: {0}', t.said(detail));
+      // The last words of an agent may have lines.
+      return t('Cannot continue: {0}', shorten(t.said(detail), MAX_DETAIL));
     case 'interrupted':
-      return t('The loop was killed in iteration {0}. Run again to go on.', iterations);
+      switch (end.killed ?? 'inIteration') {
+        case 'beforeFirst':
+          return t('The loop was killed before its first iteration. Run again to continue.');
+        case 'afterIteration':
+          return t('The loop was killed after iteration {0}. Run again to continue.', iterations);
+        default:
+          return t('The loop was killed in iteration {0}. Run again to continue.', iterations);
+      }
     default:
       return assertNever(end.outcome);
   }
 }
 
-function usedUp({ budgetUsd, costEstimated, costUsd }: RunEnd, t: Translate): string {
+function usedUp({ budgetUsd, costEstimated, costUnknown, costUsd }: RunEnd, t: Translate): string {
   return budgetUsd === undefined || costUsd === undefined
     ? t('The budget is used up.')
     : t(
         'The budget of {0} is used up ({1}).',
         dollars(budgetUsd, t),
-        dollars(costUsd, t, costEstimated),
+        costWords({ costUsd, costEstimated, costUnknown }, t),
       );
 }
 
@@ -143,24 +185,25 @@ function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): strin
   switch (what) {
     case 'cause':
       return inTerminal
-        ? t('Mend the cause, then run with --resume.')
-        : t('Mend the cause, then start again to go on.');
+        ? t('Fix the cause, then run with --resume.')
+        : t('Fix the cause, then start again to continue.');
     case 'task':
       return inTerminal
         ? t('Make the task smaller or clearer, then run with --resume.')
-        : t('Make the task smaller or clearer, then start again to go on.');
+        : t('Make the task smaller or clearer, then start again to continue.');
     case 'story':
       return inTerminal
         ? t('Make the story smaller or clearer, then run with --resume.')
-        : t('Make the story smaller or clearer, then start again to go on.');
+        : t('Make the story smaller or clearer, then start again to continue.');
     default:
       return assertNever(what);
   }
 }
 
 /** A story that is skipped stays so when the run goes on. */
-function mendNotReady({ detail = '', skipped = [] }: RunEnd, t: Translate): string {
-  const open = detail.split(', ');
+function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
+  // Journals of version 0.1 have the ids in one text alone, which cannot tell a comma of theirs.
+  const open = ids ?? detail.split(', ');
   const left = skipped.filter(id => open.includes(id));
   const [first] = left;
   if (first === undefined) {
@@ -172,7 +215,7 @@ function mendNotReady({ detail = '', skipped = [] }: RunEnd, t: Translate): stri
       : t('{0} are skipped; "ralph-fresh skip ID --undo" takes one of them back.', left.join(', '));
   return left.length === open.length
     ? `${undo} ${t('Then run with --resume.')}`
-    : `${undo} ${t('Mend what else is in the way, then run with --resume.')}`;
+    : `${undo} ${t('Fix what else is in the way, then run with --resume.')}`;
 }
 
 /**
@@ -191,7 +234,7 @@ export function waitingSentence(
       ? t('Usage limit reached.')
       : waiting.known
         ? t(
-            'Usage limit reached; goes on at {0} (in {1}).',
+            'Usage limit reached; continues at {0} (in {1}).',
             clock(until, now, t),
             span(until - now, t),
           )
@@ -205,7 +248,7 @@ export function waitingSentence(
   const { reason, storyId, detail = '' } = waiting;
   switch (reason) {
     case 'person':
-      return inTerminal ? t('Paused. "ralph-fresh resume" goes on.') : t('Paused.');
+      return inTerminal ? t('Paused. "ralph-fresh resume" continues it.') : t('Paused.');
     case 'question':
       return inTerminal
         ? t('The agent asks: {0} Answer with: ralph-fresh answer "…"', sentence(detail))
@@ -219,12 +262,27 @@ export function waitingSentence(
         return stuck;
       }
       return storyId === undefined
-        ? `${stuck} ${t('Help with ralph-fresh hint "…", then "ralph-fresh resume" goes on.')}`
-        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" goes on, "ralph-fresh skip" leaves the story alone.')}`;
+        ? `${stuck} ${t('Help with ralph-fresh hint "…", then continue with "ralph-fresh resume".')}`
+        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" continues, "ralph-fresh skip" leaves the story alone.')}`;
     }
     default:
       return assertNever(reason);
   }
+}
+
+/** That a person took the files back, and how far. */
+export function rolledBackWords(
+  {
+    commit,
+    iteration,
+    of,
+  }: Pick<Extract<RunEvent, { type: 'run.rolledBack' }>, 'commit' | 'iteration' | 'of'>,
+  t: Translate,
+): string {
+  const hash = commit.slice(0, 7);
+  return of === undefined
+    ? t('Rolled back to before iteration {0}, by commit {1}.', iteration, hash)
+    : t('Rolled back to before iteration {0} of run {1}, by commit {2}.', iteration, of, hash);
 }
 
 /** A number of iterations; what a journal says of it may be no number. */
@@ -245,6 +303,22 @@ export function dollars(usd: number, { language }: Speaker, isEstimate = false):
   const amount =
     language === undefined ? `$${shown.toFixed(2)}` : numbersOf(language).money.format(shown);
   return `${isEstimate ? '≈ ' : ''}${isTiny ? '<' : ''}${amount}`;
+}
+
+/** What something cost, and how well that is known. */
+export interface Cost {
+  readonly costUsd: number;
+  readonly costEstimated?: boolean | undefined;
+  readonly costUnknown?: boolean | undefined;
+}
+
+/** What something cost; that of an agent which does not tell is unknown, never nothing. */
+export function costWords({ costEstimated, costUnknown, costUsd }: Cost, t: Translate): string {
+  const amount = dollars(costUsd, t, costEstimated);
+  if (costUnknown !== true) {
+    return amount;
+  }
+  return costUsd > 0 ? t('at least {0}', amount) : t('cost unknown');
 }
 
 /** A number with one place behind the point. */

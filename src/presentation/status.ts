@@ -1,15 +1,27 @@
 import path from 'node:path';
 import { HumanError } from '../orchestrator/humanError.ts';
-import { EXIT_CODES } from '../orchestrator/run/eventCodes.ts';
+import { comeLast } from '../orchestrator/policy.ts';
+import { EXIT_CODES, type RunOutcome } from '../orchestrator/run/eventCodes.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { phaseOf } from '../orchestrator/run/runPhase.ts';
+import { isPlanning, phaseOf } from '../orchestrator/run/runPhase.ts';
 import type { RunState } from '../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
-import { dollars, english, outcomeSentence, runEnd, waitingSentence } from './sentences.ts';
+import {
+  costWords,
+  dollars,
+  english,
+  outcomeSentence,
+  rolledBackWords,
+  runEnd,
+  waitingSentence,
+} from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
+
+/** So many open stories are named. */
+const MAX_NAMED = 8;
 
 /** What is wrong with the story file; `line` is 0 when there is no such file. */
 interface FileProblem {
@@ -30,6 +42,8 @@ export async function statusData(
     run: runId ?? null,
     phase,
     outcome: phase === 'interrupted' ? 'interrupted' : (state.outcome ?? null),
+    planning: phase === 'running' && isPlanning(state),
+    rolledBack: state.rolledBack ?? null,
     exitCode: phase === 'interrupted' ? EXIT_CODES.interrupted : (state.exitCode ?? null),
     iteration: state.iteration,
     maxIterations: state.maxIterations,
@@ -82,10 +96,11 @@ function countOf({ stories }: StoryList): { done: number; total: number } {
   return { done: stories.filter(story => story.done).length, total: stories.length };
 }
 
-function costData({ budgetUsd, costEstimated, costUsd, usage }: RunState): object {
+function costData({ budgetUsd, costEstimated, costUnknown, costUsd, usage }: RunState): object {
   return {
     usd: costUsd,
     estimated: costEstimated === true,
+    unknown: costUnknown === true,
     budgetUsd: budgetUsd ?? null,
     inputTokens: usage.input,
     outputTokens: usage.output,
@@ -139,8 +154,12 @@ export async function statusText(
   now: number = Date.now(),
 ): Promise<string> {
   const plan = await readPlan(files, run.state);
-  const work = plan ? planFacts(files, plan) : await storyFacts(files, run);
-  return withoutControls(statusLines(run, work, now).join('\n'));
+  const { stories } = plan ? {} : await look(await storyFileOf(files, run.state));
+  // A file that is gone or broken counts as the run last knew it.
+  const counted = withFileCount(run, stories, files.workspace);
+  const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
+  const open = stories ? openIds(stories, run.state) : [];
+  return withoutControls(statusLines(counted, work, now, open).join('\n'));
 }
 
 function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {
@@ -148,18 +167,43 @@ function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string
   return steps === null ? named : `${steps.done}/${steps.total} steps of ${named} complete`;
 }
 
-async function storyFacts(files: RunFiles, run: WatchedRun): Promise<string> {
-  const { mode, task } = run.state;
+function storyFacts(state: RunState): string {
+  const { mode, stories, task } = state;
   if (mode === 'freeForm') {
     return `Task: ${shorten(task, 100)}`;
   }
-  // A file that is gone or broken counts as the run last knew it.
-  const { stories: file } = await look(await storyFileOf(files, run.state));
-  const { stories } = withFileCount(run, file, files.workspace).state;
-  return `${stories.done}/${stories.total} stories complete`;
+  return isPlanning(state)
+    ? `no stories yet, to be planned from: ${shorten(task, 100)}`
+    : `${stories.done}/${stories.total} stories complete`;
 }
 
-function statusLines({ runId, state, alive }: WatchedRun, work: string, now: number): string[] {
+/** Ids of the stories that a new run of the same kind would work on. */
+function openIds({ stories }: StoryList, { onlyStories }: RunState): readonly string[] {
+  return stories.flatMap(({ done, id, parked }) =>
+    done || parked || onlyStories?.includes(id) === false ? [] : [shorten(id, 40)],
+  );
+}
+
+/** How a run ended, and what has happened to its work since. */
+function endLines(state: RunState, outcome: RunOutcome, open: readonly string[]): string[] {
+  const { text } = outcomeSentence(runEnd(state, outcome), english);
+  const more = open.length - MAX_NAMED;
+  const named = `${open.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return [
+    text,
+    ...(state.rolledBack ? [rolledBackWords(state.rolledBack, english)] : []),
+    ...(outcome === 'completed' && open.length > 0
+      ? [`Open now: ${named}. Work on them with "ralph-fresh run".`]
+      : []),
+  ];
+}
+
+function statusLines(
+  { runId, state, alive }: WatchedRun,
+  work: string,
+  now: number,
+  open: readonly string[],
+): string[] {
   if (state.phase === 'idle' && alive) {
     return ['A run is starting.'];
   }
@@ -169,21 +213,32 @@ function statusLines({ runId, state, alive }: WatchedRun, work: string, now: num
   const facts = `${work}${costFacts(state)}`;
   const outcome = phaseOf({ state, alive }) === 'interrupted' ? 'interrupted' : state.outcome;
   if (outcome !== undefined) {
-    return [outcomeSentence(runEnd(state, outcome), english).text, facts];
+    return [...endLines(state, outcome, open), facts];
   }
   const { current, waiting } = state;
+  const where = isPlanning(state)
+    ? 'Planning the stories'
+    : `Iteration ${state.iteration}/${state.maxIterations}`;
+  const later = [...comeLast(state).keys()];
   return [
-    `Iteration ${state.iteration}/${state.maxIterations} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${state.pauseRequested ? ' · will pause after this iteration' : ''}`,
+    `${where} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${state.pauseRequested ? ' · will pause after this iteration' : ''}`,
     ...(current?.storyId === undefined ? [] : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
+    ...(later.length === 0
+      ? []
+      : [`Behind the others, without progress: ${shorten(later.join(', '), 200)}`]),
     ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
     ...(waiting !== undefined || current?.activity === undefined ? [] : [`  ${current.activity}`]),
   ];
 }
 
-function costFacts({ budgetUsd, costEstimated, costUsd }: RunState): string {
-  const cost = dollars(costUsd, english, costEstimated);
+function costFacts(state: RunState): string {
+  const { budgetUsd, costUnknown, costUsd } = state;
+  const cost = costWords(state, english);
   if (budgetUsd !== undefined) {
-    return ` · ${cost} of ${dollars(budgetUsd, english)}`;
+    const budget = dollars(budgetUsd, english);
+    return costUnknown
+      ? ` · ${cost}, so the budget of ${budget} is not watched`
+      : ` · ${cost} of ${budget}`;
   }
-  return costUsd > 0 ? ` · ${cost}` : '';
+  return costUsd > 0 || costUnknown ? ` · ${cost}` : '';
 }

@@ -1,18 +1,32 @@
 import path from 'node:path';
 import { phaseOf } from '../orchestrator/run/runPhase.ts';
+import { type RunState, storyRecord } from '../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
 
 /**
  * Whether a story counts as done: its file says so, and no run works on it. What an agent claims counts when its
- * iteration is over, checks and review included. Pure.
+ * iteration is over, checks and review included; when the run ended before that, it waits for them. Pure.
  * @param run on the file of the story
  */
 function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun): boolean {
   const phase = phaseOf(run);
-  const runs = phase === 'running' || phase === 'stopping';
-  return done && !(runs && run.state.current?.storyId === id);
+  const { state } = run;
+  if (phase === 'running' || phase === 'stopping') {
+    return done && state.current?.storyId !== id;
+  }
+  return done && !(state.cutOff?.storyId === id && isUnjudged(id, state));
+}
+
+/** Whether a claim is still to be judged by checks or a reviewer; a person's tick needs neither. */
+function isUnjudged(storyId: string, state: RunState): boolean {
+  const { approved, doneBy, verified } = storyRecord(state, storyId);
+  return (
+    (state.reviewer === true || state.verify.length > 0) &&
+    doneBy !== 'hand' &&
+    !(state.reviewer === true ? approved : verified)
+  );
 }
 
 /**
@@ -39,6 +53,18 @@ export function withFileCount(
   return file?.kind !== 'stories' || worksElsewhere(run, file, folder)
     ? run
     : { ...run, state: { ...run.state, stories: countStories(file, folder, run) } };
+}
+
+/**
+ * The same while the run works. What a run has come to in the end stays, whatever becomes of its stories; its process
+ * outlives its end for a moment, in which a window may not yet have read what the last agent has written. Pure.
+ */
+export function withFileCountUntilEnd(
+  run: WatchedRun,
+  file: StoryFile | undefined,
+  folder: string,
+): WatchedRun {
+  return run.alive && run.state.phase !== 'ended' ? withFileCount(run, file, folder) : run;
 }
 
 function worksElsewhere({ state }: WatchedRun, file: StoryFile, folder: string): boolean {

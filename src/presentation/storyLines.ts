@@ -1,7 +1,7 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { RunEvent } from '../orchestrator/run/events.ts';
+import { shellWord } from '../orchestrator/shellWord.ts';
 import { type Door, iterationCount, type Translate } from './sentences.ts';
-import { shellWord } from './shellWord.ts';
 import { own, type TranscriptLine } from './transcriptLine.ts';
 
 /** A story is left alone in this run. */
@@ -36,18 +36,27 @@ export function storyStuck(
     case 'warn':
       return own(
         'warning',
-        t('{0} has brought no progress for {1}; its next agent is warned', what, howLong),
+        t('{0} has made no progress for {1}; its next agent is warned', what, howLong),
+      );
+    case 'later':
+      return own(
+        'warning',
+        t(
+          '{0} has made no progress for {1}; the other stories have their turn first',
+          what,
+          howLong,
+        ),
       );
     case 'skip':
       // What follows from it is an event of its own.
-      return own('warning', t('{0} has brought no progress for {1}', what, howLong));
+      return own('warning', t('{0} has made no progress for {1}', what, howLong));
     case 'ask':
       return own(
         'warning',
-        t('{0} has brought no progress for {1}; the run waits for you', what, howLong),
+        t('{0} has made no progress for {1}; the run waits for you', what, howLong),
       );
     case 'stop':
-      return own('warning', t('{0} has brought no progress for {1}; the run ends', what, howLong));
+      return own('warning', t('{0} has made no progress for {1}; the run ends', what, howLong));
     default:
       return assertNever(action);
   }

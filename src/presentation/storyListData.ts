@@ -1,6 +1,12 @@
 import type { RunState } from '../orchestrator/run/runState.ts';
-import { doneIds, nextStory, openDependencies } from '../orchestrator/stories/select.ts';
+import {
+  doneIds,
+  type NextStoryOptions,
+  nextStory,
+  openDependencies,
+} from '../orchestrator/stories/select.ts';
 import type { Story, StoryFile, StoryFormatName } from '../orchestrator/stories/story.ts';
+import { openCircle } from '../orchestrator/stories/storyProblems.ts';
 
 /** What `stories --json` prints. */
 export interface StoryListData {
@@ -56,6 +62,8 @@ export type NextData =
   | {
       readonly id: null;
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
+      /** Ids of stories that wait for each other, the first one again at the end. */
+      readonly circle?: readonly string[];
     };
 
 /** A story file as data for other programs. */
@@ -97,11 +105,15 @@ function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): str
   return blockedBy.length > 0 ? 'waiting' : 'ready';
 }
 
-/** The next story as data for other programs. @param skip keys or ids to pass over, as in `nextStory` */
-export function nextData(file: StoryFile, skip?: ReadonlySet<string>): NextData {
+/** The next story as data for other programs. @param turns who is passed over and who comes last, as in `nextStory` */
+export function nextData(file: StoryFile, turns: NextStoryOptions = {}): NextData {
   if (file.kind === 'invalid') {
     return { id: null, reason: 'invalid' };
   }
-  const next = nextStory(file.stories, skip && { skip });
-  return next.story === undefined ? { id: null, reason: next.reason } : { id: next.story.id };
+  const next = nextStory(file.stories, turns);
+  if (next.story !== undefined) {
+    return { id: next.story.id };
+  }
+  const circle = next.reason === 'waiting' ? openCircle(file.stories) : undefined;
+  return { id: null, reason: next.reason, ...(circle && { circle }) };
 }

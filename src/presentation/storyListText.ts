@@ -1,5 +1,6 @@
 import { assertNever } from '../orchestrator/assertNever.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
+import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { shorten } from '../orchestrator/text.ts';
 import { sentence } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
@@ -61,7 +62,7 @@ function problemLines(problems: StoryListData['problems']): string[] {
   const rest = hints.length - MAX_HINTS;
   return [
     ...shown.map(({ line, message }) => `Line ${line}: ${message}`),
-    ...(rest > 0 ? [`…and ${rest} more hints; --json gives all.`] : []),
+    ...(rest > 0 ? [`…and ${rest} more ${rest === 1 ? 'hint' : 'hints'}; --json gives all.`] : []),
   ];
 }
 
@@ -80,6 +81,9 @@ export function nextText(
     case 'allDone':
       return 'All stories complete, nothing to do.';
     case 'waiting':
+      if (next.circle !== undefined) {
+        return `No story is ready, since these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;
+      }
       return 'No story is ready: all that are left wait for others. "ralph-fresh stories" tells for which.';
     case 'skipped':
       return 'No story is ready: all that could be next are left alone by the run. "ralph-fresh skip ID --undo" takes it back.';

@@ -3,10 +3,11 @@ import type { RunEvent } from '../orchestrator/run/events.ts';
 import { applyEvent } from '../orchestrator/run/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
 import type { StoryCount } from '../orchestrator/run/storyCount.ts';
+import { tellsCost } from '../orchestrator/run/tellsCost.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { checkEnded, gateEnded, guardFound } from './proofLines.ts';
+import { branchLeft, checkEnded, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
@@ -14,6 +15,7 @@ import {
   duration,
   iterationCount,
   outcomeSentence,
+  rolledBackWords,
   runEnd,
   type Translate,
   waitingSentence,
@@ -83,7 +85,7 @@ function lines(
     case 'run.started':
       return [
         own('heading', t('Starting fresh-context orchestration')),
-        ...settings(event, t),
+        ...settings(event, t, { door, mode: event.mode }),
         own('plain', t('Task: {0}', firstLine(event.task))),
       ];
     case 'run.resumed':
@@ -94,7 +96,7 @@ function lines(
             ? t('Resuming the run')
             : t('Resuming run {0} at iteration {1}', state.runId, resumesAt(state)),
         ),
-        ...settings(event, t),
+        ...settings(event, t, { door, mode: state.mode }),
         ...statusLine(event.stories, t),
       ];
     case 'plan.written':
@@ -156,6 +158,16 @@ function lines(
       ];
     case 'agent.output':
       return event.text.split('\n').map(text => line('dim', `  ${text}`));
+    case 'agent.overflow':
+      return [
+        own(
+          'dim',
+          t(
+            'The agent says more than the journal keeps. From here on only a part is shown; {0} in the folder of the iteration has everything',
+            event.stream,
+          ),
+        ),
+      ];
     case 'agent.ended':
       return agentEnded(event, t);
     case 'call.retried':
@@ -185,7 +197,7 @@ function lines(
         ),
       ];
     case 'pause.ended':
-      return event.by === 'stop' ? [] : [own('plain', t('Going on…'))];
+      return event.by === 'stop' ? [] : [own('plain', t('Continuing…'))];
     case 'hint.given':
       return [
         own(
@@ -205,6 +217,8 @@ function lines(
       return [storyStuck(event, t)];
     case 'guard.found':
       return guardFound(event, t);
+    case 'branch.left':
+      return branchLeft(event, t);
     case 'gate.started':
       return [
         own(
@@ -228,7 +242,7 @@ function lines(
     case 'commit.recorded':
       return [own('success', t('Commit {0} {1}', event.hash.slice(0, 7), event.subject))];
     case 'story.changed':
-      return [storyChanged(event, t, state.verify.length > 0)];
+      return [storyChanged(event, t, state.verify.length > 0 || state.reviewer === true)];
     case 'story.ticked':
       return [
         own(
@@ -241,9 +255,12 @@ function lines(
     case 'promise.seen':
       return [promiseSeen(event, t)];
     case 'iteration.ended':
-      return [own('dim', iterationFacts(event, t)), ...statusLine(event.stories, t)];
+      return [
+        own('dim', iterationFacts(event, t, tellsCost(state.agent ?? ''))),
+        ...statusLine(event.stories, t),
+      ];
     case 'warning':
-      return [own('warning', warningWords(event, t))];
+      return [own('warning', warningWords(event, t, door))];
     case 'stop.requested':
       return [
         own(
@@ -260,6 +277,8 @@ function lines(
       const { text, good } = outcomeSentence(end, t, door);
       return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
     }
+    case 'run.rolledBack':
+      return [own('warning', rolledBackWords(event, t))];
     default:
       return assertNever(event);
   }
@@ -273,15 +292,20 @@ function resumesAt(state: RunState): number {
 function iterationFacts(
   event: Extract<RunEvent, { type: 'iteration.ended' }>,
   t: Translate,
+  isTold: boolean,
 ): string {
   return [
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
     duration(event.durationMs, t),
     event.commits === 1 ? t('1 commit') : t('{0} commits', event.commits),
-    ...(event.turns === undefined
+    ...(event.turns === undefined || (event.turns === 0 && !isTold)
       ? []
       : [event.turns === 1 ? t('1 turn') : t('{0} turns', event.turns)]),
-    ...(event.costUsd === undefined ? [] : [dollars(event.costUsd, t, event.costEstimated)]),
+    ...(event.costUsd === undefined
+      ? isTold
+        ? []
+        : [t('cost unknown')]
+      : [dollars(event.costUsd, t, event.costEstimated)]),
   ].join(' · ');
 }
 

@@ -39,6 +39,11 @@ export function items(
   ];
 }
 
+/** So many lines of an output are left out before those that are shown. */
+export function linesBefore(count: number, t: Translate): string {
+  return count === 1 ? t('… 1 line before') : t('… {0} lines before', count);
+}
+
 /** The first line that says something, of whichever length; '' when none does. */
 export function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';

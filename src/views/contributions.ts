@@ -79,6 +79,10 @@ export const ContextKey = {
   otherList: 'ralphFresh.otherList',
   /** The Stories view shows only some of its stories. */
   filtered: 'ralphFresh.filtered',
+  /** `none`, `some`: whether the active folder has had a run; absent until its journals were looked for. */
+  runs: 'ralphFresh.runs',
+  /** Restricted Mode, as the extension knows it; VS Code's own `isWorkspaceTrusted` is false until it knows. */
+  restricted: 'ralphFresh.restricted',
   /** A loop is alive in this workspace. */
   running: 'ralphFresh.running',
   /** `idle`, `running`, `waiting` (a pause, a question, a usage limit), `stopping`; of the active folder. */

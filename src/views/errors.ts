@@ -1,5 +1,6 @@
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../orchestrator/humanError.ts';
+import { messageOf } from '../orchestrator/messageOf.ts';
 import { plainSentence } from './plainSentence.ts';
 import { translate } from './translate.ts';
 
@@ -37,7 +38,7 @@ export async function reportingErrors(
     log.error(error instanceof Error ? error : String(error));
     const showLog = l10n.t('Show Log');
     const choice = await window.showErrorMessage(
-      l10n.t('Ralph ran into an unexpected error: {0}', plainSentence(String(error))),
+      l10n.t('Ralph ran into an unexpected error: {0}', plainSentence(messageOf(error))),
       showLog,
     );
     if (choice === showLog) {

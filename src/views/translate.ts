@@ -1,4 +1,5 @@
 import { env, l10n } from 'vscode';
+import { messageOf } from '../orchestrator/messageOf.ts';
 import { SaidWords } from '../presentation/saidWords.ts';
 import type { Translate } from '../presentation/sentences.ts';
 
@@ -19,5 +20,5 @@ export const translate: Translate = Object.assign(
 
 /** What an error says, in the language of the window where it is one of ours. */
 export function errorWords(error: unknown): string {
-  return translate.said(error instanceof Error ? error.message : String(error));
+  return translate.said(messageOf(error));
 }

@@ -3,6 +3,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { agentOutput } from './agentOutput.ts';
 import { extensionHost } from './extensionHost.ts';
+import { longHistory } from './longHistory.ts';
 import { claudeOverhead, loopOverhead } from './loopOverhead.ts';
 import { manyStories } from './manyStories.ts';
 import { memory } from './memory.ts';
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   memory,
   output: agentOutput,
   stories: manyStories,
+  history: longHistory,
   // The package is made first, so that the window has the build that is published.
   size,
   window: extensionHost,

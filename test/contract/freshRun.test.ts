@@ -138,7 +138,7 @@ describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () =
     }));
 
     assert.equal(code, 1, stdout);
-    assert.match(stdout, /Cannot go on: .*[Cc]redit balance/);
+    assert.match(stdout, /Cannot continue: .*[Cc]redit balance/);
     assert.equal(events.filter(event => event.type === 'iteration.started').length, 1);
   });
 

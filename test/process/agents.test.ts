@@ -36,6 +36,17 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
   });
 });
 
+test('a script whose first line names no program: told as that', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const script = path.join(workspace.notesDir, 'agent.sh');
+  await writeFile(script, '#!/bin/nosuchshell\n', { mode: 0o755 });
+  assert.equal((await workspace.cli('run', '--command', script).finished).code, 1);
+  assert.match(
+    (await workspace.event('run.ended')).detail ?? '',
+    /the first line of .*agent\.sh names .*was not found\. Correct that line/,
+  );
+});
+
 describe("the person's own prompt, .omc/prompt.md", { concurrency: 2 }, () => {
   test('takes the place of ours', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });

@@ -6,11 +6,12 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
+import { builtCli } from '../support/builtCli.ts';
 import { gitRepo } from '../support/cleanEnv.ts';
 import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
-const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+const CLI = builtCli();
 /** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
 
@@ -167,7 +168,7 @@ async function leftBranch(t: TestContext): Promise<Workspace> {
 
 describe('away from the branch of the last run', { concurrency: 3 }, () => {
   const words =
-    /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there: git switch ralph\/login$/m;
+    /The last run worked on the branch ralph\/login, which has \.omc\/prd\.json\. Go there with "git switch ralph\/login"\.$/m;
 
   test('its stories are named, and how to go there', async t => {
     const workspace = await leftBranch(t);
@@ -296,8 +297,8 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
       ['running', { kind: 'pause', reason: 'person' }],
     );
     assert.match(await printed(workspace, 'status'), /Paused/);
-    assert.match(await printed(workspace, 'pause'), /waits already/);
-    assert.match(await printed(workspace, 'resume'), /The run goes on/);
+    assert.match(await printed(workspace, 'pause'), /already waiting/);
+    assert.match(await printed(workspace, 'resume'), /The run continues/);
     assert.equal((await workspace.events('pause.ended')).length, 1);
     assert.equal((await cli.finished).code, 0);
     assert.equal((await workspace.events('iteration.started')).length, 2);
@@ -306,7 +307,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
   test('a pause that is called off before it begins', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
-    assert.match(await printed(workspace, 'resume'), /does not wait for anything/);
+    assert.match(await printed(workspace, 'resume'), /is not waiting for anything/);
     await printed(workspace, 'pause');
     assert.match(await printed(workspace, 'resume'), /will not wait after this iteration/);
     await workspace.note('go');
@@ -402,7 +403,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.match(list, /^· +US-001 +needs you +Story number 1$/m);
     assert.match(list, /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…"$/m);
     const text = await printed(workspace, 'answer', 'Green');
-    assert.match(text, /^Answered: Blue or green\?\nThe run goes on/);
+    assert.match(text, /^Answered: Blue or green\?\nThe run continues/);
     assert.equal((await cli.finished).code, 0);
     assert.match(await workspace.prompt(2), /Blue or green\?[\s\S]*Green/);
     assert.equal((await json(workspace, 'status')).question, null);
@@ -541,7 +542,8 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.match(refused.stderr, /is in git.*git rm --cached/);
     await workspace.run('succeeds').finished;
     assert.doesNotMatch(await workspace.prompt(1), /Delete everything/);
-    assert.equal((await workspace.events('warning'))[0]?.code, 'hintsNotTold');
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.ok(codes.includes('hintsNotTold'));
   });
 
   test('answer, hint and skip count when the run goes on', async t => {
@@ -554,7 +556,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     );
     assert.match(
       await printed(workspace, 'status'),
-      /It asked: Blue or green\? You have answered; run again to go on\./,
+      /It asked: Blue or green\? You have answered; run again to continue\./,
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
@@ -703,13 +705,51 @@ describe('receipt', { concurrency: 4 }, () => {
     const status = await json(workspace, 'status');
     assert.deepEqual(status.cost, {
       ...{ usd: 0.5, budgetUsd: null, inputTokens: 20, outputTokens: 10 },
-      ...{ cacheReadTokens: 0, cacheWriteTokens: 0, estimated: false },
+      ...{ cacheReadTokens: 0, cacheWriteTokens: 0, estimated: false, unknown: false },
     });
 
     assert.match(await printed(workspace, 'receipt'), /2× +total .*\$0\.50 +2$/m);
     assert.match(await printed(workspace, 'receipt', '2'), /^ {2}[0-9a-f]{7} feat: US-002$/m);
     assert.equal((await json(workspace, 'receipt', '2')).total.costUsd, 0.25);
     await refused(workspace, 64, /no iteration 3\. It has 1-2\./, 'receipt', '3');
+  });
+
+  test('a journal that was emptied or cut off is told of, with what is left of the run', async t => {
+    const workspace = await Workspace.create(t);
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const [runId = ''] = await workspace.runIds();
+    const journal = workspace.files.journalFile(runId);
+    const receipt = (n: number) =>
+      path.join(workspace.files.iterationDir(runId, n), 'receipt.json');
+    const whole = await readFile(journal, 'utf8');
+    const secondEnd = whole.indexOf('"type":"iteration.ended","iteration":2');
+    await writeFile(journal, whole.slice(0, secondEnd));
+    const { code, stderr, stdout } = await workspace.cli('receipt').finished;
+    assert.equal(code, 0);
+    assertOneLine(stderr, /is damaged or cut off/);
+    assert.ok(
+      stderr.includes(journal) && stderr.includes(`Iteration 2 is still told by ${receipt(2)}`),
+    );
+    assert.match(stdout, /1× +US-001/);
+
+    const isEmpty = new RegExp(
+      `The journal of run ${runId} is empty or damaged: .*journal\\.jsonl\\. Iterations 1-2 are still told .*receipt\\.json\\. Put a backup .* "ralph-fresh run --new"`,
+    );
+    for (const text of ['', '\0'.repeat(4_096), whole.slice(whole.indexOf('\n') - 20)]) {
+      await writeFile(journal, text);
+      await refused(workspace, 1, isEmpty, 'receipt');
+      await refused(workspace, 1, isEmpty, 'receipt', '--run', runId, '--json');
+      await refused(workspace, 1, isEmpty, 'logs');
+    }
+    await writeFile(journal, '');
+    assert.match((await workspace.cli('status').finished).stdout, isEmpty);
+    // An older run can still be told of, and nobody is told that it is the newest.
+    const older = '2026-01-01T00-00-00-000-aaaaaa';
+    await mkdir(workspace.files.runDir(older), { recursive: true });
+    await writeFile(workspace.files.journalFile(older), whole.replaceAll(runId, older));
+    const other = await workspace.cli('receipt').finished;
+    assert.equal(other.code, 0);
+    assertOneLine(other.stderr, new RegExp(`run ${runId}, which is newer, is empty or damaged`));
   });
 });
 
@@ -1057,7 +1097,7 @@ describe('doctor', { concurrency: 4 }, () => {
     await git(workspace, 'add', '--force', '.omc/state');
     const found = await examine(workspace, {}, '--agent', 'demo');
     assert.deepEqual(
-      [found.code, found.level('leftovers'), found.level('state')],
+      [found.code, found.level('leftovers'), found.level('tracked')],
       [0, 'warning', 'warning'],
     );
     const { stdout } = await workspace.cli('doctor', '--agent', 'demo').finished;
@@ -1072,9 +1112,9 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['tick', 'a', 'b'], /too many arguments.*--help/],
     [['stories', '--cwd', 'no-such-folder'], /There is no folder/],
     [['next', '--fast'], /unknown option '--fast'.*--help/],
-    [['hint', ' '], /Give a text/],
+    [['hint', ' '], /The text is empty/],
     [['hint'], /missing required argument 'text'/],
-    [['answer', ''], /Give a text/],
+    [['answer', ''], /The text is empty/],
     [['hint', 'use', 'tabs'], /^ralph-fresh: A text .* quotes .*: ralph-fresh hint "use tabs"\n$/],
     [
       ['hint', 'cost:', '--story', 'US 1', '5$'],
@@ -1088,12 +1128,26 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
       ['run', 'Fix it', '--verify', 'npm', 'run', 'test'],
       /: ralph-fresh run "Fix it" --verify "npm run test"\n$/,
     ],
+    [
+      ['run', '--verify', 'npm', 'test'],
+      /^ralph-fresh: Does "test" belong to --verify\? .*: --verify "npm test"\. .*: ralph-fresh run "test" --verify "npm"\n$/,
+    ],
+    [['run', '--verify=npm', 'test'], /Does "test" belong to --verify/],
+    [['run', '--completion-promise', 'ALL', 'DONE'], /--completion-promise "ALL DONE"/],
+    [
+      ['run', '--command', 'my-agent', 'print'],
+      /Does "print" belong to --command\?.*--command-arg "print"/,
+    ],
+    [['run', '--tasks', 'Login', 'page'], /--tasks "Login page"/],
+    [['plan', '--verify', 'npm', 'test'], /--verify "npm test"/],
+    [['go', '1', '--verify', 'npm', 'test'], /: ralph-fresh go 1 --verify "npm test"\n$/],
+    [['doctor', '--verify', 'npm', 'test'], /: ralph-fresh doctor --verify "npm test"\n$/],
     [['split', 'US-001', '--hint', 'by', 'page'], /: ralph-fresh split US-001 --hint "by page"\n$/],
     [['split', 'US-001', 'US-002'], /too many arguments for 'split'.*got 2.* See /],
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
     [['logs', '--raw', '--json'], /--raw.*cannot be used with.*--json/],
-    [['logs', '--run', '../..'], /not a run's id/],
+    [['logs', '--run', '../..'], /not the id of a run/],
     [['receipt', '0'], /whole number from 1/],
     [['rollback'], /missing required argument 'iteration'/],
     [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { lstat, readlink, rename, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openStories, type Step, Workspace } from '../support/ralph.ts';
@@ -87,6 +88,60 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal(found?.restored, true);
     assert.ok(found?.keptAside);
     assert.ok(existsSync(path.join(workspace.folder, found?.keptAside ?? '')));
+  });
+
+  const prd = '.omc/prd.json';
+  for (const [what, steps, kept] of [
+    ['a named pipe', [{ delete: prd }, { pipe: prd }], false],
+    ['a folder', [{ delete: prd }, { folder: prd }, { write: [`${prd}/notes.md`, 'mine'] }], true],
+    ['a link that leads nowhere', [{ delete: prd }, { link: [prd, 'nowhere.json'] }], false],
+    ['a link that leads out', [{ delete: prd }, { link: [prd, '/etc/passwd'] }], false],
+    ['a link to itself', [{ delete: prd }, { link: [prd, 'prd.json'] }], false],
+  ] as const) {
+    test(`${what} in place of the story file goes aside, and the stories come back`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.script(
+        [[...steps, { result: ['Done.'] }], ['work'], ['work']],
+        ...['--max-iterations', '3'],
+      );
+      assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+      const [found, ...others] = await workspace.events('guard.found');
+      assert.deepEqual(others, []);
+      assert.equal(found?.changes[0]?.kind, 'fileReplaced');
+      assert.equal(found?.restored, true);
+      assert.equal(found?.keptAside !== undefined, kept);
+      if (kept) {
+        assert.equal(await workspace.read(path.join(found?.keptAside ?? '', 'notes.md')), 'mine');
+      }
+      assert.ok((await lstat(path.join(workspace.folder, prd))).isFile());
+      assert.equal((await workspace.events('iteration.ended')).length, 3);
+    });
+  }
+
+  test('what it moved elsewhere in the repository and linked to counts, in its old place', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([
+      ['work', { rename: [prd, 'stories.json'] }, { link: [prd, '../stories.json'] }],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.ok((await lstat(path.join(workspace.folder, prd))).isFile());
+    assert.equal((await workspace.events('guard.found'))[0]?.restored, true);
+  });
+
+  test("a link that is the person's stays one", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const file = path.join(workspace.folder, prd);
+    await rename(file, path.join(workspace.folder, 'stories.json'));
+    await symlink('../stories.json', file);
+    const cli = workspace.script([
+      [{ delete: 'stories.json' }, { result: ['Done.'] }],
+      [{ delete: prd }, { link: [prd, 'nowhere.json'] }, { result: ['Done.'] }],
+      ['work'],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.equal(await readlink(file), '../stories.json');
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    assert.equal((await workspace.events('guard.found')).length, 2);
   });
 
   test('with --guard warn nothing is put back, with off nothing is told', async t => {

@@ -21,6 +21,8 @@ const UNCOMMITTED = /There are uncommitted changes/;
 const execFileText = promisify(execFile);
 /** A process can be told to end by signals only where there are any. */
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
+/** `setsid` and cgroups are Linux's own. */
+const linux = { skip: process.platform !== 'linux' && 'Only Linux has cgroups' };
 /** A limit that is reached soon, in minutes. Nothing but the limit ends those agents. */
 const SOON = '0.01';
 
@@ -259,7 +261,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     for (let attempt = 1; attempt <= 4; attempt++) {
       const { code, stderr, stdout } = await workspace.cli(...missing).finished;
       assert.equal(code, 1);
-      assert.match(`${stdout}${stderr}`, /Cannot go on: .*nothing/);
+      assert.match(`${stdout}${stderr}`, /Cannot continue: .*nothing/);
     }
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     assert.deepEqual(await workspace.done(), ['US-001']);
@@ -294,6 +296,32 @@ describe('a run to its end', { concurrency: 4 }, () => {
     );
     assert.doesNotMatch(await prompt(workspace, 2), /\*\*Stuck\*\*/);
     assert.match(await prompt(workspace, 3), /\*\*Stuck\*\*/);
+  });
+
+  test('a story that is only warned of does not take all iterations, also when the run goes on', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const idle = [{ result: ['Thought about it.'] }];
+    const calls = [idle, idle, idle, ['stay'], ['work'], ['work']];
+    const cli = workspace.script(calls, '--stuck-threshold', '1');
+    await workspace.agent(4);
+    const status = await workspace.cli('status').finished;
+    assert.match(status.stdout, /US-002: .*\nBehind the others, without progress: US-001/);
+    assert.match((await workspace.cli('next').finished).stdout, /US-002/);
+    await workspace.cli('stop').finished;
+    assert.match(
+      (await cli.finished).stdout,
+      /US-001 has made no progress for 3 iterations; the other stories have their turn first/,
+    );
+    assert.equal((await workspace.script(calls).finished).code, 0);
+    const started = await workspace.events('iteration.started');
+    assert.deepEqual(
+      started.map(({ storyId }) => storyId),
+      ['US-001', 'US-001', 'US-001', 'US-002', 'US-002', 'US-001'],
+    );
+    assert.deepEqual(
+      (await workspace.events('story.stuck')).map(({ action }) => action),
+      ['warn', 'later'],
+    );
   });
 
   test('a tick without a commit counts, since the story file says so', async t => {
@@ -381,7 +409,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
       assert.deepEqual([stop?.by, stop?.mode], ['signal', 'end']);
       const [ended] = await workspace.events('agent.ended');
       assert.equal(ended?.reason, 'cancelled');
-      assert.match((await cli.finished).stdout, /run again to go on/);
+      assert.match((await cli.finished).stdout, /run again to continue/);
     });
   }
 
@@ -593,6 +621,33 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     await assertEnd(workspace, cli, 'completed', 0);
   });
 
+  for (const [how, end] of [
+    ['`stop`', async (workspace: Workspace) => void (await workspace.cli('stop').finished)],
+    ['the end of its agent', (workspace: Workspace) => workspace.note('go')],
+    [
+      'the next command after a kill -9 of the loop',
+      async (workspace: Workspace, cli: RunningCli) => {
+        cli.child.kill('SIGKILL');
+        await cli.finished;
+        await workspace.cli('stop').finished;
+      },
+    ],
+  ] as const) {
+    test(`${how} ends a daemon that dropped the mark of the run`, linux, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const cli = workspace.run('leavesDaemon');
+      const { cgroup } = await workspace.event('agent.started');
+      await workspace.event('agent.text');
+      const [daemon = 0] = (await workspace.notes()).flatMap(({ left }) => left ?? []);
+      assert.equal(isAlive(daemon), true);
+      await end(workspace, cli);
+      await cli.finished;
+      // Where the system gives us no cgroup, one that lost its parent at once gets away (docs/ARCHITECTURE.md).
+      assert.equal(isAlive(daemon), cgroup === undefined);
+      assert.equal(cgroup !== undefined && existsSync(cgroup), false);
+    });
+  }
+
   test('an agent that dies within a line has failed, and nothing else has', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('halfLine', '--max-iterations', '1');
@@ -628,6 +683,16 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     const { size } = await stat(workspace.files.journalFile(runId));
     assert.ok(size < 300_000, `${size} bytes`);
     await assertEnd(workspace, cli, 'completed', 0);
+  });
+
+  test('so are more turns than anybody can count: the iteration still ends in the journal', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([
+      [{ tick: 'US-001' }, { commit: 'one' }, { result: ['Done.', { num_turns: 1e308 }] }],
+    ]);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    const [ended] = await workspace.events('iteration.ended');
+    assert.equal(ended?.turns, Number.MAX_SAFE_INTEGER);
   });
 
   test('every line that the loop writes can be read back, whatever the agent counts', async t => {
@@ -856,7 +921,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      new RegExp(`^Run ${runId} goes on after 1 iteration\\. Watch it with "ralph-fresh status`),
+      new RegExp(`^Run ${runId} continues after 1 iteration\\. Watch it with "ralph-fresh status`),
     );
     await workspace.cli('stop').finished;
     assert.match(
@@ -873,6 +938,46 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assert.equal((await starter.finished).code, 0);
     assert.equal((await workspace.event('run.started')).task, task);
     assert.equal((await workspace.event('run.ended')).outcome, 'completed');
+  });
+
+  for (const [agent, ...flags] of [
+    ['claude', '--claude-path', 'no-such-claude'],
+    ['command', '--command', 'nosuchprogram'],
+    ['sdk', '--agent', 'sdk'],
+  ] as const) {
+    test(`\`run --detach\` whose agent ${agent} cannot be started is a failure with its reason`, async t => {
+      const workspace = await Workspace.create(t);
+      const start = ['run', '--detach', '--max-iterations', '1', ...flags];
+      // Trying again uses up no iteration.
+      for (const attempt of ['first', 'second']) {
+        const { code, stderr, stdout } = await workspace.cli(...start).finished;
+        assert.deepEqual([code, stdout], [1, ''], attempt);
+        assertOneLine(stderr, /Cannot continue: .*(no-such-claude|nosuchprogram|Agent SDK)/);
+      }
+      const { code, stderr } = await workspace.run('succeeds', '--max-iterations', '2').finished;
+      assert.deepEqual([code, stderr], [0, '']);
+      const [runId] = await workspace.runIds();
+      const begun = await workspace.events('iteration.started', runId);
+      assert.deepEqual(
+        begun.map(({ iteration }) => iteration),
+        [1, 1, 1, 2],
+      );
+    });
+  }
+
+  test('`run --detach` that waits at once says for what', async t => {
+    const workspace = await Workspace.create(t);
+    const stuck = workspace.run('noCommit', '--stuck-threshold', '1', '--on-stuck', 'ask');
+    await workspace.event('pause.started');
+    await workspace.cli('stop').finished;
+    await stuck.finished;
+    const { code, stderr, stdout } = await workspace.run('waits', '--detach').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /continues after 2 iterations\. Stuck: no progress on US-001 .*Watch it with/,
+    );
+    await workspace.cli('stop').finished;
   });
 
   test("`run --detach` that cannot start tells the loop's reason", async t => {
@@ -922,7 +1027,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     assert.equal(isAlive(orphan), true);
 
     const told = await workspace.cli('status').finished;
-    assert.match(told.stdout, /killed in iteration 2\. Run again to go on\.\n1\/3 stories/);
+    assert.match(told.stdout, /killed in iteration 2\. Run again to continue\.\n1\/3 stories/);
     const status = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
     assert.deepEqual(
       [status.phase, status.outcome, status.exitCode, status.pid],
@@ -942,6 +1047,28 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await outcomes(workspace), ['storyDone', 'stopped', 'storyDone', 'storyDone']);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
+  });
+
+  test('between two iterations is told as that', async t => {
+    const workspace = await Workspace.create(t);
+    const cli = workspace.run('waits');
+    await workspace.agent();
+    await workspace.cli('pause').finished;
+    await workspace.note('go');
+    await workspace.event('pause.started');
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    const told = async (command: string) => (await workspace.cli(command).finished).stdout;
+    assert.match(
+      await told('status'),
+      /^The loop was killed after iteration 1\. Run again to continue\./,
+    );
+    assert.match(await told('doctor'), /was killed after iteration 1\./);
+    await workspace.cli('stop').finished;
+    assert.match(
+      await told('status'),
+      /^The loop was killed after iteration 1\. Run again to continue\./,
+    );
   });
 
   test('with a torn last line is closed behind its last whole one', async t => {
@@ -1073,7 +1200,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     assert.match(end.detail ?? '', /no-such-claude.*--claude-path.*full path/);
     const [ended] = await workspace.events('agent.ended');
     assert.equal(ended?.reason, 'notStarted');
-    assert.match((await cli.finished).stdout, /Cannot go on: .*no-such-claude/);
+    assert.match((await cli.finished).stdout, /Cannot continue: .*no-such-claude/);
   });
 
   test('claude that cannot be executed', posix, async t => {
@@ -1082,7 +1209,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     await writeFile(file, '#!/no/such/interpreter\n', { mode: 0o755 });
     const cli = workspace.cli('run', '--claude-path', file);
     await assertEnd(workspace, cli, 'error', 1);
-    assert.match(last(await workspace.journal()).detail ?? '', /ENOENT/);
+    assert.match(last(await workspace.journal()).detail ?? '', /the first line of .*claude names/);
   });
 });
 

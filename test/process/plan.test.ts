@@ -7,9 +7,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { launchPlan } from '../../src/orchestrator/planner/launchPlan.ts';
 import { writePlan } from '../../src/orchestrator/planner/writePlan.ts';
+import { builtCli } from '../support/builtCli.ts';
 import { fakeAgent, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
-const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+const CLI = builtCli();
 
 const draft = (change: object = {}): Step => ({
   result: [
@@ -175,7 +176,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
     assert.ok(isAlive(agent), 'doctor changes nothing');
     const stop = await workspace.cli('stop').finished;
     assert.equal(stop.code, 0, stop.stderr);
-    assert.match(stop.stdout, /A planner had been killed\. What it left running is ended\./);
+    assert.match(stop.stdout, /A planner had been killed\. What it left running has been ended\./);
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await readdir(planDir(workspace)), []);
     assert.doesNotMatch(

@@ -555,6 +555,25 @@ describe('a full disk', { concurrency: 2 }, () => {
 });
 
 describe('git', () => {
+  test('a git that never answers does not keep a stop waiting, and the run goes on once it does', {
+    skip: process.platform === 'win32' && 'Windows has no such pipes',
+  }, async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const keepWaiting = { shell: 'mv .git/index .git/kept && mkfifo .git/index' };
+    const cli = workspace.script([['work', keepWaiting], ['work']]);
+    await workspace.event('iteration.ended');
+    assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
+    assert.equal((await cli.finished).code, 130, (await cli.finished).stderr);
+    assert.match((await cli.finished).stdout, /git gave no answer, so it was ended \(git status/);
+    await rename(
+      path.join(workspace.folder, '.git/kept'),
+      path.join(workspace.folder, '.git/index'),
+    );
+    const second = workspace.script([['work']]);
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+  });
+
   test('a repository that cannot be read for a moment: a warning, and the run goes on', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };

@@ -60,7 +60,7 @@ describe('split', { concurrency: 3 }, () => {
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(
       stderr,
-      /^ralph-fresh: The planning agent failed: The demo agent [^\n]* cannot split stories\. Choose the agent claude \(--agent claude[^\n]*\n$/,
+      /^ralph-fresh: The demo agent [^\n]* cannot split a story\. Choose the agent claude or sdk [^\n]*\n$/,
     );
   });
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdir, readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';
 
@@ -75,4 +77,33 @@ describe('npm start', { timeout: 300_000 }, () => {
     assert.equal(await ended, 64);
     assert.match(said.text, /does not know --headles/);
   });
+});
+
+test('without install scripts and with an older Node, one line tells what to do', async () => {
+  await using temp = await tempDir('bootstrap-');
+  const scripts = path.join(temp.path, 'scripts');
+  await mkdir(scripts);
+  await mkdir(path.join(temp.path, 'node_modules'));
+  await copyFile(path.join(root, 'scripts/bootstrap.mjs'), path.join(scripts, 'bootstrap.mjs'));
+  await writeFile(path.join(temp.path, 'package-lock.json'), '{}');
+  // As `npm ci --ignore-scripts` leaves it: npm's record is there, the Node of the devDependency is not.
+  await writeFile(path.join(temp.path, 'node_modules/.package-lock.json'), '{}');
+  const older = path.join(temp.path, 'older.mjs');
+  await writeFile(
+    older,
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } });\n" +
+      "Object.defineProperty(process, 'version', { value: 'v22.1.0' });\n",
+  );
+  const child = spawn(
+    process.execPath,
+    ['--import', pathToFileURL(older).href, 'scripts/bootstrap.mjs', 'scripts/build.ts'],
+    { cwd: temp.path, env: cleanEnv({ home: temp.path }), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 1);
+  assert.match(said, /^\[set-up\] [^\n]*npm rebuild node esbuild --ignore-scripts=false[^\n]*\n$/);
 });

@@ -21,11 +21,18 @@ const story = { storyId: 'US-001', storyTitle: DATA };
 export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
   ...['hintsNotTold', 'handoffNotWritten', 'noChecks', 'costUnknown', 'guardCouldNotRestore'],
-  ...['storyNotPutBack', 'reviewFailed', 'approvalNotWritten', 'restorePointNotKept'],
+  ...[
+    'storyNotPutBack',
+    'reviewFailed',
+    'claimNotReviewed',
+    'approvalNotWritten',
+    'restorePointNotKept',
+  ],
   ...['storyLeftAlone'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
+  'precondition',
 ];
 
 /**
@@ -64,6 +71,8 @@ export function everyEvent(commit: string): RunEventBody[] {
     ...STOP_SOURCES.flatMap(by =>
       STOP_MODES.map(mode => ({ type: 'stop.requested', by, mode }) as const),
     ),
+    { type: 'run.rolledBack', iteration: 2, commit },
+    { type: 'run.rolledBack', iteration: 2, commit, of: '7' },
     // The last of them is `completed`: nobody goes on with such a run.
     ...RUN_OUTCOMES.toReversed().flatMap<RunEventBody>(outcome => [
       {
@@ -100,6 +109,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
     },
     { type: 'agent.denied', tool: 'Bash', message: DATA },
     { type: 'agent.output', text: DATA, cut: 10 },
+    { type: 'agent.overflow', stream: '7' },
     ...PROCESS_END_REASONS.map<RunEventBody>((reason, index) => ({
       ...{ type: 'agent.ended', ...of, purpose: 'story', reason, exitCode: index % 2 },
       ...{ durationMs: 9_000, leftovers: index, costUsd: 0.1, costEstimated: true, turns: 3 },
@@ -122,8 +132,19 @@ function iteration(number: number, commit: string): RunEventBody[] {
       changes: [
         ...['storyRemoved', 'storyAdded', 'titleChanged', 'descriptionChanged', 'parked'],
         ...['criterionRemoved', 'criterionAdded', 'criterionReworded', 'tickedOther'],
-        ...['untickedOther', 'orderOrPriority', 'fileBroken', 'fileGone'],
+        ...['untickedOther', 'orderOrPriority', 'fileBroken', 'fileGone', 'fileReplaced'],
       ].map(kind => ({ kind, ...guarded })),
+    })),
+    ...[
+      { broughtBack: true },
+      ...['repositoryGone', 'repositoryOther', 'repositoryUnreadable', 'branchGone'].map(
+        reason => ({
+          ...{ broughtBack: false, reason, detail: DATA },
+        }),
+      ),
+    ].map<RunEventBody>(end => ({
+      ...{ type: 'branch.left', ...of, branch: '7', found: '8', ...end },
+      commits: [{ hash: commit, subject: DATA }],
     })),
     { type: 'gate.started', ...of, commands: ['7', '8', '9'], storyId: 'US-001' },
     ...['7', '8', '9'].flatMap<RunEventBody>((command, index) => [
@@ -168,7 +189,7 @@ function between(index: number): RunEventBody[] {
       ];
     case 1:
       return [
-        ...(['warn', 'skip', 'ask', 'stop'] as const).map(
+        ...(['warn', 'later', 'skip', 'ask', 'stop'] as const).map(
           action => ({ type: 'story.stuck', storyId, iterations: 3, action }) as const,
         ),
         ...(['person', 'stuck'] as const).map(

@@ -7,12 +7,13 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { builtCli } from './builtCli.ts';
 import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
 
-const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+const CLI = builtCli();
 const LOOK_MS = 25;
 /** When an event has not come after this long it never will; no test waits that long when all is well. */
-const NEVER_MS = 90_000;
+const NEVER_MS = 300_000;
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
@@ -93,7 +94,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A `ralph-fresh` that runs, from source. */
+/** A `ralph-fresh` that runs, as it is built. */
 export class RunningCli {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
@@ -338,7 +339,7 @@ export class Workspace {
 /** A pid that was written down may belong to somebody else by now; ours have our files on their command line. */
 function isOurs(pid: number): boolean {
   try {
-    return /fakeAgents|cli\.ts/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    return /fakeAgents|cli\.[tj]s/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
     return !existsSync('/proc/self/stat') && isAlive(pid);
   }

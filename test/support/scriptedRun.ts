@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunEvent } from '../../src/orchestrator/run/events.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
+import { gitFolder } from './gitFolder.ts';
 import { endRuns, newestJournal } from './journals.ts';
 import { fakeAgent, type PrdStory, type Step } from './ralph.ts';
 
@@ -37,6 +38,8 @@ export interface ScriptedRun extends AsyncDisposable {
   /** Lets agents go on that wait for this name. */
   release(name: string): Promise<void>;
   events(): Promise<RunEvent[]>;
+  /** Ends its runs and makes the project as new, for the next story of the same window. */
+  startAgain(): Promise<void>;
   /** The prompt of an iteration of the newest run. */
   prompt(iteration: number): Promise<string>;
 }
@@ -63,6 +66,8 @@ export async function scriptedRun(options: {
     await writeFile(file, content);
   }
   await gitRepo(workspace);
+  const { git } = gitFolder(() => ({ folder: workspace, home }));
+  const first = await git('rev-parse', 'HEAD');
   return {
     workspace,
     env: cleanEnv({
@@ -76,6 +81,14 @@ export async function scriptedRun(options: {
     settings: { 'ralphFresh.claudePath': fakeAgent('scripted'), ...options.settings },
     release: name => writeFile(path.join(notes, name), ''),
     events: () => newestJournal(workspace),
+    startAgain: async () => {
+      await endRuns(workspace);
+      await rm(path.join(workspace, '.omc', 'state'), { recursive: true, force: true });
+      await git('reset', '--quiet', '--hard', first);
+      await git('clean', '--quiet', '-fdx');
+      await rm(notes, { recursive: true });
+      await mkdir(notes);
+    },
     prompt: async iteration => {
       const runs = new RunFiles(workspace);
       const runId = (await newestRunId(runs)) ?? '';

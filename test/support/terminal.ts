@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+
+import { builtCli } from './builtCli.ts';
 import { fakeAgent, until, type Workspace } from './ralph.ts';
 
-const CLI = path.resolve(import.meta.dirname, '../../src/cli.ts');
+const CLI = builtCli();
 
 /** `ralph-fresh` in a terminal of its own, by `script` of util-linux; what is typed there is echoed. */
 export class Terminal {

@@ -13,7 +13,9 @@ import {
   startVsCodeServer,
   testedVsCode,
   type VsCodeServer,
+  type VsCodeServerOptions,
 } from '../../scripts/lib/vscodeServer.ts';
+import type { SharedVsCode } from './sharedVsCode.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const screenshots = path.join(
@@ -25,29 +27,47 @@ const screenshots = path.join(
 /** Publisher and name, as in package.json. */
 const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
 
-const readyLimitMs = 90_000;
-const actionLimitMs = 20_000;
-const paletteTryMs = 5_000;
-const paletteLimitMs = 60_000;
+/** These only end a story that has failed: a busy machine may need minutes for what else takes a second. */
+const readyLimitMs = 300_000;
+const actionLimitMs = 180_000;
+const tryMs = 10_000;
+const closingLimitMs = 60_000;
+const triesLimitMs = 300_000;
 /** Nobody here loses a connection, so the extension host of a closed window may go soon. */
 const graceSeconds = 2;
-const foldersTryMs = 10_000;
+const foldersTryMs = 30_000;
 const scrollLimitMs = 2_000;
 const pixelsPerTurn = 50;
 
-/** The names in the settings, and the end of the class that the workbench has once the theme is loaded. */
+/** The names in the settings and in the list of themes, and the end of the class that the workbench has once the theme is loaded. */
 const themes = {
   ...(testedVsCode === 'newest'
     ? {
-        light: { name: 'Light 2026', file: 'themes-2026-light-json' },
-        dark: { name: 'Dark 2026', file: 'themes-2026-dark-json' },
+        light: { name: 'Light 2026', label: 'Light 2026', file: 'themes-2026-light-json' },
+        dark: { name: 'Dark 2026', label: 'Dark 2026', file: 'themes-2026-dark-json' },
       }
     : {
-        light: { name: 'Default Light Modern', file: 'themes-light_modern-json' },
-        dark: { name: 'Default Dark Modern', file: 'themes-dark_modern-json' },
+        light: {
+          name: 'Default Light Modern',
+          label: 'Light Modern',
+          file: 'themes-light_modern-json',
+        },
+        dark: {
+          name: 'Default Dark Modern',
+          label: 'Dark Modern',
+          file: 'themes-dark_modern-json',
+        },
       }),
-  'hc-dark': { name: 'Default High Contrast', file: 'themes-hc_black-json' },
-  'hc-light': { name: 'Default High Contrast Light', file: 'themes-hc_light-json' },
+  'hc-dark': {
+    name: 'Default High Contrast',
+    label: 'Dark High Contrast',
+    file: 'themes-hc_black-json',
+  },
+  'hc-light': {
+    name: 'Default High Contrast Light',
+    label: 'Light High Contrast',
+    file: 'themes-hc_light-json',
+  },
 } as const;
 export type Theme = keyof typeof themes;
 
@@ -65,6 +85,8 @@ const noise: readonly RegExp[] = [
   /open-vsx|ENOTFOUND|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/,
   /Timed out waiting for authentication provider/,
   /An unknown error occurred\. Please consult the log/,
+  // What the workbench does not wait for on a busy machine.
+  /Aborted on\w+-event after \d+ms/,
   // Of a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
@@ -93,6 +115,66 @@ export interface WorkbenchOptions {
   readonly serverDataDir?: string;
 }
 
+/** What a window is shown by and in. */
+interface Resources {
+  readonly server: VsCodeServer;
+  readonly browser: Browser;
+  /** After the last window. */
+  release(): Promise<void>;
+}
+
+const say = (line: string): void => console.log(line);
+
+function serverOptions(options: WorkbenchOptions): VsCodeServerOptions {
+  return {
+    extensionPath: repoRoot,
+    env: options.env,
+    trusted: options.trusted ?? true,
+    settings: {
+      'workbench.colorTheme': themes[options.theme ?? 'dark'].name,
+      'workbench.welcomePage.walkthroughs.openOnInstall': false,
+      ...options.settings,
+    },
+    reconnectionGraceSeconds: graceSeconds,
+    say,
+    ...(options.otherExtensions && { otherExtensions: options.otherExtensions }),
+    ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
+  };
+}
+
+async function sharedVsCode(shared: SharedVsCode, options: WorkbenchOptions): Promise<Resources> {
+  const server = await shared.server(serverOptions(options));
+  return {
+    server,
+    browser: await shared.browser(say),
+    release: () => server.endExtensionHosts(),
+  };
+}
+
+async function ownVsCode(options: WorkbenchOptions): Promise<Resources> {
+  const executablePath = await ensureChromium(say);
+  const server = await startVsCodeServer(serverOptions(options));
+  try {
+    const { screen } = options;
+    const browser = await chromium.launch({
+      executablePath,
+      args: [...chromiumArgs, ...(screen ? ['--force-renderer-accessibility', '--kiosk'] : [])],
+      ...(screen && { headless: false, env: { ...screen } }),
+    });
+    return {
+      server,
+      browser,
+      release: async () => {
+        await browser.close();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
 export interface Notification {
   readonly message: string;
   readonly buttons: readonly string[];
@@ -100,74 +182,48 @@ export interface Notification {
 
 /** A real VS Code with our extension in a headless browser, and the words a test needs to use it as a person does. */
 export class Workbench implements AsyncDisposable {
+  /** What the windows of a worker have in common; set by `test` of story.ts. */
+  static shared: SharedVsCode | undefined;
+
   readonly server: VsCodeServer;
-  private readonly browser: Browser;
   /** One for all windows: it holds what VS Code remembers of its layout. */
   private readonly context: BrowserContext;
   private readonly address: string;
   private readonly workspace: string;
-  private readonly themeFile: string;
+  private readonly release: () => Promise<void>;
+  private themeFile: string;
   private current: Page | undefined;
   private readonly errors: string[] = [];
 
-  private constructor(
-    server: VsCodeServer,
-    browser: Browser,
-    context: BrowserContext,
-    workspace: string,
-    themeFile: string,
-    payload: ReadonlyArray<readonly [string, string]>,
-  ) {
-    this.server = server;
-    this.browser = browser;
+  private constructor(resources: Resources, context: BrowserContext, options: WorkbenchOptions) {
+    this.server = resources.server;
     this.context = context;
-    this.address = server.url(workspace, payload);
-    this.workspace = workspace;
-    this.themeFile = themeFile;
+    this.address = resources.server.url(options.workspace, options.payload);
+    this.workspace = options.workspace;
+    this.release = resources.release;
+    this.themeFile = themes[options.theme ?? 'dark'].file;
   }
 
   static async open(options: WorkbenchOptions): Promise<Workbench> {
-    const say = (line: string): void => console.log(line);
-    const executablePath = await ensureChromium(say);
-    const theme = themes[options.theme ?? 'dark'];
-    const server = await startVsCodeServer({
-      extensionPath: repoRoot,
-      env: options.env,
-      trusted: options.trusted ?? true,
-      settings: {
-        'workbench.colorTheme': theme.name,
-        'workbench.welcomePage.walkthroughs.openOnInstall': false,
-        ...options.settings,
-      },
-      reconnectionGraceSeconds: graceSeconds,
-      say,
-      ...(options.otherExtensions && { otherExtensions: options.otherExtensions }),
-      ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
-    });
-    let browser: Browser | undefined;
+    const { shared } = Workbench;
+    const isOwn =
+      shared === undefined ||
+      process.platform === 'win32' ||
+      options.trusted === false ||
+      options.otherExtensions !== undefined ||
+      options.serverDataDir !== undefined ||
+      options.screen !== undefined;
+    const resources = await (isOwn ? ownVsCode(options) : sharedVsCode(shared, options));
     try {
-      const { screen } = options;
-      browser = await chromium.launch({
-        executablePath,
-        args: [...chromiumArgs, ...(screen ? ['--force-renderer-accessibility', '--kiosk'] : [])],
-        ...(screen && { headless: false, env: { ...screen } }),
-      });
-      const context = await browser.newContext({
-        viewport: screen ? null : { width: 1280, height: 800 },
+      const context = await resources.browser.newContext({
+        viewport: options.screen ? null : { width: 1280, height: 800 },
       });
       if (options.language !== undefined) {
         await context.addInitScript(language => {
           Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
         }, options.language);
       }
-      const workbench = new Workbench(
-        server,
-        browser,
-        context,
-        options.workspace,
-        theme.file,
-        options.payload ?? [],
-      );
+      const workbench = new Workbench(resources, context, options);
       await workbench.openWindow();
       if (options.trusted === false && testedVsCode === 'oldest') {
         // It asks at the start; newer versions do not.
@@ -175,8 +231,7 @@ export class Workbench implements AsyncDisposable {
       }
       return workbench;
     } catch (error) {
-      await browser?.close();
-      await server.stop();
+      await resources.release();
       throw error;
     }
   }
@@ -192,7 +247,7 @@ export class Workbench implements AsyncDisposable {
   /** Opens the window again after `closeWindow()`; the server went on meanwhile. */
   async openWindow(): Promise<void> {
     this.current ??= await this.newPage();
-    await this.page.goto(this.address);
+    await this.page.goto(this.address, { timeout: readyLimitMs });
     await this.ready();
     if (this.workspace.endsWith('.code-workspace')) {
       await this.withFolders();
@@ -237,8 +292,43 @@ export class Workbench implements AsyncDisposable {
   }
 
   async reload(): Promise<void> {
-    await this.page.reload();
+    await this.page.reload({ timeout: readyLimitMs });
     await this.ready();
+  }
+
+  /** Closes what the last story of the same window has left open, settings above the window included. */
+  async closeEditors(): Promise<void> {
+    const above = this.page.locator('.modal-editor-part');
+    await expect(async () => {
+      if (await above.isVisible()) {
+        await this.page.keyboard.press('Escape');
+      }
+      await expect(above).toBeHidden({ timeout: 1_000 });
+    }).toPass({ timeout: triesLimitMs });
+    await this.runCommand('View: Close All Editors');
+    await expect(this.page.locator('.part.editor .tabs-container .tab')).toHaveCount(0);
+  }
+
+  /** Chooses the theme as a person does: a window without native modules does not see that the settings' file has changed. */
+  async setTheme(theme: Theme): Promise<void> {
+    const { label, file } = themes[theme];
+    if (file === this.themeFile) {
+      return;
+    }
+    this.themeFile = file;
+    const input = this.page.locator('.quick-input-widget input[type="text"]');
+    const entry = this.page.locator('.quick-input-widget .monaco-list-row').filter({
+      has: this.page.locator('.label-name', { hasText: wholeText(label) }),
+      visible: true,
+    });
+    await expect(async () => {
+      await this.runCommand('Preferences: Color Theme');
+      await expect(input).toBeVisible({ timeout: tryMs });
+      await input.fill(label);
+      await entry.click({ timeout: tryMs });
+      await expect(input).toBeHidden({ timeout: tryMs });
+    }, `The list of themes has no "${label}".`).toPass({ timeout: triesLimitMs });
+    await this.themed();
   }
 
   /** Runs a command from the palette by its whole title, "Category: Title". */
@@ -255,15 +345,35 @@ export class Workbench implements AsyncDisposable {
         await this.page.keyboard.press('Escape');
       }
       await this.page.keyboard.press('F1');
-      await expect(input).toBeVisible({ timeout: paletteTryMs });
-      await input.fill('>');
-      await input.fill(`>${title}`);
-      await expect(entry.first()).toBeVisible({ timeout: paletteTryMs });
+      await expect(input).toBeVisible({ timeout: tryMs });
+      await input.fill('>', { timeout: tryMs });
+      // The palette may close at any moment, and a field that is gone would be waited for.
+      await input.fill(`>${title}`, { timeout: tryMs });
+      await expect(entry.first()).toBeVisible({ timeout: tryMs });
       // Not Enter: the first entry may be another one, used more recently. Whatever takes the focus at this moment closes
       // the palette, and then nothing has been clicked.
-      await entry.first().click({ timeout: paletteTryMs });
-    }, `The command palette has no entry "${title}".`).toPass({ timeout: paletteLimitMs });
+      await this.page.evaluate(noteClickInPalette);
+      try {
+        await entry.first().click({ timeout: tryMs });
+      } catch (error) {
+        // On a busy machine a click may be told of too late; a second one would run the command twice. A page that cannot
+        // answer is being loaded anew, by the command.
+        if (!(await this.page.evaluate(wasClickedInPalette).catch(() => true))) {
+          throw error;
+        }
+      }
+    }, `The command palette has no entry "${title}".`).toPass({ timeout: triesLimitMs });
     await expect(entry).toHaveCount(0, { timeout: actionLimitMs });
+  }
+
+  /** Clicks until the effect is in sight: a busy window loses clicks. Only for what may happen twice. */
+  async clickUntil(target: Locator, effect: Locator): Promise<void> {
+    await expect(async () => {
+      if (!(await effect.isVisible())) {
+        await target.click({ timeout: tryMs });
+      }
+      await expect(effect).toBeVisible({ timeout: tryMs });
+    }).toPass({ timeout: triesLimitMs });
   }
 
   /** Shows a view container by its tab in the activity bar, and returns the side bar with its views. */
@@ -402,6 +512,20 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
+   * Clicks a button of a notification, which closes it. One that has hidden itself meanwhile is in the notification centre,
+   * and a busy window loses clicks.
+   */
+  async clickInNotification(item: Locator, button: string): Promise<void> {
+    await expect(async () => {
+      if (!(await item.isVisible())) {
+        await this.runCommand('Notifications: Show Notifications');
+      }
+      await item.getByRole('button', { name: button, exact: true }).click({ timeout: tryMs });
+      await expect(item).toBeHidden({ timeout: closingLimitMs });
+    }, `No notification has a button "${button}".`).toPass({ timeout: triesLimitMs });
+  }
+
+  /**
    * All notifications not yet closed, newest first: those that hid themselves after a while, too. One that a command
    * is about to show may still be missing, so poll this, or wait for `notification()`.
    */
@@ -417,8 +541,13 @@ export class Workbench implements AsyncDisposable {
         ].map(button => button.textContent?.trim() ?? ''),
       })),
     );
-    await this.runCommand('Notifications: Hide Notifications');
-    await center.waitFor({ state: 'hidden', timeout: actionLimitMs });
+    // Not by its command: where the centre has gone by itself meanwhile there is none.
+    await expect(async () => {
+      if (await center.isVisible()) {
+        await center.getByRole('button', { name: /^Hide Notifications/ }).click({ timeout: tryMs });
+      }
+      await expect(center).toBeHidden({ timeout: tryMs });
+    }).toPass({ timeout: triesLimitMs });
     return found;
   }
 
@@ -498,8 +627,8 @@ export class Workbench implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
-    await this.server.stop();
+    await this.context.close();
+    await this.release();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -527,8 +656,12 @@ export class Workbench implements AsyncDisposable {
       undefined,
       { timeout: readyLimitMs },
     );
-    // Until its theme is loaded a workbench is drawn in colours of its own.
-    await page
+    await this.themed();
+  }
+
+  /** Until its theme is loaded a workbench is drawn in colours of its own. */
+  private async themed(): Promise<void> {
+    await this.page
       .locator(`.monaco-workbench[class*="${this.themeFile}"]`)
       .waitFor({ timeout: readyLimitMs });
   }
@@ -536,6 +669,25 @@ export class Workbench implements AsyncDisposable {
 
 function wholeText(text: string): RegExp {
   return new RegExp(`^\\s*${escapeRegExp(text)}\\s*$`);
+}
+
+/** In the page: remembers whether a row of the palette is clicked from now on. */
+function noteClickInPalette(): void {
+  const page = window as { paletteClicked?: boolean };
+  page.paletteClicked = false;
+  window.addEventListener(
+    'click',
+    ({ target }) => {
+      page.paletteClicked ||=
+        target instanceof Element &&
+        target.closest('.quick-input-widget .monaco-list-row') !== null;
+    },
+    { capture: true, once: true },
+  );
+}
+
+function wasClickedInPalette(): boolean {
+  return (window as { paletteClicked?: boolean }).paletteClicked === true;
 }
 
 function escapeRegExp(text: string): string {

@@ -1,11 +1,12 @@
-import { expect, type FrameLocator, test } from '@playwright/test';
+import type { FrameLocator } from '@playwright/test';
 import { frameOf, heard, listen, readingOrder, violations } from '../support/accessibility.ts';
 import { openStories } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { expect, oneWindow, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 const THEMES: readonly Theme[] = ['light', 'dark', 'hc-dark', 'hc-light'];
 
 /** A story that is done, and one whose agent asks and is then done. Each agent waits until it is let go on. */
@@ -39,39 +40,47 @@ const status = (page: FrameLocator, name: string) => page.getByRole('heading', {
 const button = (page: FrameLocator, name: string) =>
   page.getByRole('button', { name, exact: true });
 
-for (const theme of THEMES) {
-  test(`axe-core has nothing against the progress page in the theme ${theme}`, async () => {
-    test.setTimeout(300_000);
-    await using run = await project();
+test.describe('axe-core', () => {
+  let run: ScriptedRun;
+  const audited = oneWindow(async kept => {
+    run = kept.use(await project());
     const { env, settings, workspace } = run;
-    await using workbench = await Workbench.open({ workspace, env, settings, theme });
-    const page = await showPage(workbench);
-    const audit = async () => expect(await violations(await frameOf(page))).toEqual([]);
-
-    await expect(status(page, 'No run yet')).toBeVisible();
-    await audit();
-    await button(page, 'Start Fresh Run').click();
-    await expect(status(page, 'Running')).toBeVisible(RUN_LIMIT);
-    await expect(page.getByText('I look at the list first.')).toBeVisible(RUN_LIMIT);
-    await workbench.runCommand('View: Hide Panel');
-    await audit();
-    await run.release('one');
-    await run.release('two');
-    await expect(status(page, 'Needs you')).toBeVisible(RUN_LIMIT);
-    await page.getByText('Show as table').click();
-    await audit();
-    await page.getByLabel('Your answer').fill('Green.');
-    await audit();
-    await button(page, 'Send Answer').click();
-    await run.release('three');
-    await expect(status(page, 'Complete')).toBeVisible(RUN_LIMIT);
-    await audit();
-    await workbench.screenshot(`accessibility-${theme}`);
+    return Workbench.open({ workspace, env, settings, theme: 'light' });
   });
-}
+
+  for (const theme of THEMES) {
+    test(`axe-core has nothing against the progress page in the theme ${theme}`, async () => {
+      const workbench = audited();
+      await workbench.closeEditors();
+      await run.startAgain();
+      await workbench.setTheme(theme);
+      const page = await showPage(workbench);
+      const audit = async () => expect(await violations(await frameOf(page))).toEqual([]);
+
+      await expect(status(page, 'No run yet')).toBeVisible();
+      await audit();
+      await button(page, 'Start Fresh Run').click();
+      await expect(status(page, 'Running')).toBeVisible(RUN_LIMIT);
+      await expect(page.getByText('I look at the list first.')).toBeVisible(RUN_LIMIT);
+      await workbench.runCommand('View: Hide Panel');
+      await audit();
+      await run.release('one');
+      await run.release('two');
+      await expect(status(page, 'Needs you')).toBeVisible(RUN_LIMIT);
+      await page.getByText('Show as table').click();
+      await audit();
+      await page.getByLabel('Your answer').fill('Green.');
+      await audit();
+      await button(page, 'Send Answer').click();
+      await run.release('three');
+      await expect(status(page, 'Complete')).toBeVisible(RUN_LIMIT);
+      await audit();
+      await workbench.screenshot(`accessibility-${theme}`);
+    });
+  }
+});
 
 test('a screen reader gets the page in a sensible order, and each news once', async () => {
-  test.setTimeout(300_000);
   await using run = await project();
   const { env, workspace } = run;
   await using workbench = await Workbench.open({
@@ -190,7 +199,7 @@ test('a screen reader gets the page in a sensible order, and each news once', as
   });
 
   await test.step('what was read out by itself', async () => {
-    // Whoever is quick does not see these two on the page.
+    // Whoever is quick does not see these on the page.
     const brief = ['Preparing the first iteration…', 'the checks run'];
     await expect
       .poll(async () => (await heard(page)).filter(line => !brief.includes(line)))

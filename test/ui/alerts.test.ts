@@ -1,10 +1,10 @@
-import { expect, test } from '@playwright/test';
 import { openStories, type Step, until } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 function open(run: ScriptedRun, theme: Theme = 'dark'): Promise<Workbench> {
   const { env, settings, workspace } = run;
@@ -17,7 +17,6 @@ const asks = (question: string): Step => ({
 const nothing: Step = { result: ['I could not do it.'] };
 
 test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
-  test.setTimeout(300_000);
   const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
   await using run = await scriptedRun({
     stories: openStories(1),
@@ -34,9 +33,8 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await expect(alert.locator('a', { hasText: 'green' })).toHaveCount(0);
   await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-1-question');
-  await alert.getByRole('button', { name: 'Answer and Go On…' }).click();
   const input = page.locator('.quick-input-widget input[type="text"]');
-  await expect(input).toBeVisible();
+  await workbench.clickUntil(alert.getByRole('button', { name: 'Answer and Go On…' }), input);
   await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
   await expect(page.locator('.quick-input-message a')).toHaveCount(0);
   await input.fill('Blue, and dark');
@@ -63,14 +61,13 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await expect(done.getByRole('button', { name: 'Review Changes' })).toBeVisible();
   await expect(done.getByRole('button', { name: 'Show Stories' })).toBeVisible();
   await workbench.screenshot('alerts-4-done');
-  await done.getByRole('button', { name: 'Review Changes' }).click();
+  await workbench.clickInNotification(done, 'Review Changes');
   await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('US-001.txt');
   // VS Code writes what an alert says to the console, too.
   expect(workbench.consoleErrors().filter(text => !text.includes(' asks: Blue or '))).toEqual([]);
 });
 
 test('a stuck story warns, and is skipped from the alert', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
     files: { '.omc/config.json': '{ "stuckThreshold": 1, "budgetUsd": 50 }\n' },
@@ -80,7 +77,7 @@ test('a stuck story warns, and is skipped from the alert', async () => {
   await workbench.view('Ralph');
   await workbench.runCommand('Ralph: Start Fresh Run');
 
-  const alert = workbench.notification(/US-001 has brought no progress for 1 iteration\./);
+  const alert = workbench.notification(/US-001 has made no progress for 1 iteration\./);
   await expect(alert).toBeVisible(RUN_LIMIT);
   const item = workbench.statusBarItem('Ralph US-001 0/2 · $0.25/$50.00');
   await expect(item).toHaveClass(/warning-kind/);
@@ -88,7 +85,7 @@ test('a stuck story warns, and is skipped from the alert', async () => {
     await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
   }
   await workbench.screenshot('alerts-5-stuck');
-  await alert.getByRole('button', { name: 'Skip', exact: true }).click();
+  await workbench.clickInNotification(alert, 'Skip');
   await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
   await expect(workbench.statusBarItem('Ralph US-002 0/2')).not.toHaveClass(/warning-kind/);
   const skipped = (await run.events()).find(({ type }) => type === 'story.skipped');
@@ -116,7 +113,6 @@ test('a stuck story warns, and is skipped from the alert', async () => {
 });
 
 test('one story alone is run from the list, and when all are done nothing is started', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
   await using workbench = await open(run);
   await workbench.view('Ralph');
@@ -145,7 +141,6 @@ test('one story alone is run from the list, and when all are done nothing is sta
 });
 
 test('a run that has ended stuck offers to split the story or to hint', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2),
     files: { '.omc/config.json': '{ "stuckThreshold": 1, "onStuck": "stop" }\n' },
@@ -159,7 +154,7 @@ test('a run that has ended stuck offers to split the story or to hint', async ()
   for (const name of ['Split…', 'Show Stories', 'Start Again']) {
     await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
   }
-  await alert.getByRole('button', { name: 'Hint…', exact: true }).click();
+  await workbench.clickInNotification(alert, 'Hint…');
   await expect(workbench.page.locator('.quick-input-widget')).toContainText(
     'Hint for the agents of US-001',
   );
@@ -167,7 +162,6 @@ test('a run that has ended stuck offers to split the story or to hint', async ()
 });
 
 test('a story is split with the planner, and the draft is seen before it is written', async () => {
-  test.setTimeout(300_000);
   const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
     ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
   }));
@@ -196,7 +190,6 @@ test('a story is split with the planner, and the draft is seen before it is writ
 });
 
 test('when the last of two windows is closed, the run stops after its iteration; a reload is none', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(3),
     calls: [

@@ -1,16 +1,15 @@
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import { openStories } from '../support/ralph.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const fakeChat = path.join(repoRoot, 'test', 'support', 'fakeExtensions', 'chat');
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 test('chat tells how a run stands, lists the stories, and starts a run only after a yes', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2).map((story, at) =>
       at === 0 ? { ...story, title: '<img src=x> $(alert) [x](command:quit)' } : story,

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type Locator, test } from '@playwright/test';
+import type { Locator } from '@playwright/test';
 import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
 import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 import { newestJournal } from '../support/journals.ts';
+import { expect, test } from '../support/story.ts';
 import { TYPED_INTO, Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -156,7 +157,7 @@ async function askToRevert(workbench: Workbench): Promise<void> {
     await workbench.page.getByRole('menuitem', { name: 'Revert Story…' }).hover();
     await workbench.page.keyboard.press('Enter');
     await expect(workbench.dialog).toBeVisible({ timeout: 5_000 });
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 180_000 });
 }
 
 /** Chooses the first entry that has these words. */
@@ -255,10 +256,10 @@ test('a story is reverted by one commit, after one question', { tag: '@oldest' }
   );
   const [ticked] = (await newestJournal(workspace)).filter(({ type }) => type === 'story.ticked');
   expect(ticked).toMatchObject({ storyId: 'US-001', done: false });
-  await workbench
-    .notification('is reverted by commit')
-    .getByRole('button', { name: 'Open Changes' })
-    .click();
+  await workbench.clickInNotification(
+    workbench.notification('is reverted by commit'),
+    'Open Changes',
+  );
   await expect(tab(workbench)).toContainText('Revert US-001');
   await workbench.screenshot('revert-story-done');
   expect(workbench.consoleErrors()).toEqual([]);
@@ -277,7 +278,7 @@ async function addNote({ page }: Workbench, words: string, text: string): Promis
     await page.mouse.move(640, 2);
     await line.hover();
     await expect(plus).toBeVisible({ timeout: 1_000 });
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 180_000 });
   await plus.click();
   await note.locator('.monaco-editor').last().click();
   await page.keyboard.type(text);
@@ -293,12 +294,14 @@ test('a note among the changes of a run goes to the story whose work the line is
   const line = workbench.page.locator('.multiDiffEntry .modified .view-line', {
     hasText: 'second = 2',
   });
-  // Only the files in sight are drawn.
+  // Only the files in sight are drawn, and not at once: down to the end, and up again where it was passed too soon.
+  let turns = 0;
   await expect(async () => {
     await workbench.page.mouse.move(900, 300);
-    await workbench.page.mouse.wheel(0, 250);
-    await expect(line).toBeVisible({ timeout: 1_000 });
-  }).toPass({ timeout: 60_000 });
+    await workbench.page.mouse.wheel(0, turns % 80 < 40 ? 250 : -250);
+    turns += 1;
+    await expect(line).toBeVisible({ timeout: 200 });
+  }).toPass({ timeout: 180_000, intervals: [0] });
   await addNote(workbench, 'second = 2', 'Two.');
   await expect(workbench.notification('US-001 is done, so no agent works on it.')).toBeVisible();
   const [hint] = await pendingHints(files);
@@ -344,7 +347,7 @@ test('review notes reach the next agent on that story', async () => {
   expect(hint?.text).toContain('    export const second = 2;');
 
   const reopen = workbench.notification('US-001 is done, so no agent works on it.');
-  await reopen.getByRole('button', { name: 'Set to Not Done' }).click();
+  await workbench.clickInNotification(reopen, 'Set to Not Done');
   await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
 
   // It is there again in the next window, and can still be changed.
@@ -392,7 +395,7 @@ async function typeCommand({ page }: Workbench, title: string): Promise<void> {
     await page.keyboard.press('F1');
     await page.keyboard.type(title);
     await expect(found).toContainText(title, { timeout: 5_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
   await page.keyboard.press('Enter');
   await expect(found.filter({ hasText: title })).toHaveCount(0);
 }
@@ -406,7 +409,7 @@ async function focusFirstRow(workbench: Workbench, view: string, words: string):
     await typeCommand(workbench, `Ralph: Focus on ${view} View`);
     await workbench.page.keyboard.press('Home');
     await expect(focusedRow(workbench, words)).toHaveCount(1, { timeout: 3_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
 }
 
 /** Presses a key until something has the focus. */
@@ -414,7 +417,7 @@ async function pressUntil({ page }: Workbench, key: string, target: Locator): Pr
   await expect(async () => {
     await page.keyboard.press(key);
     await expect(target).toHaveCount(1, { timeout: 300 });
-  }).toPass({ timeout: 30_000, intervals: [0] });
+  }).toPass({ timeout: 180_000, intervals: [0] });
 }
 
 test('an iteration and a story are reverted by the keyboard alone', async () => {
@@ -436,7 +439,7 @@ test('an iteration and a story are reverted by the keyboard alone', async () => 
       await expect(item).toHaveCount(1, { timeout: 1_000 });
       await keyboard.press('Enter');
       await expect(dialog).toBeVisible({ timeout: 5_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
   };
   const before = await git('rev-parse', 'HEAD');
 
@@ -484,7 +487,7 @@ test('a review note is written, changed and deleted by the keyboard alone', asyn
     await expect(async () => {
       await typeCommand(workbench, 'Ralph: Tell the Next Agent About This Line…');
       await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     await keyboard.type('Say it shorter.');
     // What was typed reaches the button some time later.
     await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { commitSubject, ScriptedModel, storyScript } from '../support/scriptedModel.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** For a whole run; it only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 120_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 /** A project and an agent that a test can hold at a story and let go. */
 interface Stage extends AsyncDisposable {
@@ -34,7 +34,6 @@ for (const [name, makeStage, tag] of [
   ['the real Claude Code and a scripted model', claudeStage, []],
 ] as const) {
   test(`a person runs ${name} from the Stories view`, { tag: [...tag] }, async () => {
-    test.setTimeout(400_000);
     await using stage = await makeStage();
     await using workbench = await Workbench.open({
       workspace: stage.workspace,

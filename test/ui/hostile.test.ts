@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type Locator, test } from '@playwright/test';
+import type { Locator } from '@playwright/test';
 import type { Step } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { TYPED_INTO, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 /** Markup, an icon, a link and terminal escapes: a colour, and another title for the window. */
 const TITLE =
@@ -91,7 +92,6 @@ async function expectHover(workbench: Workbench, at: Locator, text: RegExp): Pro
 }
 
 test('foreign text is text on every surface of a run', async () => {
-  test.setTimeout(600_000);
   const asks: Step = { result: [`${TITLE}\n<promise>NEEDS_HUMAN: ${TITLE}</promise>`] };
   await using run = await scriptedRun({
     stories,
@@ -178,7 +178,7 @@ test('foreign text is text on every surface of a run', async () => {
     await expectText(workbench, alert, ID_START);
     await expectText(workbench, alert);
     await workbench.screenshot('hostile-alert');
-    await alert.getByRole('button', { name: 'Answer and Go On…' }).click();
+    await workbench.clickInNotification(alert, 'Answer and Go On…');
     await expectText(workbench, input);
     const item = workbench.statusBarItem('Ralph needs you').last();
     await expectHover(workbench, item, TITLE_TEXT);
@@ -267,7 +267,6 @@ test('foreign text is text on every surface of a run', async () => {
 });
 
 test('foreign text is text in a story file, its problems and the notes on a diff', async () => {
-  test.setTimeout(600_000);
   const nowhere = TITLE.replace('red', 'nowhere');
   await using run = await scriptedRun({
     stories: [
@@ -312,7 +311,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await expect(async () => {
       await page.keyboard.press('Control+.');
       await expect(menu).toContainText('Do not wait for', { timeout: 5_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     await expectText(workbench, menu, /Do not wait for <img\ssrc=x/);
     await workbench.screenshot('hostile-quickFix');
     await page.keyboard.press('Escape');
@@ -344,7 +343,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await expect(async () => {
       await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
       await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     await page.keyboard.type(TITLE_PLAIN);
     // What was typed reaches the button some time later.
     await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(

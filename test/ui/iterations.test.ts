@@ -1,5 +1,5 @@
-import { expect, test } from '@playwright/test';
 import { fakeAgent, openStories, Workspace } from '../support/ralph.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** Removes what was made, the last first. */

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import type { Language } from '../../scripts/lib/l10nStrings.ts';
 import { JournalWriter } from '../../src/orchestrator/run/journal.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
@@ -11,9 +10,10 @@ import { everyEvent } from '../support/everyEvent.ts';
 import type { PrdStory } from '../support/ralph.ts';
 import { sampleProject } from '../support/sampleProject.ts';
 import { scriptedRun } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
-const SLOW = { timeout: 60_000 };
+const SLOW = { timeout: 180_000 };
 
 let temp: TempDir;
 let home: string;
@@ -105,7 +105,6 @@ async function writeEveryEvent(folder: string): Promise<void> {
 
 for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
   test(`no text of the extension is English in a window in the language ${language}`, async () => {
-    test.setTimeout(600_000);
     const texts = await EnglishTexts.of(language);
     const t = (english: string) => texts.in(english);
     await using run = await scriptedRun({
@@ -221,7 +220,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       const asked = workbench.notification('№ 7?');
       await expect(asked).toBeVisible(SLOW);
       await nothingIsEnglish('alert');
-      await asked.getByRole('button', { name: t('Answer…') }).click();
+      await workbench.clickInNotification(asked, t('Answer…'));
       await expect(picks).toBeVisible();
       await nothingIsEnglish('answer');
       await page.keyboard.press('Escape');

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from '@playwright/test';
 
@@ -8,15 +9,20 @@ const suite = process.env['RALPH_FRESH_TEST_REPORT'] || 'ui';
 export default defineConfig({
   testDir: import.meta.dirname,
   testMatch: '**/*.test.ts',
-  // Each test starts a server and a browser of its own; two at once only make both slow.
-  workers: 1,
-  // A key or click that the workbench loses on a busy machine is no fault of ours; the report names such tests.
-  retries: 1,
-  // No test waits for these when all is well.
-  timeout: 300_000,
-  expect: { timeout: 60_000 },
+  // Stories wait more than they compute.
+  workers: Math.min(4, availableParallelism()),
+  // A story that needs a second try waits for something else than an event.
+  retries: 0,
+  // Each wait in a story has a limit of its own; to go through all of them may take as long as the machine needs.
+  timeout: 60 * 60_000,
+  // Nothing waits for these when all is well.
+  expect: { timeout: 180_000 },
   forbidOnly: process.env['CI'] !== undefined,
   // Emptied at every start, so not the folder that holds the screenshots.
   outputDir: path.join(results, suite),
-  reporter: [['list'], ['json', { outputFile: path.join(results, `${suite}.json`) }]],
+  reporter: [
+    ['list'],
+    [path.resolve(import.meta.dirname, '../../scripts/lib/progressReporter.ts')],
+    ['json', { outputFile: path.join(results, `${suite}.json`) }],
+  ],
 });

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { fakeAgent } from '../support/ralph.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
-const SLOW = { timeout: 60_000 };
+const SLOW = { timeout: 180_000 };
 
 let temp: TempDir;
 let workspace: string;
@@ -72,7 +72,7 @@ test('problems under the text, mended by the keyboard', async () => {
     await expect(async () => {
       await page.keyboard.press('Control+.');
       await expect(menu).toContainText('Give it the id US-004', { timeout: 5_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     await workbench.screenshot('prdEditor-quickFix');
     await page.keyboard.press('Enter');
     await expect(page.locator('.squiggly-warning')).toHaveCount(2);
@@ -183,7 +183,6 @@ test('a Markdown plan has the same actions and problems', async () => {
 });
 
 test('a plan is shown as a diff and written only then', async () => {
-  test.setTimeout(300_000);
   await writeStories(story('US-001'));
   const original = await prdText();
   const plan = {
@@ -239,10 +238,10 @@ test('a plan is shown as a diff and written only then', async () => {
 
   await test.step('written, and what was there is in the archive', async () => {
     await planIt('Build it');
-    await workbench
-      .notification(/Write these 2 stories/)
-      .getByRole('button', { name: 'Write Stories' })
-      .click();
+    await workbench.clickInNotification(
+      workbench.notification(/Write these 2 stories/),
+      'Write Stories',
+    );
     await expect(tab).toHaveCount(0);
     await expect.poll(async () => JSON.parse(await prdText()).originalTask).toBe('Build it');
     const [kept = ''] = await readdir(path.join(workspace, '.omc/archive'));

@@ -1,18 +1,19 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type FrameLocator, test } from '@playwright/test';
+import type { FrameLocator } from '@playwright/test';
 import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { JournalWriter } from '../../src/orchestrator/run/journal.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { frameOf, violations } from '../support/accessibility.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';
+import { expect, oneWindow, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const fakeAgent = path.join(repoRoot, 'test', 'support', 'fakeAgents', 'scripted.mjs');
 /** For a whole iteration; it only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 const HOSTILE =
   '<img src=x onerror="document.title=1"> $(alert) [a](command:workbench.action.quit)';
@@ -26,19 +27,8 @@ test.beforeEach(async () => {
   temp = await tempDir('ralph-fresh-progress-');
   workspace = path.join(temp.path, 'todo-api');
   notes = path.join(temp.path, 'notes');
-  await mkdir(path.join(workspace, '.omc'), { recursive: true });
   await Promise.all([mkdir(notes), mkdir(path.join(temp.path, 'home'))]);
-  const userStories = TITLES.map((title, index) => ({
-    id: `US-00${index + 1}`,
-    title,
-    priority: index + 1,
-    passes: false,
-  }));
-  await writeFile(
-    path.join(workspace, '.omc', 'prd.json'),
-    `${JSON.stringify({ project: 'todos', userStories }, null, 2)}\n`,
-  );
-  await gitRepo(workspace);
+  await writeProject(workspace);
 });
 
 test.afterEach(async () => {
@@ -46,6 +36,21 @@ test.afterEach(async () => {
   await endRuns(workspace);
   await temp.remove();
 });
+
+async function writeProject(folder: string): Promise<void> {
+  await mkdir(path.join(folder, '.omc'), { recursive: true });
+  const userStories = TITLES.map((title, index) => ({
+    id: `US-00${index + 1}`,
+    title,
+    priority: index + 1,
+    passes: false,
+  }));
+  await writeFile(
+    path.join(folder, '.omc', 'prd.json'),
+    `${JSON.stringify({ project: 'todos', userStories }, null, 2)}\n`,
+  );
+  await gitRepo(folder);
+}
 
 function open(script: readonly unknown[], options: Partial<WorkbenchOptions> = {}) {
   return Workbench.open({
@@ -79,7 +84,6 @@ async function showPage(workbench: Workbench): Promise<FrameLocator> {
 test('a run is watched and steered on the page, and it is there again after a reload', {
   tag: '@oldest',
 }, async () => {
-  test.setTimeout(300_000);
   await using workbench = await open([
     [{ text: `I read ${HOSTILE}.` }, { wait: 'one' }, 'work'],
     [
@@ -211,7 +215,6 @@ test('a run is watched and steered on the page, and it is there again after a re
 });
 
 test('an answer after the end lets the run go on, and reaches it', async () => {
-  test.setTimeout(300_000);
   await using workbench = await open(
     [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>', {}] }], [{ wait: 'never' }]],
     { settings: { 'ralphFresh.claudePath': fakeAgent, 'ralphFresh.onQuestion': 'end' } },
@@ -231,67 +234,84 @@ test('an answer after the end lets the run go on, and reaches it', async () => {
   expect(errorsOf(workbench)).toEqual([]);
 });
 
-for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
-  test(`a long run in the theme ${theme}, wide and narrow, by keyboard`, async () => {
-    test.setTimeout(300_000);
-    await writeLongRun();
-    await using workbench = await open([], { theme });
-    await workbench.page.setViewportSize({ width: 1900, height: 1150 });
-    const page = await showPage(workbench);
-    await expect(page.getByRole('heading', { name: 'Budget used up', level: 1 })).toBeVisible();
-    await expect(page.getByText('≈ $6.30 of $6.00 spent')).toBeVisible();
-    await expect(page.getByRole('img', { name: /^40 stories left at the start/ })).toBeVisible();
-    await expect(page.getByRole('img', { name: /of the budget of \$6\.00/ })).toBeVisible();
-    await workbench.screenshot(`progress-${theme}-wide`);
-    expect(await violations(await frameOf(page))).toEqual([]);
-
-    // Every button says what it does, and no two in different rows say the same.
-    const names = await page
-      .getByRole('button')
-      .evaluateAll(all =>
-        all.map(one => one.getAttribute('aria-label') ?? one.textContent?.trim()),
-      );
-    expect(names.filter(name => name === '' || name === undefined)).toEqual([]);
-    expect(new Set(names).size).toBe(names.length);
-    await expect(page.locator('[style]:not(html, body)')).toHaveCount(0);
-
-    await workbench.page.setViewportSize({ width: 900, height: 1150 });
-    await workbench.screenshot(`progress-${theme}-narrow`);
-    // Nothing is wider than the page.
-    expect(
-      await page.locator('html').evaluate(html => html.scrollWidth - html.clientWidth),
-    ).toBeLessThanOrEqual(0);
-
-    // From the head down: start, the setting of the budget, review, the table of the charts, the sections of the prompt, the iterations.
-    await button(page, 'Start Fresh Run').focus();
-    await workbench.page.keyboard.press('Tab');
-    await expect(button(page, 'Open Settings')).toBeFocused();
-    await workbench.page.keyboard.press('Tab');
-    await expect(button(page, 'Review Changes')).toBeFocused();
-    await workbench.page.keyboard.press('Tab');
-    await expect(page.getByText('Show as table')).toBeFocused();
-    await workbench.page.keyboard.press('Enter');
-    await expect(page.getByRole('columnheader', { name: 'Stories left' })).toBeVisible();
-    await workbench.page.keyboard.press('Tab');
-    await expect(button(page, /^Heading: /)).toBeFocused();
-    await workbench.screenshot(`progress-${theme}-keyboard`);
-
-    await button(page, 'Show older').press('Enter');
-    await expect(page.getByText('Iterations 1 to 26 of 126')).toBeVisible();
-    await expect(page.getByRole('heading', { name: /^Iteration 1: / })).toBeVisible();
-    await button(page, 'Show newer').press('Enter');
-    await expect(page.getByRole('heading', { name: /^Iteration 126: / })).toBeVisible();
-
-    await button(page, 'Open Settings').press('Enter');
-    const setting = workbench.page.locator('.settings-editor .setting-item-label');
-    await expect(setting.filter({ hasText: /Budget Usd/ }).first()).toBeVisible();
-    expect(workbench.consoleErrors()).toEqual([]);
+test.describe('a long run', () => {
+  const longRun = oneWindow(async project => {
+    const own = project.use(await tempDir('ralph-fresh-long-'));
+    const folder = path.join(own.path, 'todo-api');
+    await mkdir(path.join(own.path, 'home'));
+    await writeProject(folder);
+    await writeLongRun(folder);
+    return Workbench.open({
+      workspace: folder,
+      env: cleanEnv({ home: path.join(own.path, 'home') }),
+      settings: { 'ralphFresh.claudePath': fakeAgent },
+      theme: 'light',
+    });
   });
-}
+
+  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+    test(`a long run in the theme ${theme}, wide and narrow, by keyboard`, async () => {
+      const workbench = longRun();
+      // Then the page is one that nobody has touched yet.
+      await workbench.closeEditors();
+      await workbench.setTheme(theme);
+      await workbench.page.setViewportSize({ width: 1900, height: 1150 });
+      const page = await showPage(workbench);
+      await expect(page.getByRole('heading', { name: 'Budget used up', level: 1 })).toBeVisible();
+      await expect(page.getByText('≈ $6.30 of $6.00 spent')).toBeVisible();
+      await expect(page.getByRole('img', { name: /^40 stories left at the start/ })).toBeVisible();
+      await expect(page.getByRole('img', { name: /of the budget of \$6\.00/ })).toBeVisible();
+      await workbench.screenshot(`progress-${theme}-wide`);
+      expect(await violations(await frameOf(page))).toEqual([]);
+
+      // Every button says what it does, and no two in different rows say the same.
+      const names = await page
+        .getByRole('button')
+        .evaluateAll(all =>
+          all.map(one => one.getAttribute('aria-label') ?? one.textContent?.trim()),
+        );
+      expect(names.filter(name => name === '' || name === undefined)).toEqual([]);
+      expect(new Set(names).size).toBe(names.length);
+      await expect(page.locator('[style]:not(html, body)')).toHaveCount(0);
+
+      await workbench.page.setViewportSize({ width: 900, height: 1150 });
+      await workbench.screenshot(`progress-${theme}-narrow`);
+      // Nothing is wider than the page.
+      expect(
+        await page.locator('html').evaluate(html => html.scrollWidth - html.clientWidth),
+      ).toBeLessThanOrEqual(0);
+
+      // From the head down: start, the setting of the budget, review, the table of the charts, the sections of the prompt, the iterations.
+      await button(page, 'Start Fresh Run').focus();
+      await workbench.page.keyboard.press('Tab');
+      await expect(button(page, 'Open Settings')).toBeFocused();
+      await workbench.page.keyboard.press('Tab');
+      await expect(button(page, 'Review Changes')).toBeFocused();
+      await workbench.page.keyboard.press('Tab');
+      await expect(page.getByText('Show as table')).toBeFocused();
+      await workbench.page.keyboard.press('Enter');
+      await expect(page.getByRole('columnheader', { name: 'Stories left' })).toBeVisible();
+      await workbench.page.keyboard.press('Tab');
+      await expect(button(page, /^Heading: /)).toBeFocused();
+      await workbench.screenshot(`progress-${theme}-keyboard`);
+
+      await button(page, 'Show older').press('Enter');
+      await expect(page.getByText('Iterations 1 to 26 of 126')).toBeVisible();
+      await expect(page.getByRole('heading', { name: /^Iteration 1: / })).toBeVisible();
+      await button(page, 'Show newer').press('Enter');
+      await expect(page.getByRole('heading', { name: /^Iteration 126: / })).toBeVisible();
+
+      await button(page, 'Open Settings').press('Enter');
+      const setting = workbench.page.locator('.settings-editor .setting-item-label');
+      await expect(setting.filter({ hasText: /Budget Usd/ }).first()).toBeVisible();
+      expect(workbench.consoleErrors()).toEqual([]);
+    });
+  }
+});
 
 /** A run of 126 iterations that used up its budget, with everything a timeline can tell. */
-async function writeLongRun(): Promise<void> {
-  const files = new RunFiles(workspace);
+async function writeLongRun(folder: string): Promise<void> {
+  const files = new RunFiles(folder);
   const runId = '2026-03-01T12-00-00-000-aaaaaa';
   await mkdir(files.runDir(runId), { recursive: true });
   const writer = await JournalWriter.open(files.journalFile(runId));

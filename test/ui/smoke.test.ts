@@ -1,5 +1,5 @@
-import { expect, test } from '@playwright/test';
 import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 test('the workbench opens and shows Ralph in the activity bar', async () => {

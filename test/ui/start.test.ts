@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { chromium, expect, test } from '@playwright/test';
+import { chromium } from '@playwright/test';
 import { cacheRoot } from '../../scripts/lib/cache.ts';
 import { chromiumArgs, ensureChromium } from '../../scripts/lib/chromium.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
+import { expect, test } from '../support/story.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
 test('npm start serves an untouched copy in a browser, and Ctrl-C ends all of it', async () => {
-  test.setTimeout(400_000);
   await using temp = await tempDir('npm-start-');
   const scratch = path.join(temp.path, 's');
   await mkdir(scratch);
@@ -27,7 +27,7 @@ test('npm start serves an untouched copy in a browser, and Ctrl-C ends all of it
   });
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
   try {
-    await expect.poll(() => said, { timeout: 200_000 }).toMatch(/http:\/\/localhost:\d+\S*\n/);
+    await expect.poll(() => said, { timeout: 180_000 }).toMatch(/http:\/\/localhost:\d+\S*\n/);
     expect(said).toMatch(/COMPLETE after 5 iterations/);
     const [url = ''] = /http:\/\/localhost:\d+\S*/.exec(said) ?? [];
 
@@ -35,16 +35,16 @@ test('npm start serves an untouched copy in a browser, and Ctrl-C ends all of it
     const browser = await chromium.launch({ executablePath, args: [...chromiumArgs] });
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      await page.goto(url);
+      await page.goto(url, { timeout: 180_000 });
       await page
         .locator('.part.activitybar')
         .getByRole('tab', { name: /^Ralph/ })
-        .click({ timeout: 90_000 });
+        .click({ timeout: 180_000 });
       // Where a container has several views, the buttons of one show while the mouse is over it.
-      await page.getByRole('treeitem', { name: /^US-001/ }).hover({ timeout: 60_000 });
-      await page.getByRole('button', { name: 'Start Fresh Run' }).click({ timeout: 60_000 });
+      await page.getByRole('treeitem', { name: /^US-001/ }).hover({ timeout: 180_000 });
+      await page.getByRole('button', { name: 'Start Fresh Run' }).click({ timeout: 180_000 });
       const first = page.getByRole('treeitem', { name: /^US-001/ }).getByRole('checkbox');
-      await expect(first).toHaveAttribute('aria-checked', 'true', { timeout: 120_000 });
+      await expect(first).toHaveAttribute('aria-checked', 'true', { timeout: 180_000 });
       await page.screenshot({ path: path.join(root, 'test-results/screenshots/npm-start.png') });
     } finally {
       await browser.close();

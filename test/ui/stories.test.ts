@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 let temp: TempDir;

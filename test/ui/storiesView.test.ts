@@ -1,8 +1,9 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type Locator, test } from '@playwright/test';
+import type { Locator } from '@playwright/test';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
+import { expect, oneWindow, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
@@ -28,8 +29,8 @@ test.afterEach(async () => {
   await temp.remove();
 });
 
-async function folder(name: string): Promise<string> {
-  const dir = path.join(temp.path, name);
+async function folder(name: string, { path: parent } = temp): Promise<string> {
+  const dir = path.join(parent, name);
   await mkdir(dir);
   await writeFile(path.join(dir, 'README.md'), `# ${name}\n`);
   await gitRepo(dir);
@@ -39,11 +40,25 @@ async function folder(name: string): Promise<string> {
 function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
   return Workbench.open({
     workspace,
-    env: cleanEnv({ home: path.join(temp.path, 'home') }),
+    env: options.env ?? cleanEnv({ home: path.join(temp.path, 'home') }),
     // Claude Code is not looked for, so that nothing comes in above the list later.
     settings: { 'ralphFresh.agent': 'demo' },
     ...options,
   });
+}
+
+/** A window for several stories, on a folder of its own with these entries, in which a run got stuck at the last. */
+async function openOwn(
+  project: AsyncDisposableStack,
+  entries: readonly Entry[],
+): Promise<Workbench> {
+  const own = project.use(await tempDir('ralph-fresh-view-'));
+  const home = path.join(own.path, 'home');
+  await mkdir(home);
+  const dir = await folder('shop', own);
+  await write('prd.json', entries, dir);
+  await stuckRun(dir, 'US-005', 'prd.json');
+  return open({ workspace: dir, env: cleanEnv({ home }) });
 }
 
 /** Shows the view, with no hover of its tab over the lines. */
@@ -161,35 +176,40 @@ const SHOP: readonly Entry[] = [
   { id: 'US-005', epic: HOSTILE, title: 'Search by colour', priority: 5 },
 ];
 
-for (const theme of ['light', 'dark', 'hc-dark'] as const) {
-  test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
-    await write('prd.json', SHOP);
-    await stuckRun(workspace, 'US-005', 'prd.json');
-    await using workbench = await open({ theme });
-    await showStories(workbench);
-    await expect(workbench.treeItem(/^Group Checkout, 1 of 3 done/)).toBeVisible();
-    await expect(workbench.treeItem(`Group ${HOSTILE}, 0 of 2 done`)).toBeVisible();
-    await expect(workbench.treeItem(/^US-001 Pay by card, done, priority 1/)).toBeVisible();
-    await expect(workbench.treeItem(/^US-004.*waits for US-002, priority 4/)).toBeVisible();
-    await expect(workbench.treeItem(/^US-005.*stuck, no progress for 2 iterations/)).toBeVisible();
-    await expect(workbench.activityTab('Ralph')).toHaveAccessibleName(/1 story needs you/);
+test.describe('the stories of a shop', () => {
+  const epics = oneWindow(project => openOwn(project, SHOP));
 
-    for (const id of ['US-002', 'US-003']) {
-      await workbench.treeItem(new RegExp(`^${id}`)).click();
-      await workbench.page.keyboard.press('ArrowRight');
-    }
-    await expect(workbench.treeItem(/^Criterion The invoice has a number$/)).toBeVisible();
-    await expect(workbench.treeItem(/^Criterion The sum is right, done$/)).toBeVisible();
-    await expect(workbench.treeItem(`Criterion ${HOSTILE}`)).toBeVisible();
-    await expect(workbench.treeItem(HOSTILE).locator('a[href], img[src=x]')).toHaveCount(0);
-    await workbench.treeItem(/^US-004/).hover();
-    const hover = workbench.page.locator('.monaco-hover:visible');
-    await expect(hover).toContainText('depends on US-002');
-    await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
-    await workbench.screenshot(`storiesView-epics-${theme}`);
-    expect(workbench.consoleErrors()).toEqual([]);
-  });
-}
+  for (const theme of ['light', 'dark', 'hc-dark'] as const) {
+    test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
+      const workbench = epics();
+      await workbench.setTheme(theme);
+      await showStories(workbench);
+      await expect(workbench.treeItem(/^Group Checkout, 1 of 3 done/)).toBeVisible();
+      await expect(workbench.treeItem(`Group ${HOSTILE}, 0 of 2 done`)).toBeVisible();
+      await expect(workbench.treeItem(/^US-001 Pay by card, done, priority 1/)).toBeVisible();
+      await expect(workbench.treeItem(/^US-004.*waits for US-002, priority 4/)).toBeVisible();
+      await expect(
+        workbench.treeItem(/^US-005.*stuck, no progress for 2 iterations/),
+      ).toBeVisible();
+      await expect(workbench.activityTab('Ralph')).toHaveAccessibleName(/1 story needs you/);
+
+      for (const id of ['US-002', 'US-003']) {
+        await workbench.treeItem(new RegExp(`^${id}`)).click();
+        await workbench.page.keyboard.press('ArrowRight');
+      }
+      await expect(workbench.treeItem(/^Criterion The invoice has a number$/)).toBeVisible();
+      await expect(workbench.treeItem(/^Criterion The sum is right, done$/)).toBeVisible();
+      await expect(workbench.treeItem(`Criterion ${HOSTILE}`)).toBeVisible();
+      await expect(workbench.treeItem(HOSTILE).locator('a[href], img[src=x]')).toHaveCount(0);
+      await workbench.treeItem(/^US-004/).hover();
+      const hover = workbench.page.locator('.monaco-hover:visible');
+      await expect(hover).toContainText('depends on US-002');
+      await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
+      await workbench.screenshot(`storiesView-epics-${theme}`);
+      expect(workbench.consoleErrors()).toEqual([]);
+    });
+  }
+});
 
 test('a story gets another turn by the mouse and by the keyboard', async () => {
   const file = path.join(workspace, 'prd.json');
@@ -282,48 +302,53 @@ test('a filter is still there after a reload, and where it leaves nothing, one b
   await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
 });
 
-for (const width of [200, 250, 300]) {
-  test(`in a side bar of ${width} pixels the icon tells the state, and the hover the rest`, async () => {
-    const title = 'Customers pay by invoice or by card and get a receipt for it';
-    await write('prd.json', [
+test.describe('stories with long titles', () => {
+  const title = 'Customers pay by invoice or by card and get a receipt for it';
+  const longTitles = oneWindow(project =>
+    openOwn(project, [
       { id: 'US-001', title, priority: 1, passes: true },
       { id: 'US-002', title, priority: 2 },
       { id: 'US-003', title, priority: 3 },
       { id: 'US-004', title, priority: 4, dependsOn: ['US-002', 'US-003'] },
       { id: 'US-005', title, priority: 5 },
-    ]);
-    await stuckRun(workspace, 'US-005', 'prd.json');
-    await using workbench = await open({ theme: width === 250 ? 'light' : 'dark' });
-    const view = await showStories(workbench);
-    await expect(workbench.treeItem(/^US-004/)).toBeVisible();
-    await narrow(workbench, width);
-    const icons = new Map<string, string>();
-    for (const id of ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']) {
-      const icon = workbench
-        .treeItem(new RegExp(`^${id}`))
-        .locator('.custom-view-tree-node-item-icon');
-      const [box, frame] = [await icon.boundingBox(), await view.boundingBox()];
-      expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThan(
-        (frame?.x ?? 0) + (frame?.width ?? 0),
+    ]),
+  );
+
+  for (const width of [200, 250, 300]) {
+    test(`in a side bar of ${width} pixels the icon tells the state, and the hover the rest`, async () => {
+      const workbench = longTitles();
+      await workbench.setTheme(width === 250 ? 'light' : 'dark');
+      const view = await showStories(workbench);
+      await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+      await narrow(workbench, width);
+      const icons = new Map<string, string>();
+      for (const id of ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']) {
+        const icon = workbench
+          .treeItem(new RegExp(`^${id}`))
+          .locator('.custom-view-tree-node-item-icon');
+        const [box, frame] = [await icon.boundingBox(), await view.boundingBox()];
+        expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThan(
+          (frame?.x ?? 0) + (frame?.width ?? 0),
+        );
+        const look =
+          /codicon-(?!modifier)[\w-]+/.exec((await icon.getAttribute('class')) ?? '')?.[0] ?? '';
+        icons.set(look, id);
+      }
+      expect(icons.size).toBe(5);
+      await workbench.screenshot(`storiesView-narrow-${width}`);
+      const hover = workbench.page.locator('.monaco-hover:visible');
+      await workbench.treeItem(/^US-004/).hover();
+      await expect(hover).toContainText('waiting — these must be done first: US-002, US-003');
+      await workbench.treeItem(/^US-005/).hover();
+      await expect(hover).toContainText(
+        'stuck · no progress for 2 iterations — its agents made no commit',
       );
-      const look =
-        /codicon-(?!modifier)[\w-]+/.exec((await icon.getAttribute('class')) ?? '')?.[0] ?? '';
-      icons.set(look, id);
-    }
-    expect(icons.size).toBe(5);
-    await workbench.screenshot(`storiesView-narrow-${width}`);
-    const hover = workbench.page.locator('.monaco-hover:visible');
-    await workbench.treeItem(/^US-004/).hover();
-    await expect(hover).toContainText('waiting — these must be done first: US-002, US-003');
-    await workbench.treeItem(/^US-005/).hover();
-    await expect(hover).toContainText(
-      'stuck · no progress for 2 iterations — its agents made no commit',
-    );
-    await workbench.page.screenshot({
-      path: `test-results/screenshots/storiesView-narrow-hover-${width}.png`,
+      await workbench.page.screenshot({
+        path: `test-results/screenshots/storiesView-narrow-hover-${width}.png`,
+      });
     });
-  });
-}
+  }
+});
 
 test('changes and revert are offered only where a story has commits', async () => {
   await write('prd.json', [{ id: 'US-001' }, { id: 'US-002' }]);

@@ -1,11 +1,11 @@
-import { expect, test } from '@playwright/test';
 import { isRunning, pidsOf } from '../support/journals.ts';
 import { openStories } from '../support/ralph.ts';
 import { type ScriptedRun, scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 function open(run: ScriptedRun, theme: 'dark' | 'light' | 'hc-dark' = 'dark'): Promise<Workbench> {
   const { env, settings, workspace } = run;
@@ -19,7 +19,6 @@ const hostile =
 test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in two steps', {
   tag: '@oldest',
 }, async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(3).map((story, at) => (at === 0 ? { ...story, title: hostile } : story)),
     files: { 'src/todo.js': 'export const a = 1;\nexport const b = 2;\nexport const c = 3;\n' },
@@ -71,7 +70,7 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
       await expect(workbench.page.getByRole('tab', { name: /todo\.js/ })).toBeVisible({
         timeout: 5_000,
       });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     await expect(workbench.statusBarItem(/^Ln 2, Col 1/)).toBeVisible();
     await workbench.screenshot('terminal-2-link');
   });
@@ -97,7 +96,6 @@ test('the terminal reads like Claude Code, its paths open, and Ctrl-C stops in t
 });
 
 test('a terminal that is closed does not end the run, and says so', async () => {
-  test.setTimeout(300_000);
   await using run = await scriptedRun({
     stories: openStories(2),
     calls: [[{ wait: 'first' }, 'work'], ['stay']],
@@ -112,7 +110,7 @@ test('a terminal that is closed does not end the run, and says so', async () => 
   await workbench.screenshot('terminal-3-closed');
   const [loop] = pidsOf(await run.events());
   expect(loop !== undefined && (await isRunning(loop))).toBe(true);
-  await told.getByRole('button', { name: 'Show Terminal' }).click();
+  await workbench.clickInNotification(told, 'Show Terminal');
   await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/Spawning a fresh agent/);
 
   // Once for each run is enough.

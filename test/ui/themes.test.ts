@@ -1,14 +1,13 @@
-import { expect, test } from '@playwright/test';
 import { openStories } from '../support/ralph.ts';
 import { scriptedRun, toolCall } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
 import { TYPED_INTO, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 
 for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
   test(`terminal, iterations, diff with a note, question and story file in the theme ${theme}`, async () => {
-    test.setTimeout(300_000);
     await using run = await scriptedRun({
       stories: openStories(3).map(story =>
         story.id === 'US-003' ? { ...story, dependsOn: ['US-9'] } : story,
@@ -62,7 +61,7 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
       await expect(async () => {
         await workbench.runCommand('Ralph: Tell the Next Agent About This Line…');
         await expect(note.locator(TYPED_INTO)).toHaveCount(1, { timeout: 5_000 });
-      }).toPass({ timeout: 60_000 });
+      }).toPass({ timeout: 180_000 });
       await page.keyboard.type('Say it shorter.');
       // What was typed reaches the button some time later.
       await expect(note.getByRole('button', { name: 'Tell the Next Agent' })).not.toHaveClass(

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
+import { expect, test } from '../support/story.ts';
 import { Workbench } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile, symlink } from 'node:fs/promises';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
+import { cgroupsOf, makeCgroup, removeCgroup } from '../../src/orchestrator/agents/agentCgroup.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import { isStarted, startAgentTree } from '../../src/orchestrator/agents/agentTree.ts';
 import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
@@ -127,6 +128,8 @@ describe('what an agent prints', { timeout: 120_000, skip: process.platform === 
       signal: new AbortController().signal,
       killSignal: options.kill ?? new AbortController().signal,
       rawFile: path.join(temp.path, 'raw.jsonl'),
+      // One that a cgroup holds does not get away.
+      strays: 'watch',
       onStarted: ({ pid }) => options.onStarted?.(pid),
       onEvent: () => undefined,
     });
@@ -163,7 +166,7 @@ describe('what an agent prints', { timeout: 120_000, skip: process.platform === 
         assert.deepEqual([result?.text, exitCode], ['Done.', 0]);
         assert.match(await readFile(path.join(temp.path, 'raw.jsonl'), 'utf8'), /Done\./);
       } finally {
-        process.kill(Number(await readFile(path.join(temp.path, 'writer.pid'), 'utf8')), 'SIGKILL');
+        endAnyway(Number(await readFile(path.join(temp.path, 'writer.pid'), 'utf8')));
       }
     });
   }
@@ -175,6 +178,159 @@ describe('what an agent prints', { timeout: 120_000, skip: process.platform === 
       ['outside', 'writer.pid'].map(name => existsSync(path.join(temp.path, name))),
       [false, false],
     );
+  });
+});
+
+describe('what an agent reads', { timeout: 120_000, skip: process.platform === 'win32' }, () => {
+  it('is there as a whole, though the loop is killed as the agent starts', async () => {
+    await using temp = await tempDir('agent-input-');
+    const length = 1_000_000;
+    // The agent kills the loop before it reads; a pipe would hold 64 KB by then.
+    const agent = `
+      process.kill(process.ppid, 'SIGKILL');
+      const look = () => {
+        if (process.ppid === LOOP) return setTimeout(look, 10);
+        const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+        writeFileSync('heard.tmp', String(readFileSync(0).length));
+        renameSync('heard.tmp', 'heard');
+      };
+      look();
+    `;
+    const loop = `
+      import { runAgentProcess } from '${moduleOf('agentProcess.ts')}';
+      import { DEFAULT_LIMITS } from '${moduleOf('processLimits.ts')}';
+      import { StreamJsonDecoder } from '${moduleOf('streamJson.ts')}';
+      const never = new AbortController().signal;
+      const agent = ${JSON.stringify(agent)}.replace('LOOP', process.pid);
+      await runAgentProcess(
+        { id: 'claude', command: undefined, decoder: () => new StreamJsonDecoder() },
+        { file: process.execPath, args: ['-e', agent], stdin: 'x'.repeat(${length}), env: {} },
+        { cwd: process.cwd(), runId: 'input-${process.pid}', limits: DEFAULT_LIMITS, signal: never,
+          killSignal: never, rawFile: process.cwd() + '/raw.jsonl', onStarted() {}, onEvent() {} },
+      );
+    `;
+    const node = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', loop];
+    const running = spawn(process.execPath, node, { cwd: temp.path, stdio: 'ignore' });
+    const [, signal] = await once(running, 'exit');
+    assert.equal(signal, 'SIGKILL');
+    const heard = path.join(temp.path, 'heard');
+    while (!existsSync(heard)) {
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+    assert.equal(await readFile(heard, 'utf8'), String(length));
+    assert.deepEqual((await readdir(temp.path)).sort(), ['heard', 'raw.jsonl']);
+  });
+});
+
+/** A module of src/orchestrator/agents, for a program of its own. */
+function moduleOf(name: string): string {
+  return pathToFileURL(path.resolve(import.meta.dirname, '../../src/orchestrator/agents', name))
+    .href;
+}
+
+/** Ends a process that may have ended. */
+function endAnyway(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has.
+  }
+}
+
+describe('a daemon without the mark of its run', {
+  concurrency: true,
+  timeout: 120_000,
+  skip: process.platform !== 'linux',
+}, () => {
+  const tool = {
+    type: 'assistant',
+    message: { content: [{ type: 'tool_use', id: '1', name: 'Bash', input: { command: 'x' } }] },
+  };
+
+  /** As `env -i setsid` makes it. At once it has no parent either, or only when its agent has ended. */
+  const daemon = (hasParent: boolean) => `
+    const { spawn } = require('node:child_process');
+    const { existsSync } = require('node:fs');
+    const words = 'echo $$ > daemon.tmp; mv daemon.tmp daemon; exec sleep 1000 > /dev/null 2>&1';
+    spawn('env', ['-i', 'setsid', ...(${hasParent} ? [] : ['-f']), 'sh', '-c', words],
+      { stdio: 'ignore' }).unref();
+    const look = () => {
+      if (!existsSync('daemon')) return setTimeout(look, 10);
+      console.log(${JSON.stringify(JSON.stringify(tool))});
+      setInterval(() => existsSync('go') && process.exit(), 10);
+    };
+    look();
+  `;
+
+  /** Where the system has no cgroup for us, such a daemon is known only when it was seen below its agent. */
+  const probe = makeCgroup(`probe-${process.pid}`);
+  if (probe !== undefined) {
+    removeCgroup(probe.dir);
+  }
+  const ways = ['watch', ...(probe === undefined ? [] : (['cgroup'] as const))] as const;
+
+  for (const strays of ways) {
+    for (const end of ['stop', 'hardLimit', 'exited'] as const) {
+      it(`is ended with its agent (${end}), known by a ${strays}`, async () => {
+        await using temp = await tempDir('agent-daemon-');
+        const stop = new AbortController();
+        const command = {
+          file: process.execPath,
+          args: ['-e', daemon(strays === 'watch')],
+          stdin: '',
+          env: cleanEnv({ home: temp.path }),
+        };
+        let pid = 0;
+        let cgroup: string | undefined;
+        const ended = await runAgentProcess(
+          {
+            id: 'claude',
+            command: () => Promise.reject(new Error('not asked for here')),
+            decoder: () => new StreamJsonDecoder(),
+          },
+          command,
+          {
+            ...{ cwd: temp.path, runId: `daemon-${strays}-${end}-${process.pid}`, strays },
+            limits: { ...DEFAULT_LIMITS, ...(end === 'hardLimit' && { hardMs: 6_000 }) },
+            signal: stop.signal,
+            killSignal: new AbortController().signal,
+            rawFile: path.join(temp.path, 'raw.jsonl'),
+            onStarted: started => {
+              cgroup = started.cgroup;
+            },
+            onEvent: ({ type }) => {
+              if (type !== 'tool') {
+                return;
+              }
+              pid = Number(readFileSync(path.join(temp.path, 'daemon'), 'utf8'));
+              if (end === 'stop') {
+                stop.abort();
+              } else if (end === 'exited') {
+                writeFileSync(path.join(temp.path, 'go'), '');
+              }
+            },
+          },
+        );
+        try {
+          assert.equal(cgroup === undefined, strays === 'watch');
+          assert.ok(pid > 0);
+          assert.equal(await isRunning(pid), false);
+          assert.equal(ended.reason, end === 'stop' ? 'cancelled' : end);
+          assert.equal(ended.leftovers, 1);
+          assert.equal(cgroup !== undefined && existsSync(cgroup), false);
+        } finally {
+          endAnyway(pid);
+        }
+      });
+    }
+  }
+
+  it('is not looked for in a cgroup of another name, whatever a journal says', () => {
+    const own = cgroupsOf('mine');
+    assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/user.slice'), own);
+    assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/ralph-fresh.other'), own);
+    assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/../../ralph-fresh.mine'), own);
+    assert.deepEqual(cgroupsOf('mine', '/tmp/ralph-fresh.mine'), own);
   });
 });
 
@@ -272,7 +428,10 @@ describe('a start that the system refuses', { skip: process.platform === 'win32'
       await using home = await tempDir('refused-start-');
       const start = await startAgentTree(
         { file, args, stdin: '', env: cleanEnv({ home: home.path }) },
-        { cwd: home.path, env: {}, killGraceMs: 1_000 },
+        {
+          ...{ cwd: home.path, env: {}, killGraceMs: 1_000 },
+          inputFile: path.join(home.path, 'input'),
+        },
       );
       assert.ok(!isStarted(start));
       assert.match(start.problem, /ENOENT|E2BIG/);

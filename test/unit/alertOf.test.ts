@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { alertOf } from '../../src/views/run/alertOf.ts';
+import { alertOf, isPast } from '../../src/views/run/alertOf.ts';
 import { journalOf, runStarted } from '../support/runEvents.ts';
 
 const stories = { done: 0, total: 2 };
@@ -51,6 +51,23 @@ describe('alertOf', () => {
     assert.notEqual(waits?.cause, warned?.cause);
     const skipped: RunEventBody = { type: 'story.skipped', storyId: 'S1', by: 'person' };
     assert.equal(alertOf(watched(true, started, ...three, skipped)), undefined);
+  });
+
+  test('a story that got on since, or was skipped, is past; one that is still stuck after the end is not', () => {
+    const three = [1, 2, 3].flatMap(n => iteration(n, 'S1'));
+    const stuck = alertOf(watched(true, started, ...three));
+    assert.ok(stuck);
+    const isPastIn = (alive: boolean, ...more: readonly RunEventBody[]) =>
+      isPast(stuck, watched(alive, started, ...three, ...more), 'r');
+    assert.equal(isPastIn(true), false);
+    assert.equal(isPastIn(true, ...iteration(4, 'S2')), false);
+    assert.equal(isPastIn(false, end('stopped')), false);
+    const [begun, ended] = iteration(4, 'S1');
+    assert.ok(begun && ended);
+    const gotOn = { ...ended, outcome: 'progress', progress: true } as RunEventBody;
+    assert.equal(isPastIn(true, begun, gotOn), true);
+    assert.equal(isPastIn(true, { type: 'story.skipped', storyId: 'S1', by: 'person' }), true);
+    assert.equal(isPast(stuck, watched(true, started, ...three), 'later'), true);
   });
 
   test('a question counts when the run waits or has ended for it, and until it is answered', () => {

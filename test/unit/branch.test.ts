@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { checkOutBranch } from '../../src/orchestrator/git/branch.ts';
+import { checkOutBranch, lookAtBranch } from '../../src/orchestrator/git/branch.ts';
 import { isGitLocked } from '../../src/orchestrator/git/git.ts';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
@@ -140,7 +140,20 @@ describe('checkOutBranch', () => {
 
   test('a name beside which there is no place', async () => {
     await git('branch', 'a');
-    await assert.rejects(checkOutBranch(folder, 'a/b'), HumanError);
+    await git('branch', 'c/d');
+    for (const [name, other] of [
+      ['a/b', 'a'],
+      ['c', 'c/d'],
+    ] as const) {
+      const words = new RegExp(`branch ${name}, .* next to the branch ${other}\\. .*--branch stay`);
+      await assert.rejects(checkOutBranch(folder, name), (error: Error) => {
+        assert.ok(error instanceof HumanError);
+        assert.match(error.message, words);
+        return true;
+      });
+      assert.equal((await lookAtBranch(folder, name)).beside, other);
+    }
+    assert.equal((await lookAtBranch(folder, 'ab')).beside, undefined);
     assert.equal(await branch(), 'main');
   });
 

@@ -103,4 +103,16 @@ describe('findProgram', () => {
       { name: HumanError.name, message: /"\/gone\/x", set as the agent's command, is not/ },
     );
   });
+
+  for (const name of ['/gone/x', '~/gone/x', 'gone']) {
+    it(`does not offer to look for ${name}, which the person has named`, async () => {
+      await assert.rejects(
+        findProgram(name, { env: {}, home, platform: 'linux', setting: name, settingName: 'it' }),
+        {
+          name: HumanError.name,
+          message: `"${name}", set as it, is not a program that can be run. Set it to the full path of one; a script must be executable (chmod +x).`,
+        },
+      );
+    });
+  }
 });

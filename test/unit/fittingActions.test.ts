@@ -56,7 +56,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a question that ended the run',
     fittingActions(ended({ outcome: 'needsHuman' }), true, here),
-    ['answer', 'goOn', 'progress', 'stories'],
+    ['answer', 'goOn', 'progress', 'terminal', 'stories'],
   ],
   [
     'the work is done',
@@ -64,27 +64,27 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
       ...here,
       allDone: true,
     }),
-    ['review', 'progress', 'stories'],
+    ['review', 'progress', 'terminal', 'stories'],
   ],
   [
     'the work was done already, and nothing is there to be reviewed',
     fittingActions(ended({ outcome: 'completed' }), false, { ...here, allDone: true }),
-    ['progress', 'stories'],
+    ['progress', 'terminal', 'stories'],
   ],
   [
     'a budget that is used up',
     fittingActions(ended({ outcome: 'budget', commits: [commit] }), false, here),
-    ['start', 'changeLimit', 'review', 'progress', 'stories'],
+    ['start', 'changeLimit', 'review', 'progress', 'terminal', 'stories'],
   ],
   [
     'iterations that are used up, though the last of them has finished the work',
     fittingActions(ended({ outcome: 'maxIterations' }), false, { ...here, allDone: true }),
-    ['progress', 'stories'],
+    ['progress', 'terminal', 'stories'],
   ],
   [
     'a killed loop',
     fittingActions({ ...living({ current }), alive: false }, false, here),
-    ['goOn', 'progress', 'stories'],
+    ['goOn', 'progress', 'terminal', 'stories'],
   ],
   [
     'nothing yet',
@@ -94,7 +94,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'Restricted Mode looks, and can only end what runs',
     fittingActions(living({ current }), true, { ...here, isTrusted: false }),
-    ['trust', 'stop', 'progress', 'terminal', 'stories'],
+    ['trust', 'stop', 'progress', 'stories'],
   ],
   [
     'Restricted Mode offers no start',

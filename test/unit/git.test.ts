@@ -46,7 +46,10 @@ describe('GitRepository', () => {
       await repo.readyStatus();
       await write('late.txt', '');
       const { hasUncommittedChanges, ...at } = await repo.status();
-      assert.deepEqual([at, hasUncommittedChanges], [{ head: first, branch: 'main' }, true]);
+      assert.deepEqual(
+        [at, hasUncommittedChanges],
+        [{ head: first, branch: 'main', changed: ['late.txt'] }, true],
+      );
       assert.deepEqual(await waiting(), []);
     });
 

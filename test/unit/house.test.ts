@@ -97,8 +97,10 @@ describe('imports run one way', () => {
     'emitter',
     'humanError',
     'lineSplitter',
+    'messageOf',
     'once',
     'say',
+    'systemRefusal',
     'text',
   ].map(name => `orchestrator/${name}.ts`);
   for (const folder of ['orchestrator/run', 'orchestrator/stories']) {
@@ -117,11 +119,34 @@ describe('imports run one way', () => {
     });
   }
 
-  test('the leaves import no file of ours', async () => {
+  test('the leaves import no file of ours but leaves', async () => {
     assert.deepEqual(
-      offending(await allImports(leaves), imported => imported.startsWith('node:')),
+      offending(
+        await allImports(leaves),
+        imported => imported.startsWith('node:') || leaves.includes(imported),
+      ),
       [],
     );
+  });
+
+  test('nobody is told the class of an error: what goes to people is messageOf(error)', async () => {
+    const told: string[] = [];
+    for (const file of await sources('')) {
+      const text = await readFile(path.join(src, file), 'utf8');
+      // The log of a window is for developers.
+      const bare = text
+        .replaceAll(/log\.\w+\([^;]*String\(error\)\)/g, '')
+        .match(/String\((?:error|cause|reason)\)|\$\{(?:error|cause)\}/);
+      if (bare !== null && file !== 'orchestrator/messageOf.ts') {
+        told.push(`${file}: ${bare[0]}`);
+      }
+    }
+    // Words of an API, no errors; and one that only becomes an Error.
+    const known = [
+      `orchestrator/agents/streamJson.ts: $${'{error}'}`,
+      'views/remember.ts: String(error)',
+    ];
+    assert.deepEqual(told.sort(), known);
   });
 
   test('a view starts no process and writes no file', async () => {

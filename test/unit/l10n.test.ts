@@ -18,6 +18,38 @@ const OF_WINDOWS = [
   ...['draftByAgent', 'people', 'program', 'settingFlags', 'storyFiles'],
 ];
 
+/** The sentences of the loop and of its transcript; those of the views have doors of their own. */
+const SENTENCES = new Map(
+  ['src/presentation/**/*.ts', 'src/orchestrator/**/*.ts']
+    .flatMap(pattern => globSync(pattern, { cwd: root }))
+    .map(file => ({ file, source: readFileSync(path.join(root, file), 'utf8') }))
+    .flatMap(({ file, source }) =>
+      (['t', 'say'] as const)
+        // The demo agent has methods of that name.
+        .filter(name => name === 't' || source.includes("/say.ts';"))
+        .flatMap(name => translatedTexts(source, file, name)),
+    )
+    .map(text => [text, text]),
+);
+/** A number, and several of something. */
+const COUNTED =
+  /\{\d\} ((?:more|other|earlier|open) )?(character|check|commit|file|iteration|line|problem|process|stor|task|turn|entr)(?:e?s|ies)\b/;
+/** What is never one: by what is asked before, or since it tells a part of a whole. */
+const NEVER_ONE = [
+  ...['{1} of {2} stories', '{0}/{1} stories', 'has {1} stories with the id'],
+  'used all of its {0} iterations',
+  ...['There are {0} stories with the id', '({3} stories)', 'must have at least {0}'],
+];
+
+/** The same for a text of one and for its sibling of several. */
+function shapeOf(text: string): string {
+  return text
+    .replaceAll(/\{\d\}/g, '')
+    .replaceAll(/\b(1 )?((?:more|other|earlier|open) )?(stor|entr)y\b/g, '1 $2$3')
+    .replaceAll(/\bare\b/g, 'is')
+    .replaceAll(/\s+/g, ' ');
+}
+
 describe('the texts to be translated', () => {
   test('are found in code, whatever their quotes, and not in comments', () => {
     const source = [
@@ -68,6 +100,19 @@ describe('the texts to be translated', () => {
         ].map(({ index }) => `${file}:${source.slice(0, index).split('\n').length}`),
       );
     assert.deepEqual(bare, []);
+  });
+
+  test('one thing is not told as several: a text that counts has another for one', () => {
+    const texts = [...SENTENCES.values()];
+    assert.ok(texts.length > 500);
+    const ones = new Set(texts.map(shapeOf));
+    const bare = texts.filter(
+      text => COUNTED.test(text) && !ones.has(shapeOf(text.replace(COUNTED, '1 $1$2'))),
+    );
+    assert.deepEqual(
+      bare.filter(text => !NEVER_ONE.some(never => text.includes(never))),
+      [],
+    );
   });
 
   test('are many', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { activeOtherMode, requireNoOtherMode } from '../../src/orchestrator/modes.ts';
+import { activeOtherMode } from '../../src/orchestrator/modes.ts';
+import { otherMode } from '../../src/orchestrator/preconditions/otherMode.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
@@ -21,13 +22,14 @@ describe('the modes of oh-my-claudecode in a folder', () => {
   for (const mode of ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const) {
     test(`${mode} that is active keeps us from starting`, async t => {
       const { files, state } = await folder(t);
-      await requireNoOtherMode(files);
+      const settings = { agent: 'demo', branch: 'stay', reviewer: false } as const;
+      const judge = () => otherMode.judge({ files, env: {}, settings });
+      assert.equal((await judge()).level, 'holds');
       await state(`state/${mode}-state.json`, { active: true });
       assert.equal((await activeOtherMode(files))?.mode, mode);
-      await assert.rejects(
-        requireNoOtherMode(files),
-        new RegExp(`"${mode}".*oh-my-claudecode:cancel`),
-      );
+      const refusal = await judge();
+      assert.equal(refusal.level, 'refuses');
+      assert.match(JSON.stringify(refusal), new RegExp(`${mode}.*oh-my-claudecode:cancel`));
       await state(`state/${mode}-state.json`, { active: false });
       assert.equal(await activeOtherMode(files), undefined);
     });

@@ -61,6 +61,8 @@ function inShort(decision: Decision): string {
       return `${decision.iteration} ${decision.story?.id ?? '-'}`;
     case 'skip':
       return `skip ${decision.story.id}`;
+    case 'later':
+      return `later ${decision.story.id}`;
     case 'pause':
       return ['pause', decision.reason, decision.storyId, decision.detail]
         .filter(part => part !== undefined)
@@ -248,9 +250,69 @@ const rules: readonly (readonly [string, Situation, string])[] = [
   ['a blocked story', { ...usual, state: state(2, { S1: { blocked: 'x' } }) }, '3 S2'],
   ['blocked without words', { ...usual, state: state(2, { S1: { blocked: '' } }) }, '3 S2'],
   [
-    'a stuck story gets its warning, not a skip',
-    { ...usual, state: state(2, { S1: { stuckFor: 9 } }) },
+    'a stuck story gets two more iterations after its warning',
+    { ...usual, state: state(2, { S1: { stuckFor: 4 } }) },
     '3 S1',
+  ],
+  [
+    'then the others have their turn first',
+    { ...usual, state: state(2, { S1: { stuckFor: 5 } }) },
+    'later S1',
+  ],
+  [
+    'once that is said, the next ready story has its turn',
+    { ...usual, state: state(2, { S1: { stuckFor: 5, later: { since: 9, stuckFor: 5 } } }) },
+    '3 S2',
+  ],
+  [
+    'a stuck story has its turn again when the others are done',
+    {
+      ...usual,
+      stories: storyList({}, { done: true }),
+      state: state(2, { S1: { stuckFor: 5, later: { since: 9, stuckFor: 5 } } }),
+    },
+    '3 S1',
+  ],
+  [
+    'a stuck story that all others wait for keeps its turn',
+    {
+      ...usual,
+      stories: storyList({}, { dependsOn: ['S1'] }),
+      state: state(2, { S1: { stuckFor: 20 } }),
+    },
+    '3 S1',
+  ],
+  [
+    'a stuck story beside stories that are left alone keeps its turn',
+    { ...usual, state: state(2, { S1: { stuckFor: 20 }, S2: { skipped: 'person' } }) },
+    '3 S1',
+  ],
+  [
+    'a stuck story that alone was chosen keeps its turn',
+    { ...usual, state: { ...state(2, { S1: { stuckFor: 20 } }), onlyStories: ['S1'] } },
+    '3 S1',
+  ],
+  [
+    'of several stuck stories the one that waits longest',
+    {
+      ...usual,
+      state: state(2, {
+        S1: { stuckFor: 5, later: { since: 30, stuckFor: 5 } },
+        S2: { stuckFor: 5, later: { since: 20, stuckFor: 5 } },
+      }),
+    },
+    '3 S2',
+  ],
+  [
+    'it gets two iterations each time',
+    {
+      ...usual,
+      state: state(2, {
+        S1: { stuckFor: 5, later: { since: 30, stuckFor: 5 } },
+        S2: { stuckFor: 7, later: { since: 20, stuckFor: 5 } },
+      }),
+    },
+    'later S2',
   ],
   [
     'all that is left has failed or is blocked',

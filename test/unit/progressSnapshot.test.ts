@@ -5,6 +5,7 @@ import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.t
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
+import { recorded } from '../support/recordedJournals.ts';
 import {
   AT,
   iterationEnded,
@@ -28,6 +29,15 @@ function snapshot(
     now: NOW,
     page,
     allDone,
+  });
+}
+
+/** Of a run that is over, as it was recorded. */
+function recordedSnapshot(name: string) {
+  const events = recorded(name);
+  return progressSnapshot({ runId: 'r1', state: foldRun(events), alive: false }, events, {
+    t: english,
+    now: NOW,
   });
 }
 
@@ -108,6 +118,16 @@ describe('progressSnapshot', () => {
     assert.equal(run.now, undefined);
   });
 
+  it('names the iteration that a kill cut off, and none that had ended', () => {
+    const [begun] = iteration(1);
+    assert.ok(begun);
+    const killed = (...events: Parameters<typeof snapshot>[0]) =>
+      snapshot([started, ...events], false).run?.sentence;
+    assert.match(killed(begun) ?? '', /killed in iteration 1\./);
+    assert.match(killed(...iteration(1)) ?? '', /killed after iteration 1\./);
+    assert.match(killed() ?? '', /killed before its first iteration\./);
+  });
+
   it('says for every outcome what it means', () => {
     for (const outcome of RUN_OUTCOMES) {
       const { run } = snapshot(
@@ -183,33 +203,10 @@ describe('progressSnapshot', () => {
   });
 
   it('says why a claim was refused', () => {
-    const [begin, end] = iteration(1);
-    assert.ok(begin && end);
-    const reason = (...between: RunEventBody[]) =>
-      snapshot([started, begin, ...between, { ...end, outcome: 'rejected' } as RunEventBody], true)
-        .run?.timeline.iterations[0];
-    const check: RunEventBody = {
-      type: 'check.ended',
-      iteration: 1,
-      command: 'npm test',
-      ok: false,
-      exitCode: 1,
-      timedOut: false,
-      durationMs: 5,
-      outputTail: '',
-    };
-    assert.equal(reason(check)?.outcome, 'Claim refused');
-    assert.equal(reason(check)?.reason, 'The check npm test failed (exit code 1).');
-    assert.equal(
-      reason({
-        type: 'review.ended',
-        iteration: 1,
-        storyId: 'US-001',
-        approved: false,
-        objections: ['No test.', 'No docs.'],
-      })?.reason,
-      'The reviewer: No test. No docs.',
-    );
+    const first = (name: string) => recordedSnapshot(name).run?.timeline.iterations.at(-1);
+    assert.equal(first('firstCheckRed')?.outcome, 'Claim refused');
+    assert.equal(first('firstCheckRed')?.reason, 'The check test -f green failed (exit code 1).');
+    assert.match(first('review')?.reason ?? '', /^The reviewer: There is no test\. /);
   });
 
   it('says who pays as far as it is known', () => {
@@ -380,50 +377,31 @@ describe('progressSnapshot', () => {
   });
 
   it('tells what the checks and the reviewer said, and what can be opened', () => {
-    const [begin, end] = iteration(1);
-    assert.ok(begin && end);
-    const check = (command: string, ok: boolean): RunEventBody[] => [
-      { type: 'check.started', iteration: 1, command, pid: 7 },
-      {
-        type: 'check.ended',
-        iteration: 1,
-        command,
-        ok,
-        timedOut: false,
-        durationMs: 12_000,
-        outputTail: '',
-      },
-    ];
-    const { run } = snapshot(
-      [
-        started,
-        begin,
-        { type: 'agent.started', iteration: 1, pid: 5 },
-        { type: 'gate.started', iteration: 1, commands: ['npm test', 'npm run lint'] },
-        ...check('npm test', true),
-        ...check('npm run lint', false),
-        { type: 'gate.ended', iteration: 1, green: false },
-        { type: 'review.ended', iteration: 1, storyId: 'US-001', approved: false, objections: [] },
-        { type: 'commit.recorded', iteration: 1, hash: 'a'.repeat(40), subject: 'feat: todo' },
-        end,
-      ],
-      true,
-    );
-    const [shown] = run?.timeline.iterations ?? [];
+    const [second, first] = recordedSnapshot('checksAndReview').run?.timeline.iterations ?? [];
     assert.deepEqual(
-      shown?.proofs.map(({ name, verdict, ms }) => [name, verdict, ms]),
-      [
-        ['npm test', 'passed', 12_000],
-        ['npm run lint', 'failed', 12_000],
-        ['Reviewer', 'objects', undefined],
-      ],
+      [first, second].map(shown =>
+        shown?.proofs.map(({ name, verdict, ms }) => [name, verdict, ms]),
+      ),
+      ['objects', 'approved'].map(verdict => [
+        ['echo one', 'passed', 1_000],
+        ['echo two', 'passed', 1_000],
+        ['Reviewer', verdict, undefined],
+      ]),
     );
-    assert.deepEqual(shown?.documents, [
+    assert.deepEqual(first?.documents, [
       'openIterationChanges',
       'openPrompt',
       'openTranscript',
       'openCheckOutput',
     ]);
+    const [red] = recordedSnapshot('secondCheckRed').run?.timeline.iterations.toReversed() ?? [];
+    assert.deepEqual(
+      red?.proofs.map(({ name, verdict }) => [name, verdict]),
+      [
+        ['echo one', 'passed'],
+        ['test -f green', 'failed'],
+      ],
+    );
   });
 
   it('shows a long run page by page, and stays small', () => {

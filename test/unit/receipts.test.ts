@@ -102,6 +102,7 @@ describe('the receipt of a run', () => {
       ...{ iterations: 3, durationMs: 300_000, turns: 12, commits: 3, costUsd: 0.9 },
       ...{ inputTokens: 40, outputTokens: 80, cacheReadTokens: 120, cacheWriteTokens: 160 },
       costEstimated: false,
+      costUnknown: false,
     });
   });
 
@@ -158,6 +159,23 @@ describe('the receipt of a run', () => {
       [[null, null, 0.5]],
     );
     assert.equal(total.costUsd, 0.5);
+  });
+
+  test('an iteration whose number one had before that no agent began has no outcome yet', () => {
+    const events = journal(
+      runStarted,
+      started(1, 'A'),
+      ended(1, 'A', 'noProgress', { durationMs: 0 }),
+      started(1, 'B'),
+      call(1, 0.1),
+    );
+    const [one, ...others] = receiptOf(events).iterations;
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [one?.story, one?.outcome, one?.endedAt, one?.costUsd],
+      ['B', null, null, 0.1],
+    );
+    assert.equal(one?.startedAt, events[3]?.at);
   });
 
   test('one iteration alone', () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { appendFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { isChatter } from '../../src/orchestrator/run/chatter.ts';
 import {
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
@@ -10,8 +13,12 @@ import {
   STOP_SOURCES,
 } from '../../src/orchestrator/run/eventCodes.ts';
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
+import { foldJournal } from '../../src/orchestrator/run/foldJournal.ts';
 import { applyEvent, foldRun } from '../../src/orchestrator/run/foldRun.ts';
+import { readDecisions } from '../../src/orchestrator/run/journal.ts';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
+import { fromStored, runStateSchema, toStored } from '../../src/orchestrator/run/runStateSchema.ts';
+import { tempDir } from '../support/cleanEnv.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');
 const iteration = fc.integer({ min: 1, max: 50 });
@@ -125,7 +132,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   'story.stuck': fc.record({
     storyId,
     iterations: iteration,
-    action: fc.constantFrom('warn', 'skip', 'ask', 'stop'),
+    action: fc.constantFrom('warn', 'later', 'skip', 'ask', 'stop'),
   }),
   'guard.found': fc.record(
     {
@@ -135,6 +142,18 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       keptAside: words,
     },
     { requiredKeys: ['iteration', 'changes', 'restored'] },
+  ),
+  'branch.left': fc.record(
+    {
+      iteration,
+      branch: words,
+      found: words,
+      commits: fc.array(fc.record({ hash: words, subject: words }), { maxLength: 3 }),
+      broughtBack: fc.boolean(),
+      reason: words,
+      detail: words,
+    },
+    { requiredKeys: ['iteration', 'branch', 'found', 'commits', 'broughtBack'] },
   ),
   'gate.started': fc.record(
     { iteration, commands: fc.array(words, { maxLength: 2 }), storyId },
@@ -189,6 +208,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { requiredKeys: ['attempt', 'maxAttempts', 'delayMs', 'error'] },
   ),
   'agent.denied': fc.record({ tool: words, message: words }),
+  'agent.overflow': fc.record({ stream: words }),
   'agent.output': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
   'agent.ended': fc.record(
     {
@@ -218,6 +238,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { requiredKeys: ['storyId', 'done', 'by'] },
   ),
   'story.ticked': fc.record({ storyId, done: fc.boolean() }),
+  'run.rolledBack': fc.record({ iteration: fc.integer({ min: 1, max: 9 }), commit: fc.string() }),
   'promise.seen': fc.record({
     iteration,
     signal: fc.constantFrom('complete', 'needsHuman', 'blocked'),
@@ -345,6 +366,50 @@ describe('the fold of any journal', () => {
         const frozen = structuredClone(before);
         assert.deepEqual(list.slice(cut).reduce(applyEvent, before), foldRun(list));
         assert.deepEqual(before, frozen, 'the state before is left as it was');
+      }),
+    );
+  });
+
+  test('kept as JSON and read again it is the same', () => {
+    fc.assert(
+      fc.property(journals, list => {
+        const state = foldRun(list);
+        const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
+        assert.deepEqual(fromStored(runStateSchema().parse(stored)), state);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('folded line by line from its file, from anywhere on, it is the same', async t => {
+    const temp = await tempDir('fold-');
+    t.after(() => temp.remove());
+    const file = path.join(temp.path, 'journal.jsonl');
+    await fc.assert(
+      fc.asyncProperty(journals, fc.nat(), async (list, at) => {
+        const lines = list.map(({ seq, at, type, ...body }) =>
+          JSON.stringify({ seq, at, type, ...body }),
+        );
+        const text = (some: readonly string[]) => some.map(line => `${line}\n`).join('');
+        const cut = at % (list.length + 1);
+        await writeFile(file, text(lines.slice(0, cut)));
+        const before = await foldJournal(file);
+        await appendFile(file, text(lines.slice(cut)));
+        const after = await foldJournal(file, before);
+        assert.deepEqual(after, {
+          state: foldRun(list),
+          offset: Buffer.byteLength(text(lines)),
+        });
+        assert.deepEqual(await foldJournal(file), after);
+        const decisions = await readDecisions(file);
+        assert.deepEqual(
+          decisions.slice(0, -1),
+          list
+            .slice(0, -1)
+            .filter(event => !isChatter(event))
+            .slice(0, Math.max(0, decisions.length - 1)),
+        );
+        assert.deepEqual(decisions.at(-1), list.at(-1));
       }),
     );
   });

@@ -120,7 +120,7 @@ describe('in a German window', () => {
 
   test('what a journal says of a run that could not go on is German in the sentence of its end', () => {
     const detail = say(
-      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to go on.',
+      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to continue.',
       'ENOSPC',
       '/w/.omc/state',
     );

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
 import {
   clock,
   dollars,
   duration,
   english,
+  outcomeSentence,
+  runEnd,
   span,
   tenths,
   waitingSentence,
@@ -21,6 +24,19 @@ const now = new Date(2026, 2, 1, 14, 5).getTime();
 const nextDay = now + 24 * 3_600_000;
 /** Some ICU versions put narrow or no-break spaces, others plain ones. */
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
+
+test('of a loop that was killed it is said where it was', () => {
+  const current = { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() };
+  const said = (state: Partial<RunState>) =>
+    outcomeSentence(
+      runEnd({ ...INITIAL_RUN_STATE, phase: 'running', ...state }, 'interrupted'),
+      english,
+    ).text;
+  assert.match(said({ iteration: 0 }), /killed before its first iteration\./);
+  assert.match(said({ iteration: 2, current }), /killed in iteration 2\./);
+  assert.match(said({ iteration: 2, cutOff: current }), /killed in iteration 2\./);
+  assert.match(said({ iteration: 2 }), /killed after iteration 2\./);
+});
 
 describe('numbers and times', () => {
   test('on the command line are the same everywhere', () => {
@@ -79,6 +95,8 @@ test('whatever the loop warns of has a sentence of its own', () => {
   );
   assert.ok(codes.size > 15);
   const event = { type: 'warning', seq: 1, at: '2026-03-01T12:00:00.000Z', detail: 'why' } as const;
-  const bare = [...codes].filter(code => warningWords({ ...event, code }, english).includes(code));
+  const bare = [...codes].filter(code =>
+    warningWords({ ...event, code }, english, 'terminal').includes(code),
+  );
   assert.deepEqual(bare, []);
 });

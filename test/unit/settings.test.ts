@@ -5,11 +5,11 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { DEFAULT_CONFIG } from '../../src/orchestrator/settings/config.ts';
+import { ownSettingsFile } from '../../src/orchestrator/settings/ownSettingsFile.ts';
 import {
   agentOf,
   configOf,
   fallbackAgentOf,
-  ownSettingsFile,
   resolveSettings,
 } from '../../src/orchestrator/settings/settings.ts';
 import { parseSettings } from '../../src/orchestrator/settings/settingsFile.ts';

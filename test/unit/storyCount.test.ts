@@ -5,7 +5,13 @@ import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
 import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
 import type { WatchedRun } from '../../src/orchestrator/run/runWatcher.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { countStories, withFileCount } from '../../src/presentation/storyCount.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import {
+  countStories,
+  withFileCount,
+  withFileCountUntilEnd,
+} from '../../src/presentation/storyCount.ts';
+import { completedWords } from '../../src/views/run/completedWords.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
 import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
@@ -64,6 +70,24 @@ test('a claim counts as done in no place before its iteration is over, and then 
 test('what a person has ticked meanwhile counts at once', () => {
   const working = { state: foldRun(journalOf(work)), alive: true };
   assert.equal(withFileCount(working, list('prd.json', 'A', 'C'), FOLDER).state.stories.done, 2);
+});
+
+test('what a run has come to is told by its end, also while its process lives and the file is not read yet', () => {
+  const stories = { done: 3, total: 3 };
+  const journal = journalOf([
+    ...work,
+    { ...end, stories },
+    { type: 'run.ended', outcome: 'completed', exitCode: 0, iterations: 2, stories },
+  ]);
+  const stale = list('prd.json', 'A');
+  for (const alive of [true, false]) {
+    const { state } = withFileCountUntilEnd({ state: foldRun(journal), alive }, stale, FOLDER);
+    assert.deepEqual(state.stories, stories);
+    assert.equal(completedWords(state, english), 'All stories are done, after 2 iterations.');
+  }
+  const working = { state: foldRun(journalOf(work)), alive: true };
+  const ticked = list('prd.json', 'A', 'C');
+  assert.equal(withFileCountUntilEnd(working, ticked, FOLDER).state.stories.done, 2);
 });
 
 test('a run on another file takes nothing from the count, and keeps its own', () => {

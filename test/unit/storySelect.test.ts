@@ -36,6 +36,16 @@ describe('nextStory', () => {
     assert.equal(nextStory(storyList({}, {}), { skip: new Set(['S1']) }).story?.id, 'S2');
   });
 
+  test('those that come last are behind all others, whatever their priority', () => {
+    const stories = storyList({ priority: 1 }, { priority: 2 }, { priority: 3 });
+    const last = new Map([
+      ['S1', 20],
+      ['S2', 10],
+    ]);
+    assert.equal(nextStory(stories, { last }).story?.id, 'S3');
+    assert.equal(nextStory(stories.slice(0, 2), { last }).story?.id, 'S2');
+  });
+
   test('repeated ids: the open one is found, and one of them can be skipped alone', () => {
     const stories = storyList(
       { id: 'A', done: true },

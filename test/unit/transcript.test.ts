@@ -146,7 +146,7 @@ describe('waiting', () => {
     const until = '2026-03-01T14:05:00.000Z';
     assert.equal(
       text(started, limit(until, 7_500_000)).split('\n')[0],
-      `[Ralph Fresh] Usage limit reached; goes on at ${clock(Date.parse(until), now, english)} (in 2 h 5 min). "ralph-fresh resume" tries now.`,
+      `[Ralph Fresh] Usage limit reached; continues at ${clock(Date.parse(until), now, english)} (in 2 h 5 min). "ralph-fresh resume" tries now.`,
     );
   });
 

@@ -9,7 +9,7 @@ import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { grepVariable, mark, resultVariable, type TestResult } from './index.ts';
 
 export const repoRoot = path.resolve(import.meta.dirname, '..', '..');
-const runLimitMs = 15 * 60_000;
+const runLimitMs = 60 * 60_000;
 
 export interface RunOptions {
   /** The folder whose copy is opened. */

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
 import { newestRunId } from '../../orchestrator/run/runFiles.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import { killedAt } from '../../presentation/sentences.ts';
 import { livingLoop, readRun } from '../loopEnd.ts';
 import { saysActive } from '../stateFile.ts';
 import { good, warn } from './findings.ts';
@@ -33,7 +35,7 @@ async function loopLeftovers({ files }: Patient): Promise<readonly Finding[]> {
     return [
       warn(
         'leftovers',
-        `The loop of run ${runId} was killed in iteration ${run.iteration}.`,
+        `The loop of run ${runId} was killed${killedWhere(run)}.`,
         '"ralph-fresh stop" ends what it left running; "ralph-fresh run --resume" goes on.',
       ),
     ];
@@ -51,4 +53,15 @@ async function loopLeftovers({ files }: Patient): Promise<readonly Finding[]> {
           '"ralph-fresh cancel" clears the state; the next run takes over the lock.',
         ),
   ];
+}
+
+function killedWhere(run: RunState): string {
+  switch (killedAt(run)) {
+    case 'beforeFirst':
+      return ' before its first iteration';
+    case 'afterIteration':
+      return ` after iteration ${run.iteration}`;
+    case 'inIteration':
+      return ` in iteration ${run.iteration}`;
+  }
 }

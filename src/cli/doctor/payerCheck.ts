@@ -21,7 +21,7 @@ export async function payerCheck(patient: KnownPatient): Promise<readonly Findin
 /** @param env never shown; only the names of what is set */
 function payer(
   env: Patient['env'],
-  { agent, apiKey }: Pick<Settings, 'agent' | 'apiKey'>,
+  { agent, apiKey, budgetUsd, iterationBudgetUsd }: Settings,
 ): Finding {
   if (agent === 'demo') {
     return {
@@ -30,7 +30,13 @@ function payer(
     };
   }
   if (agent === 'command') {
-    return good('payer', 'Who pays for the agent "command" is settled by its own program.');
+    return budgetUsd === undefined && iterationBudgetUsd === undefined
+      ? good('payer', 'Who pays for the agent "command" is settled by its own program.')
+      : warn(
+          'payer',
+          'The agent "command" does not tell what it costs, so a budget in dollars cannot be kept.',
+          'Limit the run with --max-iterations and --time-limit instead.',
+        );
   }
   const isSet = (name: string) => (env[name] ?? '') !== '';
   const provider = PROVIDERS.find(isSet);

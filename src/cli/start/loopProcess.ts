@@ -1,12 +1,20 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import { runLoop } from '../../orchestrator/loop.ts';
+import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { RunOptions } from '../../orchestrator/runContext.ts';
 import type { StopSwitch } from '../../orchestrator/stopSwitch.ts';
-import { shorten } from '../../orchestrator/text.ts';
-import { english, iterationCount } from '../../presentation/sentences.ts';
+import { shorten, withoutControls } from '../../orchestrator/text.ts';
+import {
+  english,
+  iterationCount,
+  outcomeSentence,
+  runEnd,
+  waitingSentence,
+} from '../../presentation/sentences.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
 import { readRun } from '../loopEnd.ts';
 import { print } from '../print.ts';
@@ -63,7 +71,8 @@ export async function loopDetached(
 ): Promise<number> {
   const last = await newestRunId(files);
   const before = last === undefined ? undefined : await readRun(files, last);
-  const runId = await launchRun({
+  await requireWritableState(files);
+  const launch = await launchRun({
     files,
     program: realpathSync(process.argv[1] ?? ''),
     args: [
@@ -76,16 +85,43 @@ export async function loopDetached(
     ],
     env: process.env,
   });
-  if (runId === undefined) {
+  if (launch.kind === 'nothingToDo') {
     tellNothingToDo(flags);
-  } else if (!flags.quiet) {
+    return 0;
+  }
+  if (launch.kind === 'ended') {
+    return tellEnd(launch.state, flags);
+  }
+  if (!flags.quiet) {
+    const { runId } = launch;
     const begun =
       before?.runId === runId
-        ? `Run ${runId} goes on after ${iterationCount(before.iteration, english)}.`
+        ? `Run ${runId} continues after ${iterationCount(before.iteration, english)}.`
         : `Started run ${runId}.`;
-    print(`${begun} Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".`);
+    print(
+      [
+        begun,
+        ...(launch.kind === 'waits'
+          ? [waitingSentence(launch.waiting, english, { now: Date.now() })]
+          : launch.kind === 'begins'
+            ? ['Its first agent has not started within a minute.']
+            : []),
+        'Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".',
+      ].join(' '),
+    );
   }
   return 0;
+}
+
+/** The run is over already: a start that came to nothing is a failure of this command, with the exit code of the run. */
+function tellEnd(state: RunState, { quiet }: RunFlags): number {
+  const { good, text } = outcomeSentence(runEnd(state, state.outcome ?? 'error'), english);
+  if (!good) {
+    process.stderr.write(`ralph-fresh: ${withoutControls(text)}\n`);
+  } else if (!quiet) {
+    print(text);
+  }
+  return state.exitCode ?? EXIT_FAILURE;
 }
 
 function tellNothingToDo({ quiet, story }: RunFlags): void {

@@ -38,11 +38,9 @@ export interface StartRequest {
 export function addStartFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--resume [runId]', 'go on with the last run, whatever it ended with').conflicts(
-        'new',
-      ),
+      new Option('--resume [runId]', 'continue the last run, however it ended').conflicts('new'),
     )
-    .option('--new', 'do not go on with an unfinished run')
+    .option('--new', 'start a new run, even if the last one is unfinished')
     .addOption(
       new Option('--dry-run', 'print what would run and the first prompt; start nothing').conflicts(
         'detach',

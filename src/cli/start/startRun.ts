@@ -26,6 +26,7 @@ import {
   type Settings,
 } from '../../orchestrator/settings/settingTable.ts';
 import { StopSwitch } from '../../orchestrator/stopSwitch.ts';
+import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import { UsageError } from '../../orchestrator/usageError.ts';
 import { english, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { askBranch, canAskBranch } from '../branchQuestion.ts';
@@ -33,6 +34,7 @@ import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { requireRunsStoryFile } from '../storyFiles.ts';
 import { loopDetached, loopHere } from './loopProcess.ts';
+import { requireRunsBranch } from './runsBranch.ts';
 import { requireRunIds, type StartRequest } from './startFlags.ts';
 import {
   namesPlace,
@@ -52,6 +54,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   const files = new RunFiles(flags.cwd);
   requireRunIds(flags);
   const flagged = settingsOf(command);
+  allowOutsideLinks(flagged.outsideLinks ?? []);
   const given = (recalled: GivenSettings) =>
     givenSettings({
       flags: flagged,
@@ -65,9 +68,6 @@ export async function startRun(request: StartRequest): Promise<number> {
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
   await requireWork(files, request, places, named);
-  if (flags.detach) {
-    return loopDetached(files, request);
-  }
   const chosen = await choose(files, request, { ...places, ...(named && { prepare: named }) });
   const earlier = chosen.earlier?.state;
   if (earlier !== undefined && !namesPlace(flags)) {
@@ -84,6 +84,14 @@ export async function startRun(request: StartRequest): Promise<number> {
   );
   if (chosen.earlier !== undefined) {
     requireSameTerms(chosen.earlier, settings, { given: flagged, remembered });
+    const { storyFile } = workOf(files, request, places, chosen);
+    await requireRunsBranch(files, chosen.earlier.state, {
+      canSwitch: settings.branch === 'checkout',
+      ...(storyFile === undefined ? {} : { storyFile }),
+    });
+  }
+  if (flags.detach) {
+    return loopDetached(files, request);
   }
   const stop = new StopSwitch();
   const fallbackAgent = await fallbackAgentOf(settings, {
@@ -115,8 +123,8 @@ export async function startRun(request: StartRequest): Promise<number> {
     const told = await dryRun(
       options,
       earlier,
-      ({ detail, outcome }, state) =>
-        outcomeSentence({ ...runEnd(state, outcome), detail }, english).text,
+      ({ kind: _kind, ...end }, state) =>
+        outcomeSentence({ ...runEnd(state, end.outcome), ...end }, english).text,
     );
     print(told.trimEnd());
     return 0;

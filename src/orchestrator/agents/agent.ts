@@ -40,7 +40,7 @@ export interface AgentCommand {
   /** Executable: absolute path, or a name to be found on `env.PATH`. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Written to standard input, which is then closed. */
+  /** All that it reads on standard input. */
   readonly stdin: string;
   /** The whole environment; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { LineSplitter } from '../lineSplitter.ts';
 import type { ProcessEndReason } from '../run/eventCodes.ts';
@@ -6,13 +7,17 @@ import { createPlainFile } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
 import { say } from '../say.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
+import { enterCgroup, makeCgroup, removeCgroup } from './agentCgroup.ts';
 import { isStarted, startAgentTree } from './agentTree.ts';
+import { DescendantWatch } from './descendantWatch.ts';
 import type { ProcessLimits } from './processLimits.ts';
 import { endLeftovers, forksSoFar, RUN_MARKER } from './processTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL = 4_000;
+/** So much of standard error is kept in its file, in bytes; an agent that complains for ever should not fill the disk. */
+const STDERR_KEPT = 4 * 1024 * 1024;
 /** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
 const HELD_OUTPUT_MS = 2_000;
 /** The same for an output that goes on: a process that got away may also write for ever. */
@@ -35,10 +40,18 @@ export interface AgentProcessOptions {
   readonly rawFile: string;
   /** What must have come about before the process is started; when it fails, nothing is started. */
   readonly ready?: Promise<unknown>;
-  readonly onStarted: (identity: ProcessIdentity) => void;
+  /** How its processes are known that drop the run's marker: by a cgroup where the system allows it, unless asked otherwise. */
+  readonly strays?: 'cgroup' | 'watch';
+  readonly onStarted: (started: StartedProcess) => void;
   readonly onEvent: (event: AgentEvent) => void;
   /** The agent's process has ended; called again when others of it were found to work on after that. */
   readonly onExit?: () => void;
+}
+
+/** A process that has just been started. */
+export interface StartedProcess extends ProcessIdentity {
+  /** The folder of the cgroup that all of its processes are in. */
+  readonly cgroup?: string;
 }
 
 /** How one agent process ended. */
@@ -58,6 +71,13 @@ export interface AgentEnd {
   readonly result?: ResultEvent;
   /** Last words on standard error, or why it could not be started. */
   readonly stderr: string;
+  /** Absolute path of the file that has all of standard error; absent when nothing came there. */
+  readonly stderrFile?: string;
+}
+
+/** What an agent prints to standard error is kept next to the raw stream. */
+function stderrFileOf(rawFile: string): string {
+  return `${rawFile.replace(/\.jsonl$/, '')}.stderr.txt`;
 }
 
 /**
@@ -86,13 +106,21 @@ export async function runAgentProcess(
     throw error;
   }
   const forks = forksSoFar();
+  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(options.runId);
   const subprocess = await startAgentTree(command, {
     cwd: options.cwd,
     env: { ...command.env, [RUN_MARKER]: options.runId },
     killGraceMs: limits.killGraceMs,
-  });
-  if (!isStarted(subprocess)) {
+    inputFile: `${options.rawFile}.input`,
+  }).catch(error => ({ error }));
+  if ('error' in subprocess || !isStarted(subprocess)) {
     await rawHandle.close();
+    if (cgroup !== undefined) {
+      removeCgroup(cgroup.dir);
+    }
+    if ('error' in subprocess) {
+      throw subprocess.error;
+    }
     return {
       reason: 'notStarted',
       durationMs: performance.now() - startedAt,
@@ -101,9 +129,17 @@ export async function runAgentProcess(
     };
   }
   const { pid, child } = subprocess;
+  const isInCgroup = cgroup !== undefined && enterCgroup(cgroup, pid);
+  const watch = isInCgroup ? undefined : new DescendantWatch(pid);
+  const tree = {
+    forks,
+    ...(isInCgroup && { cgroup: cgroup.dir }),
+    ...(watch && { others: () => watch.pids() }),
+  };
 
   const end = (why: ProcessEndReason, signal: NodeJS.Signals = 'SIGTERM') => {
     reason ??= why;
+    watch?.look();
     subprocess.kill(signal);
   };
   const hardTimer = setTimeout(() => end('hardLimit'), limits.hardMs);
@@ -136,7 +172,12 @@ export async function runAgentProcess(
   const splitter = new LineSplitter(MAX_LINE);
   const takeEvent = (event: AgentEvent) => {
     switch (event.type) {
+      case 'tool':
+      case 'toolResult':
+        watch?.look();
+        break;
       case 'result': {
+        watch?.look();
         const main = result === undefined || event.turns >= result.turns ? event : result;
         // Follow-ups of background work bring results of their own; their cost is a running total.
         result = event.costUsd === undefined ? main : { ...main, costUsd: event.costUsd };
@@ -194,16 +235,29 @@ export async function runAgentProcess(
       take(last);
     }
   };
+  let stderrFile: string | undefined;
   const readStderr = async () => {
-    for await (const chunk of subprocess.stderr) {
-      idleTimer.refresh();
-      stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-STDERR_TAIL);
+    let kept: FileHandle | undefined;
+    let left = STDERR_KEPT;
+    try {
+      for await (const chunk of subprocess.stderr) {
+        idleTimer.refresh();
+        const bytes = Buffer.from(chunk);
+        stderr = (stderr + bytes.toString('utf8')).slice(-STDERR_TAIL);
+        // Few agents write there at all.
+        stderrFile ??= stderrFileOf(options.rawFile);
+        kept ??= await createPlainFile(stderrFile);
+        await kept.writeFile(bytes.subarray(0, left));
+        left = Math.max(0, left - bytes.length);
+      }
+    } finally {
+      await kept?.close();
     }
   };
 
   try {
     const identity = await identify(pid);
-    options.onStarted(identity);
+    options.onStarted({ ...identity, ...(isInCgroup && { cgroup: cgroup.dir }) });
     const reading = Promise.all([readStdout(), readStderr()]);
     reading.catch(() => subprocess.kill('SIGKILL'));
     await exited;
@@ -216,10 +270,10 @@ export async function runAgentProcess(
     }
     // What the agent left running holds its output open, so it must go before the end can be read.
     const leftovers = await endLeftovers(pid, options.runId, {
+      ...tree,
       startId: identity.startId,
-      forks,
     });
-    // A process that got away (its own session, its environment emptied) may hold the output open for ever.
+    // A process that got away all the same may hold the output open for ever.
     heldTimer = setTimeout(letGo, HELD_OUTPUT_MS);
     heldMaxTimer = setTimeout(
       letGo,
@@ -250,6 +304,7 @@ export async function runAgentProcess(
       leftovers,
       ...(result === undefined ? {} : { result }),
       stderr,
+      ...(stderrFile === undefined ? {} : { stderrFile }),
     };
   } finally {
     clearTimeout(hardTimer);
@@ -262,8 +317,9 @@ export async function runAgentProcess(
     raw.destroy();
     if (child.exitCode === null && child.signalCode === null) {
       subprocess.kill('SIGKILL');
-      await endLeftovers(pid, options.runId);
+      await endLeftovers(pid, options.runId, tree);
     }
+    watch?.dispose();
     subprocess.letGo();
   }
 }

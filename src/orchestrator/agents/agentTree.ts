@@ -1,8 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  type StdioOptions,
+  spawn,
+} from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { onExit } from 'signal-exit';
+import { messageOf } from '../messageOf.ts';
+import { say } from '../say.ts';
 import type { AgentCommand } from './agent.ts';
+import { openInput } from './agentInput.ts';
 import { treeOptions } from './treeOptions.ts';
 
 /** An agent's process, and all that it starts. */
@@ -22,6 +32,8 @@ export interface AgentTreeOptions {
   readonly env: Readonly<Record<string, string>>;
   /** From SIGTERM to SIGKILL, in ms. */
   readonly killGraceMs: number;
+  /** Absolute path for a file that holds its standard input until it starts; gone afterwards. */
+  readonly inputFile: string;
 }
 
 /** Why it could not be started. */
@@ -45,20 +57,34 @@ export async function startAgentTree(
   command: AgentCommand,
   options: AgentTreeOptions,
 ): Promise<AgentTree | NotStarted> {
-  return process.platform === 'win32' ? startOnWindows(command, options) : start(command, options);
+  // Nothing to read is the end of it at once.
+  const input = command.stdin === '' ? 'ignore' : openInput(command.stdin, options.inputFile);
+  try {
+    return await (process.platform === 'win32'
+      ? startOnWindows(command, options, input)
+      : start(command, options, input));
+  } finally {
+    if (input !== 'ignore') {
+      closeSync(input);
+    }
+  }
 }
+
+/** A file that is open, or nothing. */
+type Input = number | 'ignore';
 
 /** Those that would be left behind if this process ended now. */
 const living = new Set<AgentTree>();
 let endsThemAtExit = false;
 
 async function start(
-  { args, file, stdin }: AgentCommand,
+  { args, file }: AgentCommand,
   { cwd, env, killGraceMs }: AgentTreeOptions,
+  input: Input,
 ): Promise<AgentTree | NotStarted> {
   let child: ReturnType<typeof spawnPiped>;
   try {
-    child = spawnPiped(file, args, cwd, env);
+    child = spawnPiped(file, args, cwd, env, input);
   } catch (error) {
     // Such as an argument that is too long.
     return { problem: messageOf(error) };
@@ -66,12 +92,10 @@ async function start(
   const { pid } = child;
   if (pid === undefined) {
     const [error] = await once(child, 'error');
-    return { problem: messageOf(error) };
+    return { problem: withoutInterpreter(file, error) ?? messageOf(error) };
   }
-  // Told of by its exit; what it does not read of its prompt (EPIPE) is its own affair.
+  // Told of by its exit.
   child.on('error', () => undefined);
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(stdin);
   let timer: NodeJS.Timeout | undefined;
   const signalAll = (signal: NodeJS.Signals) => {
     try {
@@ -109,23 +133,40 @@ async function start(
   return tree;
 }
 
+/** The system says that a script is not there when the program is not that its first line names. */
+function withoutInterpreter(file: string, error: unknown): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' && path.isAbsolute(file) && existsSync(file)
+    ? say(
+        'The program that the first line of {0} names (after "#!") was not found. Correct that line; its end must not be a Windows line break.',
+        file,
+      )
+    : undefined;
+}
+
 function spawnPiped(
   file: string,
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
+  input: Input,
 ) {
-  return spawn(file, [...args], { cwd, env, detached: true, stdio: 'pipe' });
+  const stdio = [input, 'pipe', 'pipe'] as const satisfies StdioOptions;
+  const child = spawn(file, [...args], { cwd, env, detached: true, stdio: [...stdio] });
+  // Its types do not know numbers of open files as standard input.
+  return child as ChildProcessByStdio<null, Readable, Readable>;
 }
 
 async function startOnWindows(
-  { args, file, stdin }: AgentCommand,
+  { args, file }: AgentCommand,
   { cwd, env, killGraceMs }: AgentTreeOptions,
+  input: Input,
 ): Promise<AgentTree | NotStarted> {
   const { execa } = await import('execa');
   const subprocess = execa(file, [...args], {
     ...treeOptions({ cwd, env, killGraceMs }),
-    input: stdin,
+    // Its types know the numbers of open files up to 9 alone.
+    stdin: input as 'ignore' | 3,
   });
   const { pid } = subprocess;
   if (pid === undefined) {
@@ -142,8 +183,4 @@ async function startOnWindows(
     // The library ends its timers with the process.
     letGo: () => undefined,
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -43,6 +43,16 @@ async function findSetting(
     : await firstProgram([path.dirname(path.resolve(expanded))], path.basename(expanded), options);
   if (found !== undefined) return found;
   const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
+  // Nothing has that name but what the person has named, so there is nothing else to look for.
+  if (/[\\/]/.test(name) || name === setting) {
+    throw new HumanError(
+      say(
+        '"{0}", set as {1}, is not a program that can be run. Set it to the full path of one; a script must be executable (chmod +x).',
+        setting,
+        settingName,
+      ),
+    );
+  }
   throw new HumanError(
     say(
       '"{0}", set as {1}, is not a program that can be run. Set it to the full path of {2}, or leave it empty to have {2} looked for.',

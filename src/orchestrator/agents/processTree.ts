@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { cgroupPids, cgroupsOf, killCgroup, removeCgroup } from './agentCgroup.ts';
 
 const run = promisify(execFile);
 
@@ -21,6 +22,10 @@ export interface TreeStart {
   readonly startId?: string | undefined;
   /** See {@link forksSoFar}. */
   readonly forks?: number | undefined;
+  /** The folder of its cgroup, as a journal tells it; the one that this process would make is looked at in any case. */
+  readonly cgroup?: string | undefined;
+  /** More processes that are known to be its own. */
+  readonly others?: (() => readonly number[]) | undefined;
 }
 
 /** What is looked for. */
@@ -31,13 +36,17 @@ interface Tree {
   /** Ticks since boot; 0 for any time. */
   readonly since: number;
   readonly forks: number | undefined;
+  /** Folders of cgroups; not all of them need be there. */
+  readonly cgroups: readonly string[];
+  readonly others: () => readonly number[];
 }
 
 /**
  * Ends whatever an agent left running after it ended itself, or after the loop that owned it was killed:
- * its process group first, then every process that carries the run's marker, since a process can leave
- * its group (`setsid`) but not its environment. On Windows a tree can only be ended while its root lives,
- * so there the tree of `pid` is ended and that is all (agents are ended through it beforehand).
+ * its process group; every process that carries the run's marker, since a process can leave its group (`setsid`)
+ * but seldom drops its environment; and where the system has one, the run's cgroup, which nothing leaves by chance.
+ * On Windows a tree can only be ended while its root lives, so there the tree of `pid` is ended and that is all
+ * (agents are ended through it beforehand).
  *
  * @param pid leader of the agent's process group
  * @param started what is known of that process; what is older cannot come from it and is left out
@@ -58,7 +67,19 @@ export async function endLeftovers(
     }).catch(() => undefined);
     return ended === undefined ? 0 : 1;
   }
-  const tree = { pid, runId, since: ticksOf(started.startId), forks: started.forks };
+  const cgroups = cgroupsOf(runId, started.cgroup);
+  const { forks, others = () => [] } = started;
+  try {
+    return await endAll({
+      ...{ pid, runId, forks, cgroups, others },
+      since: ticksOf(started.startId),
+    });
+  } finally {
+    cgroups.forEach(removeCgroup);
+  }
+}
+
+async function endAll(tree: Tree): Promise<number> {
   const before = await leftovers(tree);
   if (before.length === 0) {
     return 0;
@@ -76,6 +97,7 @@ export async function endLeftovers(
     if (rest.length === 0) {
       break;
     }
+    tree.cgroups.forEach(killCgroup);
     signalAll(rest, 'SIGKILL');
     await delay(POLL_MS);
   }
@@ -88,7 +110,10 @@ export async function endLeftovers(
  */
 async function leftovers(tree: Tree): Promise<number[]> {
   const found = process.platform === 'linux' ? linuxProcesses(tree) : await posixProcesses(tree);
-  return found.filter(candidate => candidate !== process.pid);
+  const members = tree.cgroups.flatMap(dir => cgroupPids(dir));
+  return [...new Set([...found, ...members, ...tree.others()])].filter(
+    candidate => candidate !== process.pid,
+  );
 }
 
 /**
@@ -138,7 +163,7 @@ function linuxProcesses(tree: Tree): number[] {
  * Whether `/proc` tells of the pids that this process sees. In a pid namespace whose `/proc` is still the outer one
  * (`unshare --pid`, some containers) it does not.
  */
-function isOwnNamespace(): boolean {
+export function isOwnNamespace(): boolean {
   return unlessUnreadable(() => readlinkSync('/proc/self')) === String(process.pid);
 }
 
@@ -187,7 +212,7 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
 }
 
 /** There are hundreds of them, and `readFileSync` asks for the size of each first. */
-function readStat(pid: number, buffer: Buffer): string {
+export function readStat(pid: number, buffer: Buffer): string {
   const fd = openSync(`/proc/${pid}/stat`, 'r');
   try {
     return buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0));

@@ -2,9 +2,11 @@
  * The SDK agent's own program: reads one request from standard input, calls the Claude Agent SDK, and prints
  * each of its messages as one line of JSON. It knows nothing of the loop.
  */
+
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../messageOf.ts';
 
 /** What stands on standard input, as JSON. */
 export interface SdkRunnerRequest {
@@ -67,7 +69,7 @@ function childEnv(): NodeJS.ProcessEnv {
 }
 
 function failure(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return {
     type: 'result',
     subtype: 'error_during_execution',

@@ -81,9 +81,13 @@ function issueWords(issue: z.core.$ZodIssue): string {
     case 'too_big':
       switch (issue.origin) {
         case 'string':
-          return say('must have at most {0} characters', String(issue.maximum));
+          return issue.maximum === 1
+            ? say('must have at most 1 character')
+            : say('must have at most {0} characters', String(issue.maximum));
         case 'array':
-          return say('must have at most {0} entries', String(issue.maximum));
+          return issue.maximum === 1
+            ? say('must have at most 1 entry')
+            : say('must have at most {0} entries', String(issue.maximum));
         default:
           return say('must be at most {0}', String(issue.maximum));
       }
@@ -106,7 +110,13 @@ const TYPE_WORDS: Readonly<Record<string, () => string>> = {
 export function boundedProblems(problems: readonly string[]): string[] {
   const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
   const rest = problems.length - shown.length;
-  return rest > 0 ? [...shown, say('…and {0} more problems.', rest)] : shown;
+  if (rest === 0) {
+    return shown;
+  }
+  return [
+    ...shown,
+    rest === 1 ? say('…and 1 more problem.') : say('…and {0} more problems.', rest),
+  ];
 }
 
 function isObject(value: unknown): boolean {

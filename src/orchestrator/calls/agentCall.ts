@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Agent, AgentErrorKind, AgentEvent, AgentRequest } from '../agents/agent.ts';
+import type { Agent, AgentErrorKind, AgentRequest } from '../agents/agent.ts';
 import {
   type AgentEnd,
   type AgentProcessOptions,
@@ -8,28 +8,16 @@ import {
 import { CostEstimate } from '../agents/costEstimate.ts';
 import type { ProcessLimits } from '../agents/processLimits.ts';
 import { HumanError } from '../humanError.ts';
-import { whole } from '../numbers.ts';
-import type { RunEventBody } from '../run/events.ts';
 import type { Journal } from '../run/journal.ts';
-import { shorten, shortenBlock } from '../text.ts';
+import { shorten, shortenBlock, withoutControls } from '../text.ts';
 import { callCost } from './callCost.ts';
+import { CallJournal } from './callJournal.ts';
 
-/** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
+/** Longest message of an error in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
-/** Longest name, id or gist in the journal, in UTF-16 units. */
-const MAX_FACT = 300;
-/** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
-const MAX_OUTPUT_LINES = 50;
-/** Tool calls at a time whose names are remembered. */
-const MAX_OPEN_CALLS = 1_000;
-/** Their results say no more than that they succeeded. */
-const WRITING_TOOLS: ReadonlySet<string> = new Set([
-  'Edit',
-  'MultiEdit',
-  'NotebookEdit',
-  'TodoWrite',
-  'Write',
-]);
+/** Lines of standard error that tell of a failure, its last ones. */
+const LAST_LINES = 6;
+const MAX_LAST_LINE = 500;
 
 export interface AgentCallRequest {
   /** What the call is for; stories are the rule. */
@@ -75,7 +63,8 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
   const { agent, iteration, journal, runId } = call;
   const purpose = call.purpose === 'story' ? {} : { purpose: call.purpose };
   const estimate = new CostEstimate();
-  const writeEvent = journalWriterFor(journal);
+  const stream = path.basename(call.rawFile);
+  const said = new CallJournal(journal, stream);
   let end: AgentEnd;
   try {
     const command = await agent.command(call.request);
@@ -94,11 +83,11 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
           iteration,
           ...purpose,
           ...identity,
-          stream: path.basename(call.rawFile),
+          stream,
         }),
       onEvent: event => {
         estimate.take(event);
-        writeEvent(event);
+        said.take(event);
       },
     });
   } catch (error) {
@@ -107,6 +96,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     }
     end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: error.message };
   }
+  said.end();
   const error = errorOf(end);
   journal.append({
     type: 'agent.ended',
@@ -118,6 +108,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     durationMs: Math.round(end.durationMs),
     leftovers: end.leftovers,
     ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
+    ...(error === undefined ? {} : stderrOf(end, error.message, call.request.cwd)),
     ...callCost(end.result, estimate),
   });
   return { end, ...(error === undefined ? {} : { error }) };
@@ -154,112 +145,31 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
 }
 
 function lastWords(end: AgentEnd): string {
-  return shortenBlock(end.stderr, MAX_TEXT);
+  return lastLines(end.stderr);
 }
 
-/** Turns an agent's events into the journal's; bounded, whatever the agent prints. */
-function journalWriterFor(journal: Journal): (event: AgentEvent) => void {
-  let outputLines = 0;
-  /** Tool calls whose results have not come yet. */
-  const names = new Map<string, string>();
-  return event => {
-    switch (event.type) {
-      case 'init': {
-        const { model, version, apiKeySource, sessionId } = event;
-        const facts = { model, version, apiKeySource, sessionId };
-        journal.append({ type: 'agent.init', ...shortFacts(facts) });
-        break;
-      }
-      case 'text':
-        if (event.text.trim() !== '') {
-          journal.append({ type: 'agent.text', ...cut(event.text) });
-        }
-        break;
-      case 'tool':
-        journal.append({
-          type: 'agent.tool',
-          id: fact(event.id),
-          name: fact(event.name),
-          gist: fact(event.gist),
-        });
-        if (names.size < MAX_OPEN_CALLS) {
-          names.set(event.id, event.name);
-        }
-        break;
-      case 'toolResult':
-        for (const body of toolResult(event, names.get(event.id))) {
-          journal.append(body);
-        }
-        names.delete(event.id);
-        break;
-      case 'retry': {
-        journal.append({
-          type: 'agent.retry',
-          attempt: whole(event.attempt),
-          maxAttempts: whole(event.maxAttempts),
-          delayMs: whole(event.delayMs),
-          ...(event.status === undefined ? {} : { status: whole(event.status) }),
-          error: fact(event.error),
-        });
-        break;
-      }
-      case 'denied':
-        journal.append({
-          type: 'agent.denied',
-          tool: fact(event.tool),
-          message: fact(event.message),
-        });
-        break;
-      case 'unknown':
-        outputLines += 1;
-        if (outputLines <= MAX_OUTPUT_LINES) {
-          journal.append({ type: 'agent.output', ...cut(event.line) });
-        }
-        break;
-      case 'activity':
-      case 'usage':
-      case 'result':
-        // A result's facts go into iteration.ended, with what the files say beside them.
-        break;
-    }
-  };
+/** The end of an output is where its cause is told; its file has the whole. */
+function lastLines(text: string): string {
+  const lines = withoutControls(text)
+    .split('\n')
+    .filter(line => line.trim() !== '');
+  return shortenBlock(
+    lines
+      .slice(-LAST_LINES)
+      .map(line => shorten(line, MAX_LAST_LINE))
+      .join('\n'),
+    MAX_TEXT,
+  );
 }
 
-/** What a tool gave back, as far as a person would look at it. */
-function toolResult(
-  { gist, head, id, isError, lines = 1 }: Extract<AgentEvent, { type: 'toolResult' }>,
-  name: string | undefined,
-): RunEventBody[] {
-  const more = head === undefined ? {} : { head, lines };
-  if (isError) {
-    return [{ type: 'agent.toolFailed', id: fact(id), gist: fact(gist), ...more }];
-  }
-  if (gist === '' || (name !== undefined && WRITING_TOOLS.has(name))) {
-    return [];
-  }
-  return name === 'Read'
-    ? [{ type: 'agent.toolResult', id: fact(id), lines }]
-    : [{ type: 'agent.toolResult', id: fact(id), head: head ?? fact(gist), lines }];
-}
-
-function fact(text: string): string {
-  return shorten(text, MAX_FACT);
-}
-
-function shortFacts<K extends string>(
-  facts: Readonly<Record<K, string | undefined>>,
-): { [P in K]?: string } {
-  const short: { [P in K]?: string } = {};
-  for (const key in facts) {
-    const value = facts[key];
-    if (value !== undefined) {
-      short[key] = fact(value);
-    }
-  }
-  return short;
-}
-
-function cut(text: string): { text: string; cut?: number } {
-  const kept = shortenBlock(text, MAX_TEXT);
-  return text.length <= MAX_TEXT ? { text: kept } : { text: kept, cut: text.length - kept.length };
+/** Where the rest is of which the message has the last lines, relative to the workspace. */
+function stderrOf(
+  { stderr, stderrFile }: AgentEnd,
+  message: string,
+  cwd: string,
+): { stderr?: string } {
+  const isWhole = withoutControls(stderr).trim() === message;
+  return stderrFile === undefined || isWhole
+    ? {}
+    : { stderr: path.relative(cwd, stderrFile).split(path.sep).join('/') };
 }

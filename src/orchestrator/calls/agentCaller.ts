@@ -19,6 +19,14 @@ const COUNTDOWN_MS = 60_000;
 const MAX_RETRY_DELAY_MS = 5 * 60_000;
 /** A limit whose reset is always in a moment must not become a storm of calls. */
 const MIN_LIMIT_WAIT_MS = 5_000;
+/** After these another try is no use: the same would follow, or a person has to act. The rest may be a crash. */
+const SETTLED_KINDS: ReadonlySet<string> = new Set([
+  'authentication',
+  'billing',
+  'budget',
+  'request',
+  'usageLimit',
+]);
 /** Starts of an agent that fail before another agent takes its place. */
 const MAX_START_FAILURES = 2;
 
@@ -145,7 +153,10 @@ export class AgentCaller {
         }
         continue;
       }
-      if (!isTransient(error.kind) || retries >= config.retryAttempts) {
+      // A reviewer changes nothing, so it can be asked again however it ended; a claim depends on its verdict.
+      const isWorthATry =
+        call.purpose === 'review' ? !SETTLED_KINDS.has(error.kind) : isTransient(error.kind);
+      if (!isWorthATry || retries >= config.retryAttempts) {
         return result;
       }
       retries += 1;

@@ -1,5 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { HumanError } from '../humanError.ts';
+import { say } from '../say.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { type ProgressLog, ProgressReader } from './progressReader.ts';
 
 /** What is read of either end of a file that is too long to be read as a whole. */
@@ -20,7 +23,7 @@ export function parseProgressLog(text: string): ProgressLog {
  * Reads a progress log from its file. Of a huge one only both ends are read: the patterns stand at the
  * top, what was learned last at the bottom.
  * @returns an empty log when there is no file
- * @throws when the file cannot be read, or is none
+ * @throws when the file cannot be read, is none, or leads out of the repository
  */
 export async function readProgressLog(
   file: string,
@@ -34,6 +37,7 @@ export async function readProgressLog(
 }
 
 async function readEnds(file: string, windowBytes: number): Promise<string[]> {
+  requireInside(file);
   let handle: FileHandle;
   try {
     // A pipe in the place of the file must not be waited for.
@@ -47,7 +51,7 @@ async function readEnds(file: string, windowBytes: number): Promise<string[]> {
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) {
-      throw new Error(`${file} is not a file`);
+      throw new HumanError(say('{0} is not a file. Put a text file there, or nothing.', file));
     }
     if (stat.size <= 2 * windowBytes) {
       return [await readAt(handle, 0, stat.size)];

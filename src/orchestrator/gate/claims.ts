@@ -4,12 +4,15 @@ import type { Verdict } from '../policy.ts';
 import { setArchitectVerified } from '../reviewer/architectVerified.ts';
 import { reviewClaim } from '../reviewer/reviewer.ts';
 import type { RunContext } from '../runContext.ts';
+import { say } from '../say.ts';
 import { setStoryDone } from '../stories/edit.ts';
-import { shortenBlock } from '../text.ts';
+import { shorten, shortenBlock } from '../text.ts';
 import { runGate } from './gate.ts';
 
 /** So much of a check's output goes into the journal, in UTF-16 units; its log has the whole. */
 const MAX_OUTPUT = 4_000;
+/** Longest reason of a reviewer's failure in the sentence that ends the run, in UTF-16 units. */
+const MAX_REASON = 600;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
@@ -20,6 +23,8 @@ export interface Claims {
   readonly stories: readonly string[];
   /** Where there are no stories: the agent promised that all is done. */
   readonly isWholeTask: boolean;
+  /** Looks at what the checks did to the files. @returns what ends the run, if anything */
+  readonly afterChecks: () => Promise<Verdict | undefined>;
 }
 
 export type ClaimsJudgement =
@@ -42,7 +47,7 @@ export async function judgeClaims(context: RunContext, claims: Claims): Promise<
 
 async function passGate(
   context: RunContext,
-  { iteration, stories }: Claims,
+  { afterChecks, iteration, stories }: Claims,
 ): Promise<ClaimsJudgement> {
   const { config, env, files, runId, stop } = context.options;
   if (config.verify.length === 0) {
@@ -59,7 +64,7 @@ async function passGate(
     commands: [...config.verify],
     ...about,
   });
-  const { cancelled, checks, green } = await runGate({
+  const { cancelled, green } = await runGate({
     commands: config.verify,
     cwd: files.workspace,
     env: agentEnv(env),
@@ -70,21 +75,24 @@ async function passGate(
     dir: context.dir(iteration),
     onStarted: (command, identity) =>
       void context.append({ type: 'check.started', iteration, command, ...identity }),
+    onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
+      void context.append({
+        type: 'check.ended',
+        iteration,
+        command,
+        ok,
+        ...(exitCode === undefined ? {} : { exitCode }),
+        timedOut,
+        durationMs: Math.round(durationMs),
+        outputTail: tail(outputTail),
+      }),
   });
   if (cancelled) {
     return { kind: 'cutOff' };
   }
-  for (const { command, durationMs, exitCode, ok, outputTail, timedOut } of checks) {
-    context.append({
-      type: 'check.ended',
-      iteration,
-      command,
-      ok,
-      ...(exitCode === undefined ? {} : { exitCode }),
-      timedOut,
-      durationMs: Math.round(durationMs),
-      outputTail: tail(outputTail),
-    });
+  const verdict = await afterChecks();
+  if (verdict !== undefined) {
+    return { kind: 'cutOff', verdict };
   }
   for (const id of stories.length === 0 ? [undefined] : stories) {
     context.append({
@@ -135,19 +143,12 @@ async function passReview(
     switch (review.kind) {
       case 'cancelled':
         return { kind: 'cutOff' };
-      case 'failed': {
-        context.warn('reviewFailed', review.message, iteration);
-        const cut = cutOffBy(review, stop.requested);
-        if (cut) {
-          return cut;
+      case 'failed':
+        // Nothing is done without a verdict, and nothing has failed either: the review is made when the run goes on.
+        if (!stop.endSignal.aborted) {
+          context.warn('claimNotReviewed', review.message, iteration);
         }
-        if (config.verify.length === 0) {
-          // Without checks the review is the only proof.
-          await putBack(context, [storyId], 'reviewer', iteration);
-          isRefused = true;
-        }
-        break;
-      }
+        return cutOffBy(storyId, review, stop.requested);
       case 'approved':
         context.append({
           type: 'review.ended',
@@ -176,25 +177,41 @@ async function passReview(
   return { kind: isRefused ? 'refused' : 'passed' };
 }
 
-/** Errors after which a review is made when the run goes on, and not replaced by anything. */
+/** How the run ends without a verdict of its reviewer. */
 function cutOffBy(
+  storyId: string,
   { errorKind, message }: { readonly errorKind?: string; readonly message: string },
   isStopping: boolean,
-): Extract<ClaimsJudgement, { kind: 'cutOff' }> | undefined {
+): Extract<ClaimsJudgement, { kind: 'cutOff' }> {
+  if (isStopping) {
+    return { kind: 'cutOff' };
+  }
   switch (errorKind) {
     case 'budget':
       return { kind: 'cutOff', verdict: { kind: 'budget' } };
     case 'billing':
     case 'authentication':
-    case 'notStarted':
-      return { kind: 'cutOff', verdict: { kind: 'fatal', message } };
     case 'usageLimit':
-      return isStopping
-        ? { kind: 'cutOff' }
-        : { kind: 'cutOff', verdict: { kind: 'fatal', message } };
+      return { kind: 'cutOff', verdict: { kind: 'fatal', message } };
     default:
-      return undefined;
+      return {
+        kind: 'cutOff',
+        verdict: {
+          kind: 'fatal',
+          message: say(
+            '{0} waits for its reviewer, which gave no verdict, so it is neither done nor failed. {1} Fix that and run again, which repeats only the checks and the review, or go on without a reviewer (--no-reviewer, setting ralphFresh.reviewer).',
+            storyId,
+            endedSentence(message),
+          ),
+        },
+      };
   }
+}
+
+/** On one line, and with an end. */
+function endedSentence(words: string): string {
+  const sentence = shorten(words, MAX_REASON);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 async function markApproved(

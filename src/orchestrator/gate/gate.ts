@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { makeCgroup, removeCgroup } from '../agents/agentCgroup.ts';
 import { endLeftovers, RUN_MARKER } from '../agents/processTree.ts';
 import { treeOptions } from '../agents/treeOptions.ts';
 import { requirePlainFolders } from '../run/plainFile.ts';
 import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
+import { shellWord } from '../shellWord.ts';
 import { CheckOutput } from './checkOutput.ts';
 
 /** From SIGTERM to SIGKILL, in ms. */
@@ -59,6 +61,8 @@ export interface GateOptions {
   /** Folder for `check-1.log`, …: the output of each check, up to 50 MB. */
   readonly dir: string;
   readonly onStarted?: (command: string, identity: ProcessIdentity) => void;
+  /** Called as soon as a check has ended, before the next one starts; not for one that was cancelled. */
+  readonly onEnded?: (check: CheckResult) => void;
 }
 
 /**
@@ -82,6 +86,9 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
       options,
     );
     checks.push(check);
+    if (!check.cancelled) {
+      options.onEnded?.(check);
+    }
     if (!check.ok) {
       return { green: false, checks, cancelled: check.cancelled };
     }
@@ -96,10 +103,14 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
   try {
     // Loaded here: a run without checks starts none.
     const { execa } = await import('execa');
-    const subprocess = startShell(execa, command, options);
+    const cgroup = makeCgroup(options.runId);
+    const subprocess = startShell(execa, command, options, cgroup?.dir);
     // A failed start (no such folder, no shell) is told by the promise alone; its streams never open.
     if (subprocess.pid === undefined) {
       const failed = await subprocess;
+      if (cgroup !== undefined) {
+        removeCgroup(cgroup.dir);
+      }
       output.add(failed.originalMessage ?? failed.shortMessage ?? '');
       return {
         command,
@@ -193,13 +204,23 @@ function onAborted(signal: AbortSignal, listener: () => void, until: AbortSignal
   }
 }
 
-function startShell(execa: typeof import('execa').execa, command: string, options: GateOptions) {
+function startShell(
+  execa: typeof import('execa').execa,
+  command: string,
+  options: GateOptions,
+  cgroup: string | undefined,
+) {
   const isWindows = process.platform === 'win32';
   const hasCi = Object.keys(options.env).some(
     name => (isWindows ? name.toUpperCase() : name) === 'CI',
   );
+  // By the shell itself, before it starts anything: what it starts first would get away. endLeftovers looks there, and removes it.
+  const enter =
+    cgroup === undefined
+      ? ''
+      : `{ echo $$ > ${shellWord(path.join(cgroup, 'cgroup.procs'))}; } 2>/dev/null; `;
   // Two pipes would lose the order of what is written to them; cmd.exe has no way to say it for a whole line.
-  return execa(isWindows ? command : `exec 2>&1; ${command}`, {
+  return execa(isWindows ? command : `${enter}exec 2>&1; ${command}`, {
     ...treeOptions({
       cwd: options.cwd,
       env: {

@@ -5,6 +5,7 @@ import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
 import { openGit } from './openGit.ts';
+import { heldElsewhere, worktreeWith } from './worktrees.ts';
 
 export interface BranchCheckOut {
   /**
@@ -28,7 +29,8 @@ const HEADS = 'refs/heads/';
  * @param dir absolute path of a folder in the work tree
  * @param carried absolute paths of files whose changes a new branch takes along; `all`: those of every file,
  * to any branch, where git can do that without losing one
- * @throws {HumanError} for a name that is none, and when git refuses, in its own words; nothing changed then
+ * @throws {HumanError} for a name that is none or has no room next to another branch, and when git refuses, in its own words;
+ * nothing changed then
  */
 export async function checkOutBranch(
   dir: string,
@@ -43,8 +45,18 @@ export async function checkOutBranch(
       return { kind: 'unchanged', branch: current };
     }
     const exists = await hasBranch(git, branchName);
+    const beside = exists ? undefined : await branchInTheWay(git, branchName);
+    if (beside !== undefined) {
+      const { message, next } = noRoomBeside(branchName, beside);
+      throw new HumanError([message, next].join(' '));
+    }
     if (carried !== 'all' && (await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
       return { kind: 'dirty', branch: current };
+    }
+    const heldBy = exists ? await worktreeWith(dir, HEADS + branchName) : undefined;
+    if (heldBy !== undefined) {
+      const { message, next } = heldElsewhere(branchName, heldBy);
+      throw new HumanError([message, next].join(' '));
     }
     await switchTo(git, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
@@ -63,6 +75,44 @@ export async function isOnOtherBranch(dir: string, branchName: string): Promise<
   await requireBranchName(git, branchName);
   try {
     return (await currentBranch(git)) !== branchName && (await hasBranch(git, branchName));
+  } catch (error) {
+    throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
+  }
+}
+
+/** How a branch stands to a work tree. */
+export interface BranchPlace {
+  /** The branch that is checked out; '' when HEAD is detached. */
+  readonly current: string;
+  /** Whether there is a branch of this name. */
+  readonly exists: boolean;
+  /** The folder of the other worktree that has it checked out. */
+  readonly heldBy?: string;
+  /** The branch next to which git can make none of this name. */
+  readonly beside?: string;
+}
+
+/**
+ * Looks whether a branch could be checked out, as far as its name and other worktrees go.
+ * @param dir absolute path of a folder in the work tree
+ * @throws {HumanError} for a name that is none, and when git refuses
+ */
+export async function lookAtBranch(dir: string, branchName: string): Promise<BranchPlace> {
+  const git = openGit(dir);
+  await requireBranchName(git, branchName);
+  try {
+    const current = await currentBranch(git);
+    const exists = await hasBranch(git, branchName);
+    const beside =
+      exists || current === branchName ? undefined : await branchInTheWay(git, branchName);
+    const heldBy =
+      exists && current !== branchName ? await worktreeWith(dir, HEADS + branchName) : undefined;
+    return {
+      current,
+      exists,
+      ...(heldBy !== undefined && { heldBy }),
+      ...(beside !== undefined && { beside }),
+    };
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
   }
@@ -125,6 +175,31 @@ async function requireBranchName(git: SimpleGit, name: string): Promise<void> {
       ),
     );
   }
+}
+
+/** git keeps no branch `a` next to a branch `a/b`. */
+async function branchInTheWay(git: SimpleGit, name: string): Promise<string | undefined> {
+  const first = HEADS + (name.split('/')[0] ?? name);
+  const refs = (await git.raw('for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
+  return refs
+    .filter(ref => ref.startsWith(HEADS))
+    .map(ref => ref.slice(HEADS.length))
+    .find(other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`));
+}
+
+/** Why a branch cannot be made next to another, and what to do. */
+export function noRoomBeside(
+  branch: string,
+  other: string,
+): { readonly message: string; readonly next: string } {
+  return {
+    message: say(
+      'git cannot have the branch {0}, which the story file asks for, next to the branch {1}.',
+      shorten(branch, 200),
+      shorten(other, 200),
+    ),
+    next: say('Write another name into the story file, or work here with --branch stay.'),
+  };
 }
 
 async function currentBranch(git: SimpleGit): Promise<string> {

@@ -1,3 +1,4 @@
+import { messageOf } from '../messageOf.ts';
 import type { Journal } from '../run/journal.ts';
 import type { GitRepository } from './git.ts';
 
@@ -48,7 +49,7 @@ export async function recordCommits(
     journal.append({
       type: 'warning',
       code: 'gitUnreadable',
-      detail: String(error).slice(0, 2_000),
+      detail: messageOf(error).slice(0, 2_000),
       iteration,
     });
     return 0;

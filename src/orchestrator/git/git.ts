@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { HumanError } from '../humanError.ts';
+import { messageOf } from '../messageOf.ts';
 import { say } from '../say.ts';
 import { shorten } from '../text.ts';
 import { type Head, readCommits, readHead } from './gitFiles.ts';
+import { answerInTime } from './gitPatience.ts';
 import { ReadyGit } from './readyGit.ts';
 
 const exec = promisify(execFile);
@@ -50,6 +52,8 @@ export interface WorkTreeStatus {
   readonly branch: string;
   /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
   readonly hasUncommittedChanges: boolean;
+  /** What differs, relative to the repository's root; a folder that is new as a whole ends with a slash. */
+  readonly changed: readonly string[];
 }
 
 /**
@@ -238,6 +242,7 @@ export class GitRepository {
       ...(/^[0-9a-f]+$/.test(head) ? { head } : {}),
       branch: branch === '(detached)' ? '' : branch,
       hasUncommittedChanges: entries.some(entry => !entry.startsWith('# ')),
+      changed: entries.flatMap(entry => changedPath(entry) ?? []),
     };
   }
 
@@ -334,6 +339,12 @@ export class GitRepository {
   }
 }
 
+/** The path in an entry of `status --porcelain=v2`, which is the last of its fields and may hold spaces. */
+function changedPath(entry: string): string | undefined {
+  const fields = { '1': 8, u: 10, '?': 1 }[entry.split(' ', 1)[0] ?? ''];
+  return fields === undefined ? undefined : entry.split(' ').slice(fields).join(' ');
+}
+
 /**
  * One git process, for what every iteration asks: simple-git waits 50 ms more for a git that prints nothing.
  * A git that fails without a word has nothing to say, as with simple-git.
@@ -342,13 +353,32 @@ export class GitRepository {
  * @throws an error with git's own words, or the system's when git could not be started
  */
 export async function runGit(dir: string, ...args: readonly string[]): Promise<string> {
+  return outputOf(dir, args, ({ answer, child }) => answerInTime(child, questionIn(args), answer));
+}
+
+/** As {@link runGit}, for what writes files of the work tree: it is never ended half way. */
+export async function runGitToItsEnd(dir: string, ...args: readonly string[]): Promise<string> {
+  return outputOf(dir, args, ({ answer }) => answer);
+}
+
+interface Asked {
+  readonly child: ChildProcess;
+  readonly answer: Promise<{ stdout: string }>;
+}
+
+async function outputOf(
+  dir: string,
+  args: readonly string[],
+  wait: (asked: Asked) => Promise<{ stdout: string }>,
+): Promise<string> {
   try {
-    const { stdout } = await exec('git', [...args], {
+    const answer = exec('git', [...args], {
       cwd: dir,
       env: gitEnv(),
       maxBuffer: Number.POSITIVE_INFINITY,
       windowsHide: true,
     });
+    const { stdout } = await wait({ child: answer.child, answer });
     return stdout;
   } catch (error) {
     const { code, stderr, stdout } = error as { code?: unknown; stderr?: string; stdout?: string };
@@ -360,6 +390,12 @@ export async function runGit(dir: string, ...args: readonly string[]): Promise<s
     }
     return stdout ?? '';
   }
+}
+
+/** The command and what follows it, without what comes before for our own sake. */
+function questionIn(args: readonly string[]): string {
+  const at = args.findIndex((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-c');
+  return shorten(args.slice(Math.max(0, at)).join(' '), 100);
 }
 
 /** Tracked files that differ from HEAD or the index, relative to the top folder; untracked ones do not count. */
@@ -402,9 +438,12 @@ export function gitEnv(): Record<string, string> {
   );
 }
 
+/** As the system says it in English, which is what build servers and most terminals have; git adds no code. */
+const DISK_WORDS = /No space left on device|Disk quota exceeded|File too large/;
+
 /** Whether git is not on the PATH. */
 export function isMissingProgram(error: unknown): boolean {
-  return /spawn git\S* ENOENT/.test(String(error));
+  return /spawn git\S* ENOENT/.test(messageOf(error));
 }
 
 /**
@@ -418,7 +457,7 @@ export function asHumanError(
   if (error instanceof HumanError) {
     return error;
   }
-  const words = error instanceof Error ? error.message : String(error);
+  const words = messageOf(error);
   const message = isMissingProgram(error)
     ? say('git was not found on the PATH. Install it (https://git-scm.com) and try again.')
     : isGitLocked(error)
@@ -427,7 +466,13 @@ export function asHumanError(
           what,
           shorten(words, 600),
         )
-      : say('{0}: {1}', what, shorten(words, 600));
+      : DISK_WORDS.test(words)
+        ? say(
+            '{0}, since the disk takes nothing more. Make room on it, and try again. {1}',
+            what,
+            shorten(words, 600),
+          )
+        : say('{0}: {1}', what, shorten(words, 600));
   return new HumanError(message, { cause: error });
 }
 

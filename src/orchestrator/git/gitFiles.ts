@@ -93,7 +93,8 @@ export function readCommits(
   });
 }
 
-function findGitDir(dir: string): string | undefined {
+/** git's folder for the work tree that a folder is in; throws for what is no file of git's. */
+export function findGitDir(dir: string): string | undefined {
   for (let folder = dir; ; folder = path.dirname(folder)) {
     const place = path.join(folder, '.git');
     if (existsSync(place)) {
@@ -111,7 +112,8 @@ function linkedGitDir(folder: string, file: string): string | undefined {
   return dir === undefined ? undefined : path.resolve(folder, dir);
 }
 
-function commonDirOf(gitDir: string): string {
+/** Where a repository with several work trees keeps what they share. */
+export function commonDirOf(gitDir: string): string {
   const file = path.join(gitDir, 'commondir');
   return existsSync(file) ? path.resolve(gitDir, readWhole(file).toString().trimEnd()) : gitDir;
 }

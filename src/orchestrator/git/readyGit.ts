@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { answerInTime } from './gitPatience.ts';
 
 /** The shell gets the folder as $0: whoever works meanwhile may put another one in its place. */
 const WAIT_THEN_ASK = 'read -r go && cd -- "$0" && exec git "$@"';
@@ -24,7 +25,11 @@ export class ReadyGit {
     this.shell.stdin?.on('error', () => undefined);
   }
 
-  /** Asks, once. @returns what git printed; `undefined` when it has to be asked in another way, which tells why */
+  /**
+   * Asks, once.
+   * @returns what git printed; `undefined` when it has to be asked in another way, which tells why
+   * @throws {HumanError} when git gave no answer
+   */
   async ask(): Promise<string | undefined> {
     const { shell } = this;
     if (this.isGone || shell.pid === undefined) {
@@ -35,7 +40,7 @@ export class ReadyGit {
     shell.stderr.resume();
     const closed = once(shell, 'close');
     shell.stdin.end('go\n');
-    const [code] = await closed;
+    const [code] = await answerInTime(shell, 'status', closed);
     return code === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
   }
 

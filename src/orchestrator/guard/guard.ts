@@ -7,6 +7,7 @@ import { HumanError } from '../humanError.ts';
 import { PLAIN } from '../run/plainFile.ts';
 import { say } from '../say.ts';
 import { editFile } from '../stories/fileEdit.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../stories/story.ts';
 import { parseStoryFile, parseStoryText } from '../stories/storyFile.ts';
 import {
@@ -81,6 +82,7 @@ export async function restoreStoryFile(options: RestoreOptions): Promise<Restore
 }
 
 async function restore(options: RestoreOptions, before: StoryList): Promise<Restored> {
+  requireInside(options.path);
   const place = await placeOf(options.path);
   if (place === 'nothing') {
     return create(options, before);
@@ -151,7 +153,7 @@ async function create(options: RestoreOptions, before: StoryList): Promise<Resto
 }
 
 /** @returns false when there is a file by now */
-async function createFile(file: string, content: Buffer): Promise<boolean> {
+export async function createFile(file: string, content: Buffer): Promise<boolean> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await mkdir(path.dirname(file), { recursive: true });

@@ -31,7 +31,13 @@ export type GuardChange =
   /** Put aside by a status of its own (deferred, cancelled, …), so that it would never be done. */
   | { readonly kind: 'parked'; readonly storyId: string }
   | { readonly kind: 'fileBroken'; readonly problem: string }
-  | { readonly kind: 'fileGone' };
+  | { readonly kind: 'fileGone' }
+  /** Something that is no file of its own stands in its place; `target` is where a link leads. */
+  | {
+      readonly kind: 'fileReplaced';
+      readonly by: 'link' | 'folder' | 'pipe' | 'other';
+      readonly target?: string;
+    };
 
 /** Stories that a person ticked or unticked during the iteration, by id; a map also says to what. */
 export type HandledStories = ReadonlySet<string> | ReadonlyMap<string, boolean>;
@@ -103,6 +109,7 @@ export function isForbidden(change: GuardChange): boolean {
     case 'parked':
     case 'fileBroken':
     case 'fileGone':
+    case 'fileReplaced':
       return true;
     default:
       return assertNever(change);
@@ -140,6 +147,8 @@ export function describeGuardChange(change: GuardChange): string {
       return `The story file could not be read any more. ${shorten(change.problem, 300)}`;
     case 'fileGone':
       return 'The story file was removed.';
+    case 'fileReplaced':
+      return `A ${change.by === 'other' ? 'thing that is no file' : change.by} was put in place of the story file${change.target === undefined ? '' : `, which led to ${quoted(change.target)}`}.`;
     default:
       return assertNever(change);
   }

@@ -4,10 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Snapshot } from '../snapshot.ts';
+import { outsideProblem } from '../stories/outsideLinks.ts';
 import type { Story, StoryFile } from '../stories/story.ts';
 import { readStoryFileNow } from '../stories/storyFile.ts';
 import { shorten } from '../text.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
+import { clearPlace, findReplaced } from './storyPlace.ts';
 
 const MAX_CHANGES = 50;
 /** From a person's tick in the file to its request in the inbox, in ms; longer than any machine takes. */
@@ -26,17 +28,31 @@ export async function guardStories(
     readonly before: Snapshot;
     /** The story file as the iteration found it. */
     readonly bytes: Buffer | undefined;
+    /** Where the story file led then, when it was a link. */
+    readonly link: string | undefined;
   },
 ): Promise<void> {
   const { config, storyFile } = context.options;
-  const { before, bytes, iteration, story } = about;
+  const { before, bytes, iteration, link, story } = about;
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
+  const isGuarded = config.guard !== 'off' && bytes !== undefined;
+  const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
+  const cleared =
+    replaced && config.guard === 'restore'
+      ? await attempt(context, iteration, async () => ({
+          aside: await clearPlace(storyFile, {
+            link,
+            beforeBytes: bytes ?? Buffer.alloc(0),
+            asideDir: context.dir(iteration),
+          }),
+        }))
+      : undefined;
   const after = readNow(storyFile);
   const broken =
     after?.kind === 'invalid' ? await keepAside(context, storyFile, iteration) : undefined;
-  if (config.guard === 'off' || bytes === undefined) {
+  if (!isGuarded || bytes === undefined) {
     return;
   }
   const storyId = story === undefined ? {} : { storyId: story.id };
@@ -49,32 +65,27 @@ export async function guardStories(
     handled = context.handledNow();
     changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
   }
-  const forbidden = changes.filter(isForbidden);
+  const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
   if (forbidden.length === 0) {
     return;
   }
   let restored = false;
-  let keptAside = broken;
-  if (config.guard === 'restore') {
-    try {
-      const result = await restoreStoryFile({
+  let keptAside = cleared?.aside ?? broken;
+  if (config.guard === 'restore' && (replaced === undefined || cleared !== undefined)) {
+    const result = await attempt(context, iteration, () =>
+      restoreStoryFile({
         path: storyFile,
         beforeBytes: bytes,
         changes,
         ...storyId,
         handled,
         asideDir: context.dir(iteration),
-      });
-      restored = result.left.filter(isForbidden).length === 0;
-      keptAside = result.keptAside ?? keptAside;
-      if (result.problem !== undefined) {
-        context.warn('guardCouldNotRestore', result.problem, iteration);
-      }
-    } catch (error) {
-      if (!(error instanceof HumanError)) {
-        throw error;
-      }
-      context.warn('guardCouldNotRestore', error.message, iteration);
+      }),
+    );
+    restored = result !== undefined && result.left.filter(isForbidden).length === 0;
+    keptAside = result?.keptAside ?? keptAside;
+    if (result?.problem !== undefined) {
+      context.warn('guardCouldNotRestore', result.problem, iteration);
     }
   }
   context.append({
@@ -84,6 +95,23 @@ export async function guardStories(
     restored,
     ...(keptAside === undefined ? {} : { keptAside: context.relative(keptAside) }),
   });
+}
+
+/** @returns `undefined` when a person has to do it, who is told why */
+async function attempt<T>(
+  context: RunContext,
+  iteration: number,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    context.warn('guardCouldNotRestore', error.message, iteration);
+    return undefined;
+  }
 }
 
 function readNow(file: string): StoryFile | undefined {
@@ -105,7 +133,7 @@ async function keepAside(
   iteration: number,
 ): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) {
+  if (!found?.isFile() || outsideProblem(file) !== undefined) {
     return undefined;
   }
   const copy = path.join(context.dir(iteration), `broken-${path.basename(file)}`);

@@ -3,9 +3,12 @@ import type { CallAgent } from '../calls/callAgent.ts';
 import { amount } from '../numbers.ts';
 import type { JournalWriter } from '../run/journal.ts';
 import { say } from '../say.ts';
+import { shorten } from '../text.ts';
 
 /** The first draft and two repairs. */
 export const MAX_ATTEMPTS = 3;
+/** Longest reason of a failure, in UTF-16 units. */
+const MAX_REASON = 600;
 /** A planning agent reads. The loop alone writes the story file, once the plan is valid. */
 const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
 
@@ -60,7 +63,7 @@ export async function askPlanner<T>(
     if (answer.error) {
       return {
         kind: 'failed',
-        message: say('The planning agent failed: {0}', answer.error.message),
+        message: say('The planning agent failed: {0}', shorten(answer.error.message, MAX_REASON)),
       };
     }
     const found = answerJson(answer);

@@ -6,6 +6,7 @@ import { HumanError } from '../humanError.ts';
 import { openPlainFile } from '../run/plainFile.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { say } from '../say.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { replaceFile } from '../stories/replaceFile.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
@@ -90,6 +91,9 @@ function requirePlace(files: RunFiles, storyFile: string): void {
     }
   }
   const archiveDir = archiveDirOf(files);
+  for (const place of [storyFile, progressFileOf(storyFile), archiveDir]) {
+    requireInside(place);
+  }
   const found = lstatSync(archiveDir, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) {
     throw new HumanError(

@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../calls/agentCaller.ts';
 import { Emitter } from '../emitter.ts';
 import { HumanError } from '../humanError.ts';
+import { requireWritableState } from '../preconditions/state.ts';
 import type { RunEvent, RunEventBody } from '../run/events.ts';
 import { applyEvent } from '../run/foldRun.ts';
 import type { Journal } from '../run/journal.ts';
@@ -46,6 +47,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
       ),
     );
   }
+  await requireWritableState(files);
   await ignoreStateDir(files);
   await clearDeadPlans(files);
   const id = newRunId();

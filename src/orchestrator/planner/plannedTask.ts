@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { requireInside } from '../stories/outsideLinks.ts';
 import type { StoryList } from '../stories/story.ts';
 
 /** The task that a story file was planned for, word for word; `undefined` when it was not planned by us. Pure. */
@@ -30,5 +31,6 @@ export async function isPlannedFor(
   if (stories === undefined || stories.stories.every(({ done }) => done)) {
     return false;
   }
+  requireInside(storyFile);
   return plannedTaskOf(await readFile(storyFile, 'utf8')) === task;
 }

@@ -5,6 +5,7 @@ import { acquireRunLock } from '../run/runLock.ts';
 import { ignoreStateDir } from '../run/stateIgnore.ts';
 import { say } from '../say.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { placeStories, relative } from './placeStories.ts';
 
 export interface WritePlanOptions {
@@ -52,6 +53,7 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
 
 /** The text of a story file as it is now, also where a link leads to it; `undefined` when there is none. */
 export async function readStoryText(storyFile: string): Promise<string | undefined> {
+  requireInside(storyFile);
   const handle = await openPlainFile(await linkTarget(storyFile));
   try {
     return await handle?.readFile('utf8');

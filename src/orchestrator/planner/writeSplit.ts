@@ -1,7 +1,6 @@
 import { HumanError } from '../humanError.ts';
-import { foldRun } from '../run/foldRun.ts';
-import { readJournal } from '../run/journal.ts';
 import { livingRun } from '../run/livingRun.ts';
+import { readRun } from '../run/runCheckpoint.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { say } from '../say.ts';
 import { editFile } from '../stories/fileEdit.ts';
@@ -9,8 +8,7 @@ import { editFile } from '../stories/fileEdit.ts';
 /** @throws {HumanError} while a run works: the guard would put the story file back */
 export async function requireNobodyWorks(files: RunFiles): Promise<void> {
   const runId = (await livingRun(files))?.runId;
-  const waiting =
-    runId === undefined ? undefined : foldRun(await readJournal(files.journalFile(runId))).waiting;
+  const waiting = runId === undefined ? undefined : (await readRun(files, runId)).waiting;
   if (runId !== undefined && waiting?.kind !== 'pause') {
     throw new HumanError(
       say(

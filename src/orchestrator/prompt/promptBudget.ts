@@ -32,6 +32,8 @@ export const PART = {
   criteria: 40,
   problem: 180,
   change: 90,
+  files: 10,
+  file: 40,
   changes: 8,
   output: 1_400,
   command: 60,

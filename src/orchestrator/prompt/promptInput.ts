@@ -1,5 +1,6 @@
 import type { RalphFreshHandoff } from '../handoff.ts';
 import type { Story } from '../stories/story.ts';
+import type { Uncommitted } from './uncommitted.ts';
 
 /** A command of the loop's own check that did not pass. */
 export interface FailedCheck {
@@ -46,6 +47,8 @@ export interface PromptInput {
   readonly failedCheck?: FailedCheck;
   /** Why the reviewer did not accept the last claim. */
   readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
+  /** Files that are not committed; absent when git did not tell. */
+  readonly uncommitted?: Uncommitted;
   /** What an iteration changed that no agent may change, in sentences. */
   readonly guardNote?: { readonly iteration: number; readonly changes: readonly string[] };
   /** What the person said meanwhile, oldest first. */

@@ -55,7 +55,7 @@ export function promptSections(
 function heading(handoff: RalphFreshHandoff): string {
   return `# Ralph Fresh Context - Iteration ${handoff.iteration}/${handoff.max_iterations}
 
-You are continuing work that was started by a previous agent iteration.
+${handoff.iteration > 1 ? 'You are continuing work that was started by a previous agent iteration.' : 'You are the first agent iteration of this run.'}
 **Your context is completely fresh** - you have no memory of previous attempts.`;
 }
 
@@ -98,12 +98,35 @@ function warnings(input: PromptInput): string {
       `**Iteration ${guardNote.iteration} changed what no agent may change**: ${shown.join(' ')}${rest > 0 ? ` …and ${rest} more.` : ''} Leave these as they are.`,
     );
   }
-  if (handoff.git.hasUncommittedChanges) {
-    found.push(
-      '**There are uncommitted changes.** A previous iteration may have been cut off: look at `git status` and `git diff`, keep what is good, commit it, and go on from there.',
-    );
-  }
+  found.push(...uncommittedNotes(input));
   return found.length === 0 ? '' : section('Read This First', bullets(found));
+}
+
+/** What others left uncommitted is not the agent's to commit; what an iteration left has to be looked at. */
+function uncommittedNotes({ handoff, uncommitted }: PromptInput): string[] {
+  const advice =
+    'A previous iteration may have been cut off: look at `git status` and `git diff`, keep what is good, commit it, and go on from there.';
+  if (uncommitted === undefined) {
+    return handoff.git.hasUncommittedChanges && handoff.iteration > 1
+      ? [`**There are uncommitted changes.** ${advice}`]
+      : [];
+  }
+  const { before, since } = uncommitted;
+  return [
+    ...(since.length === 0
+      ? []
+      : [`**There are uncommitted changes**: ${named(since)}. ${advice}`]),
+    ...(before.length === 0
+      ? []
+      : [
+          `**Uncommitted changes from before this run**: ${named(before)}. They are the person's own. Do not commit, revert or remove them, unless your task needs these files; commit only what you changed yourself.`,
+        ]),
+  ];
+}
+
+function named(files: readonly string[]): string {
+  const shown = files.slice(0, PART.files).map(file => shortenToTokens(pathText(file), PART.file));
+  return [...shown, ...andMore(files.length - shown.length)].join(', ');
 }
 
 function failedCheck({ failedCheck: check }: PromptInput): string {

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { withoutControls } from '../text.ts';
 import { PROMPT_BUDGET } from './promptBudget.ts';
 import { TemplateParser } from './templateParser.ts';
@@ -22,9 +23,10 @@ export interface PromptTemplate {
 /**
  * Reads the user's own template.
  * @returns `undefined` when there is no such file
- * @throws {HumanError} when it is no text file, too large, or {@link parsePromptTemplate} refuses it
+ * @throws {HumanError} when it leads out of the repository, is no text file, too large, or {@link parsePromptTemplate} refuses it
  */
 export async function readPromptTemplate(file: string): Promise<PromptTemplate | undefined> {
+  requireInside(file);
   let handle: FileHandle;
   try {
     // A pipe in the place of the file must not be waited for.

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { answerJson, problemsOf } from '../calls/agentAnswer.ts';
 import type { CallAgent, CallResult } from '../calls/callAgent.ts';
 import type { GitRepository } from '../git/git.ts';
+import { messageOf } from '../messageOf.ts';
 import { amount } from '../numbers.ts';
 import { once } from '../once.ts';
 import { jsonSchemaOf } from '../planner/planDraft.ts';
@@ -72,7 +73,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
     const { from, paths } = work;
     diff = await readWorkDiff(git, from, { maxBytes: MAX_DIFF_BYTES, ...(paths && { paths }) });
   } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', message: messageOf(error) };
   }
   let problems: readonly string[] | undefined;
   let cost: { costUsd?: number } = {};
@@ -98,7 +99,10 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
       const { kind: errorKind, message } = answer.error;
       return {
         kind: 'failed',
-        message: say('The reviewer failed: {0}', message),
+        message:
+          message === ''
+            ? say('The reviewer ended without an answer ({0}).', errorKind)
+            : say('The reviewer failed: {0}', message),
         errorKind,
         ...cost,
       };

@@ -7,9 +7,17 @@ export interface CurrentIteration {
   readonly storyTitle?: string;
   readonly startedAt: string;
   readonly startCommit?: string;
+  /** The one that it is to work on; '' for a detached HEAD. */
+  readonly branch?: string;
+  /** Where the story file led when it began, when that was a link. */
+  readonly storyLink?: string;
+  /** Hashes of commits that it left on another branch, and that nobody has brought back. */
+  readonly leftElsewhere?: readonly string[];
   /** The agent's process, or the one of the check that runs. */
   readonly agentPid?: number;
   readonly agentStartId?: string;
+  /** An agent of it has been started. */
+  readonly hasWorked?: true;
   /** The agent is done and what it left is judged: guard, gate, reviewer. */
   readonly step?: 'agent' | 'gate' | 'review';
   /** What the calls of this iteration have cost so far. */

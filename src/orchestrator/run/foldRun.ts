@@ -6,7 +6,15 @@ import { optional } from './optional.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type RunState, storyRecord, WHOLE_TASK } from './runState.ts';
 import { storyCount } from './storyCount.ts';
-import { afterIteration, changed, newStart, notRefused, type StoryRecord } from './storyRecord.ts';
+import {
+  afterIteration,
+  changed,
+  newStart,
+  notRefused,
+  notStuck,
+  type StoryRecord,
+} from './storyRecord.ts';
+import { tellsCost } from './tellsCost.ts';
 import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
 /** Hints and answers beyond these are forgotten, the oldest first. */
@@ -45,15 +53,19 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return state;
     case 'iteration.started':
       return {
-        ...withoutKey(state, 'cutOff'),
+        ...withoutKey(withoutKey(state, 'cutOff'), 'rolledBack'),
         iteration: event.iteration,
         stories: storyCount(event.stories),
+        ...optional('workBranch', event.branch),
+        ...optional('uncommittedBefore', state.uncommittedBefore ?? event.uncommitted),
         current: {
           number: event.iteration,
           ...optional('storyId', event.storyId),
           ...optional('storyTitle', event.storyTitle),
           startedAt: event.at,
           ...optional('startCommit', event.startCommit),
+          ...optional('branch', event.branch),
+          ...optional('storyLink', event.storyLink),
           commits: 0,
           step: 'agent',
           costUsd: 0,
@@ -63,7 +75,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.started': {
       const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
       return state.current
-        ? withCurrent(state, current => ({ ...current, ...process }))
+        ? withCurrent(state, current => ({ ...current, ...process, hasWorked: true }))
         : { ...state, planner: process };
     }
     case 'agent.init':
@@ -84,6 +96,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.retry':
     case 'agent.denied':
     case 'agent.output':
+    case 'agent.overflow':
       return state;
     case 'agent.ended':
       return {
@@ -123,7 +136,11 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         },
       };
     case 'agent.replaced':
-      return { ...state, agent: event.to };
+      return {
+        ...state,
+        agent: event.to,
+        ...(!tellsCost(event.to) && { costUnknown: true }),
+      };
     case 'limit.waiting':
       return {
         ...state,
@@ -173,7 +190,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'story.reset':
       return withStory(state, event.storyId, newStart);
     case 'story.stuck':
-      return state;
+      return event.action === 'later'
+        ? withStory(state, event.storyId, record => ({
+            ...record,
+            later: { since: event.seq, stuckFor: record.stuckFor },
+          }))
+        : state;
     case 'guard.found':
       return {
         ...state,
@@ -181,6 +203,20 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           iteration: event.iteration,
           changes: event.changes,
           restored: event.restored,
+        },
+      };
+    case 'branch.left':
+      return {
+        ...withCurrent(state, ({ leftElsewhere: before = [], ...current }) => ({
+          ...current,
+          ...(!event.broughtBack && {
+            leftElsewhere: [...new Set([...before, ...event.commits.map(({ hash }) => hash)])],
+          }),
+        })),
+        branchLeft: {
+          iteration: event.iteration,
+          found: event.found,
+          broughtBack: event.broughtBack,
         },
       };
     case 'gate.started':
@@ -272,6 +308,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       const { current: _current, ...rest } = state;
       const ended: RunState = {
         ...rest,
+        // The next one has its number: what no agent has begun uses up nothing.
+        ...(isNotBegun(event, state) && { iteration: Math.max(0, event.iteration - 1) }),
         stories: storyCount(event.stories),
         // Journals of 0.1 tell the cost here alone.
         costUsd: state.costUsd - (state.current?.costUsd ?? 0) + costOf(event, state),
@@ -310,8 +348,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         outcome: event.outcome,
         exitCode: event.exitCode,
         ...optional('detail', event.detail),
+        ...optional('open', event.open),
+        ...optional('circle', event.circle),
         stories: storyCount(event.stories),
       };
+    }
+    case 'run.rolledBack': {
+      const { commit, iteration, of } = event;
+      return { ...state, rolledBack: { iteration, commit, ...optional('of', of) } };
     }
     default:
       return assertNever(event);
@@ -327,7 +371,7 @@ function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
   }
   const settled = waiting.reason === 'question' ? withoutKey(state, 'question') : state;
   return waiting.reason === 'stuck'
-    ? withStory(settled, waiting.storyId ?? WHOLE_TASK, record => ({ ...record, stuckFor: 0 }))
+    ? withStory(settled, waiting.storyId ?? WHOLE_TASK, notStuck)
     : settled;
 }
 
@@ -355,10 +399,31 @@ function withCost(
 }
 
 function withoutKey<
-  K extends 'waiting' | 'question' | 'failedCheck' | 'review' | 'cutOff' | 'planner' | 'prepare',
+  K extends
+    | 'waiting'
+    | 'question'
+    | 'failedCheck'
+    | 'review'
+    | 'cutOff'
+    | 'planner'
+    | 'prepare'
+    | 'rolledBack',
 >(state: RunState, key: K): RunState {
   const { [key]: _gone, ...rest } = state;
   return rest as RunState;
+}
+
+/** No agent could be started for it. */
+function isNotBegun(
+  { iteration, outcome }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  { current, lastError }: RunState,
+): boolean {
+  return (
+    outcome === 'failed' &&
+    lastError?.iteration === iteration &&
+    lastError.kind === 'notStarted' &&
+    current?.hasWorked !== true
+  );
 }
 
 /** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */

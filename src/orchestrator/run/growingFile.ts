@@ -36,10 +36,17 @@ export async function readFirstLine(file: string): Promise<string | undefined> {
 export class GrowingFile {
   private readonly file: string;
   /** Always just behind a line break, so that a torn line which a writer drops was never taken in. */
-  private offset = 0;
+  private offset: number;
 
-  constructor(file: string) {
+  /** @param offset of what is read first, in bytes; just behind a line break */
+  constructor(file: string, offset = 0) {
     this.file = file;
+    this.offset = offset;
+  }
+
+  /** Of what is read next, in bytes. */
+  get position(): number {
+    return this.offset;
   }
 
   /** Calls `onLine` for every whole line that was added since the last call. One call at a time. */

@@ -1,12 +1,8 @@
-import { foldRun } from './foldRun.ts';
-import { readJournal } from './journal.ts';
+import { readRun } from './runCheckpoint.ts';
 import { type RunFiles, runIds } from './runFiles.ts';
 import type { RunState } from './runState.ts';
 
-/**
- * Folds the journals of all runs of a workspace, oldest first. Ended runs do not change, so each of them
- * is read once.
- */
+/** Tells the states of all runs of a workspace, oldest first. Ended runs do not change, so each of them is read once. */
 export class RunHistory {
   private readonly files: RunFiles;
   private readonly ended = new Map<string, RunState>();
@@ -23,7 +19,7 @@ export class RunHistory {
         continue;
       }
       const known = this.ended.get(runId);
-      const state = known ?? foldRun(await readJournal(this.files.journalFile(runId)));
+      const state = known ?? (await readRun(this.files, runId));
       // A tick may still be added to the newest journal while no run goes on, so only older ones are kept.
       if (state.phase === 'ended' && except !== undefined) {
         this.ended.set(runId, state);

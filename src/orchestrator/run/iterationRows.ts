@@ -135,7 +135,10 @@ export function iterationRows(
         if (signal !== 'complete') {
           change(event.iteration, row => ({ ...row, reason: { kind: signal, message } }));
         } else if (!accepted) {
-          change(event.iteration, row => ({ ...row, reason: { kind: 'refusedPromise' } }));
+          // It comes last. That a check, the reviewer or the guard said no is why the stories are open.
+          change(event.iteration, row =>
+            row.reason === undefined ? { ...row, reason: { kind: 'refusedPromise' } } : row,
+          );
         }
         break;
       }

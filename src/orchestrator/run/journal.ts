@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import { Emitter } from '../emitter.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { isChatter, isChatterLine } from './chatter.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 import { GrowingFile, MAX_LINE } from './growingFile.ts';
 import { PLAIN, requirePlainFolders } from './plainFile.ts';
@@ -203,12 +204,47 @@ export async function readJournal(file: string): Promise<RunEvent[]> {
   return events;
 }
 
+/**
+ * Reads what a journal tells besides the words and tools of agents, of which there may be hundreds of megabytes: what
+ * decides, a few events for each iteration.
+ * @param isKept words and tools that are wanted all the same; it is asked for all events then, in their order
+ * @returns the events this version knows, in file order, and the last of all, which tells when the run was last heard
+ * of; an absent file is an empty journal
+ */
+export async function readDecisions(
+  file: string,
+  isKept?: (event: RunEvent) => boolean,
+): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  let skipped: string | undefined;
+  await new GrowingFile(file).readNew(line => {
+    if (isKept === undefined && isChatterLine(line)) {
+      skipped = line;
+      return;
+    }
+    const event = parseRunEvent(line);
+    if (event && (isKept?.(event) || !isChatter(event))) {
+      events.push(event);
+      skipped = undefined;
+    } else if (event) {
+      skipped = line;
+    }
+  });
+  const last = skipped === undefined ? undefined : parseRunEvent(skipped);
+  return last ? [...events, last] : events;
+}
+
 /** Reads a journal that may still grow: each call continues where the last one ended. */
 export class JournalReader {
   private readonly lines: GrowingFile;
 
   constructor(file: string) {
     this.lines = new GrowingFile(file);
+  }
+
+  /** Leaves out what there is so far. One call at a time. */
+  async skip(): Promise<void> {
+    await this.lines.readNew(() => undefined);
   }
 
   /** Calls `onEvent` for every event that was added since the last call. One call at a time. */
@@ -279,6 +315,11 @@ async function lastSeq(file: string): Promise<number> {
 }
 
 function seqOf(line: string): number {
+  // As our own writers begin a line; to parse all of a large journal takes long.
+  const [, own] = /^\{"seq":(\d{1,15}),/.exec(line) ?? [];
+  if (own !== undefined && line.endsWith('}')) {
+    return Number(own);
+  }
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null && 'seq' in value

@@ -1,6 +1,5 @@
-import { foldRun } from './foldRun.ts';
-import { readJournal } from './journal.ts';
 import { isRunning } from './processIdentity.ts';
+import { readRun } from './runCheckpoint.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { type LockOwner, livingLockOwner } from './runLock.ts';
 import type { RunState } from './runState.ts';
@@ -18,7 +17,7 @@ export async function livingRun(files: RunFiles): Promise<LockOwner | undefined>
   if (runId === undefined) {
     return undefined;
   }
-  const state = foldRun(await readJournal(files.journalFile(runId)));
+  const state = await readRun(files, runId);
   return (await isItsLoopRunning(state)) && state.pid !== undefined && state.startId !== undefined
     ? { pid: state.pid, startId: state.startId, runId }
     : undefined;

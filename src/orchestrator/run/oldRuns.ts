@@ -6,6 +6,9 @@ import { isRunId, type RunFiles } from './runFiles.ts';
 /** What a run leaves beside its journal: prompts, what agents printed, outputs of checks, requests, the loop's own words. */
 const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
 
+const JOURNAL = 'journal.jsonl';
+const CHECKPOINT = 'checkpoint.json';
+
 /**
  * Removes what old runs left beside their journals, and folders of starts that came to no run. The journal stays: it
  * tells the whole run, names the commits that a story can be taken back by, and says how a story came to be done.
@@ -49,7 +52,10 @@ async function clearRun(
 ): Promise<void> {
   const dir = files.runDir(id);
   const names = await readdir(dir);
-  const bulk = names.filter(name => BULK.includes(name));
+  // What is kept of a journal tells nothing without it.
+  const bulk = names.filter(
+    name => BULK.includes(name) || (name === CHECKPOINT && !names.includes(JOURNAL)),
+  );
   if ((names.length > 0 && bulk.length === 0) || (await isForeign(placeOf(files, dir)))) {
     return;
   }

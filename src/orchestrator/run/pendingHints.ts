@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../humanError.ts';
+import { messageOf } from '../messageOf.ts';
 import { once } from '../once.ts';
 import { say } from '../say.ts';
+import { diskRefusal } from '../systemRefusal.ts';
 import { readPlainFile, requirePlainState, writePlainFile } from './plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
@@ -110,11 +112,15 @@ async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Pr
     if (error instanceof HumanError) {
       throw error;
     }
+    const refused = diskRefusal(error, hintsFile);
+    if (refused !== undefined) {
+      throw new HumanError(refused, { cause: error });
+    }
     throw new HumanError(
       say(
-        '{0} cannot be written ({1}), so the hint was not kept. Move away what is in its place, or make room on the disk.',
+        '{0} cannot be written ({1}), so the hint was not kept. Move away what is in its place.',
         hintsFile,
-        (error as NodeJS.ErrnoException).code ?? String(error),
+        (error as NodeJS.ErrnoException).code ?? messageOf(error),
       ),
       { cause: error },
     );

@@ -1,12 +1,12 @@
 import { assertNever } from '../assertNever.ts';
 import type { RunEvent } from './events.ts';
-import { foldRun } from './foldRun.ts';
 import { postRequest, type RunRequest } from './inbox.ts';
-import { JournalReader, JournalWriter, readJournal } from './journal.ts';
+import { JournalReader, JournalWriter } from './journal.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
 import { requirePlainState } from './plainFile.ts';
 import { eventsOfRequest } from './requestEvents.ts';
+import { readRun } from './runCheckpoint.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 import { acquireRunLock } from './runLock.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
@@ -75,7 +75,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
     }
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
     // What was there before is no answer.
-    await journal?.readNew(() => undefined);
+    await journal?.skip();
     const recorded = await recordRequest(files, request);
     if (recorded.kind !== 'posted') {
       return recorded;
@@ -159,7 +159,7 @@ async function post(files: RunFiles, runId: string, request: RunRequest): Promis
 async function write(files: RunFiles, request: RunRequest): Promise<Recorded> {
   const runId = (await newestRunId(files)) ?? newRunId();
   const file = files.journalFile(runId);
-  const bodies = eventsOfRequest(request, foldRun(await readJournal(file)));
+  const bodies = eventsOfRequest(request, await readRun(files, runId));
   const journal = await JournalWriter.open(file).catch((error: unknown) => {
     throw cannotWriteTo(files.runDir(runId), error);
   });

@@ -58,6 +58,11 @@ export class RunFiles {
     return path.join(this.runDir(runId), 'journal.jsonl');
   }
 
+  /** The run as the journal tells it, so that a long one need not be read again; made anew when it does not fit. */
+  checkpointFile(runId: string): string {
+    return path.join(this.runDir(runId), 'checkpoint.json');
+  }
+
   inboxFile(runId: string): string {
     return path.join(this.runDir(runId), 'inbox.jsonl');
   }

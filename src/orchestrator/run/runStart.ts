@@ -4,6 +4,7 @@ import { optional } from './optional.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 import { storyCount } from './storyCount.ts';
 import { anotherChance } from './storyRecord.ts';
+import { tellsCost } from './tellsCost.ts';
 
 /** A new run; what was before it is not its own. */
 export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): RunState {
@@ -32,11 +33,14 @@ export function resumedRun(
     outcome,
     exitCode: _exitCode,
     detail: _detail,
+    open: _open,
+    circle: _circle,
     question: _question,
     waiting: _waiting,
     budgetUsd: _budget,
     payer: _payer,
     model: _model,
+    reviewer: _reviewer,
     stopMode: _stopMode,
     onLastWindow: _onLastWindow,
     cutOff,
@@ -64,12 +68,14 @@ function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }
     pid: event.pid,
     ...optional('startId', event.startId),
     agent: event.agent,
+    ...(!tellsCost(event.agent) && { costUnknown: true as const }),
     ...optional('model', event.model),
     maxIterations: event.maxIterations,
     stuckThreshold: event.stuckThreshold,
     ...optional('budgetUsd', event.budgetUsd),
     ...optional('payer', event.payer),
     verify: event.verify ?? [],
+    ...(event.reviewer === true && { reviewer: true as const }),
     ...optional('settings', event.settings),
     ...optional('onLastWindow', event.onLastWindow),
     ...optional('branch', event.branch),

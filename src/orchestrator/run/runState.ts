@@ -54,6 +54,8 @@ export interface RunState {
   readonly storyFile?: string;
   readonly planDir?: string;
   readonly branch?: string;
+  /** The one that its last iteration was to work on; '' for a detached HEAD. */
+  readonly workBranch?: string;
   readonly pid?: number;
   readonly startId?: string;
   readonly startedAt?: string;
@@ -65,6 +67,8 @@ export interface RunState {
   readonly budgetUsd?: number;
   readonly payer?: 'apiKey' | 'login';
   readonly verify: readonly string[];
+  /** A claim is done only when a reviewer has approved it. */
+  readonly reviewer?: true;
   /** What its command line set, as the journal has it: unchecked. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly stories: StoryCount;
@@ -106,6 +110,14 @@ export interface RunState {
     readonly changes: Extract<RunEvent, { type: 'guard.found' }>['changes'];
     readonly restored: boolean;
   };
+  /** Files that were not committed when its first iteration began, relative to the repository's root. */
+  readonly uncommittedBefore?: readonly string[];
+  /** The last iteration that left its work elsewhere than on the run's branch. */
+  readonly branchLeft?: {
+    readonly iteration: number;
+    readonly found: string;
+    readonly broughtBack: boolean;
+  };
   /** How its stories are to be made, until they are. */
   readonly prepare?: NonNullable<Extract<RunEvent, { type: 'run.started' }>['prepare']>;
   /** The process of the planning agent, before the first iteration. */
@@ -118,6 +130,8 @@ export interface RunState {
   readonly costUsd: number;
   /** Part of it is an estimate: a call ended without a result. */
   readonly costEstimated?: true;
+  /** `costUsd` is not all of it: an agent that does not tell what it costs works in it, or has. */
+  readonly costUnknown?: true;
   readonly usage: TokenCounts;
   readonly commits: readonly RecordedCommit[];
   readonly storyRecords: ReadonlyMap<string, StoryRecord>;
@@ -137,6 +151,16 @@ export interface RunState {
     /** What the loop did about it in the same iteration. */
     readonly recoveryAttempt?: string;
   };
+  /** The last rollback that no iteration has followed: to before an iteration of this run, or of the one that it names. */
+  readonly rolledBack?: {
+    readonly iteration: number;
+    readonly of?: string;
+    readonly commit: string;
+  };
+  /** Of a run that ended since none was ready: ids of the stories that are left. */
+  readonly open?: readonly string[];
+  /** Those of them that wait for each other, the first one again at the end. */
+  readonly circle?: readonly string[];
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
   readonly detail?: string;

@@ -5,12 +5,16 @@ import type { RunEvent } from './events.ts';
 import { applyEvent } from './foldRun.ts';
 import { JournalReader } from './journal.ts';
 import { isItsLoopRunning } from './livingRun.ts';
+import { readRun } from './runCheckpoint.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { livingLockOwner } from './runLock.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
 /** File events can be lost, and a killed loop makes none; not faster than this while a run goes on. */
 const POLL_MS = 1_000;
+
+/** Events that are told at once; a journal may have millions. */
+const MAX_BATCH = 5_000;
 
 /** A run as a watcher sees it. */
 export interface WatchedRun {
@@ -19,6 +23,22 @@ export interface WatchedRun {
   readonly state: RunState;
   /** The loop's process lives. A run that is not ended and not alive was killed. */
   readonly alive: boolean;
+}
+
+/** The newest run of a workspace, looked at once. */
+export async function newestRun(files: RunFiles): Promise<WatchedRun> {
+  // Before the journal is read: a loop found dead afterwards may have written its end in between.
+  const owner = await livingLockOwner(files);
+  const runId = owner?.runId ?? (await newestRunId(files));
+  if (runId === undefined) {
+    return { state: INITIAL_RUN_STATE, alive: false };
+  }
+  const state = await readRun(files, runId);
+  return {
+    runId,
+    state,
+    alive: owner?.runId === runId || (await isItsLoopRunning(state)),
+  };
 }
 
 /**
@@ -30,7 +50,7 @@ export class RunWatcher implements Disposable {
   private readonly changeEmitter = new Emitter<WatchedRun>();
   readonly onDidChange = this.changeEmitter.event;
   private readonly eventsEmitter = new Emitter<{ runId: string; events: readonly RunEvent[] }>();
-  /** New events of the newest run, in order. The first batch of a run holds all it had. */
+  /** New events of the newest run, in order, beginning with all that it had; a long journal comes in parts. */
   readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly errorEmitter = new Emitter<Error>();
   readonly onError = this.errorEmitter.event;
@@ -106,22 +126,35 @@ export class RunWatcher implements Disposable {
       };
     }
     this.watchDirs(runId);
-    const events: RunEvent[] = [];
-    await this.reader?.readNew(event => events.push(event));
+    const before = this.watched;
+    let { state } = before;
+    let events: RunEvent[] = [];
+    let hasRead = false;
+    const tell = () => {
+      if (runId !== undefined && events.length > 0 && !this.disposed) {
+        this.watched = { ...this.watched, state };
+        this.eventsEmitter.fire({ runId, events });
+      }
+      events = [];
+    };
+    await this.reader?.readNew(event => {
+      state = applyEvent(state, event);
+      events.push(event);
+      hasRead = true;
+      if (events.length >= MAX_BATCH) {
+        tell();
+      }
+    });
     if (this.disposed) {
       return;
     }
-    const before = this.watched;
-    const state = events.reduce(applyEvent, before.state);
     const alive = (owner !== undefined && owner.runId === runId) || (await isItsLoopRunning(state));
     if (this.disposed) {
       return;
     }
     this.watched = { ...before, state, alive };
-    if (runId !== undefined && events.length > 0) {
-      this.eventsEmitter.fire({ runId, events });
-    }
-    if (events.length > 0 || before.alive !== alive || runId === undefined) {
+    tell();
+    if (hasRead || before.alive !== alive || runId === undefined) {
       this.changeEmitter.fire(this.watched);
     }
   }

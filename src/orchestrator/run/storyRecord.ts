@@ -14,6 +14,8 @@ export interface StoryRecord {
   readonly refused?: true;
   /** Iterations in a row without progress on it. */
   readonly stuckFor: number;
+  /** The others have their turn first, since it did not get on: the event that said so, and `stuckFor` then. */
+  readonly later?: { readonly since: number; readonly stuckFor: number };
   /** Iterations in a row whose call failed, or whose claim was refused. */
   readonly failures: number;
   readonly blocked?: string;
@@ -37,9 +39,8 @@ export function afterIteration(
   progress: boolean,
 ): StoryRecord {
   const counted = {
-    ...record,
+    ...(progress ? notStuck(record) : { ...record, stuckFor: record.stuckFor + 1 }),
     iterations: record.iterations + 1,
-    stuckFor: progress ? 0 : record.stuckFor + 1,
   };
   switch (outcome) {
     case 'storyDone':
@@ -70,12 +71,17 @@ export function newStart({
   skipped: _skipped,
   ...record
 }: StoryRecord): StoryRecord {
-  return { ...record, stuckFor: 0, failures: 0 };
+  return { ...notStuck(record), failures: 0 };
 }
 
 /** What was settled between two ends of a run no longer counts against the story; what was done for it does. */
 export function anotherChance({ blocked: _blocked, ...record }: StoryRecord): StoryRecord {
-  return { ...record, stuckFor: 0, failures: 0 };
+  return { ...notStuck(record), failures: 0 };
+}
+
+/** It gets on, or may be taken to do so from here. */
+export function notStuck({ later: _later, ...record }: StoryRecord): StoryRecord {
+  return { ...record, stuckFor: 0 };
 }
 
 /** The gate or the reviewer says yes, whatever one said before. */

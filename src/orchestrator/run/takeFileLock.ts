@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { HumanError } from '../humanError.ts';
+import { messageOf } from '../messageOf.ts';
 import { say } from '../say.ts';
+import { diskRefusal } from '../systemRefusal.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
@@ -34,12 +36,16 @@ export function cannotWriteTo(folder: string, error: unknown): HumanError {
   if (error instanceof HumanError) {
     return error;
   }
+  const refused = diskRefusal(error, folder);
+  if (refused !== undefined) {
+    return new HumanError(refused, { cause: error });
+  }
   const { code } = error as NodeJS.ErrnoException;
   return new HumanError(
     say(
       'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
       folder,
-      code ?? String(error),
+      code ?? messageOf(error),
     ),
     { cause: error },
   );

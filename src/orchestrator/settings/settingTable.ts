@@ -120,6 +120,12 @@ function list(
   return { schema: z.array(schema).max(200), expected, shape: 'list', fromText };
 }
 
+const folders = list(
+  nameSchema.refine(isAnchored),
+  say('a list of paths that begin at the root or with ~/, such as ["~/plans"],'),
+  text => [text],
+);
+
 const shellCommands = list(
   z
     .string()
@@ -228,6 +234,7 @@ const SETTINGS = {
     flag: '--command-prompt <way>',
     isPersonal: always,
   },
+  outsideLinks: { kind: folders, flag: '--outside-links <path>', isPersonal: always },
   preset: { kind: oneOf(COMMAND_PRESETS), flag: '--preset <name>', isPersonal: always },
   apiKey: {
     kind: oneOf(['use', 'remove']),
@@ -266,6 +273,7 @@ export const PLANNER_SETTINGS: readonly SettingName[] = [
   'commandArgs',
   'commandPrompt',
   'preset',
+  'outsideLinks',
   'apiKey',
 ];
 

@@ -10,6 +10,7 @@ import { assertNever } from '../assertNever.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { DEFAULT_CONFIG, type RunConfig } from './config.ts';
+import { ownSettingsFile } from './ownSettingsFile.ts';
 import { readSettingsFile } from './settingsFile.ts';
 import {
   DEFAULT_SETTINGS,
@@ -112,21 +113,6 @@ function smallestBudgets(...places: readonly GivenSettings[]): GivenSettings {
     return named.length === 0 ? {} : { [setting]: Math.min(...named) };
   };
   return { ...smallest('budgetUsd'), ...smallest('iterationBudgetUsd') };
-}
-
-/** The person's own file of settings; `undefined` when the environment names no place for it. */
-export function ownSettingsFile(env: Environment, platform: NodeJS.Platform): string | undefined {
-  if (platform === 'win32') {
-    const roaming =
-      env['APPDATA'] || (env['USERPROFILE'] && `${env['USERPROFILE']}\\AppData\\Roaming`);
-    return roaming ? path.win32.join(roaming, 'ralph-fresh', 'config.json') : undefined;
-  }
-  const home = env['HOME'] && path.posix.join(env['HOME'], '.config');
-  // The standard says that a relative one is to be ignored.
-  const folder = [env['XDG_CONFIG_HOME'], home].find(
-    place => place !== undefined && path.posix.isAbsolute(place),
-  );
-  return folder ? path.posix.join(folder, 'ralph-fresh', 'config.json') : undefined;
 }
 
 /** How another program is called as the agent: these belong together and come from one place. */

@@ -10,6 +10,7 @@ import {
 import { editDistance } from '../editDistance.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { TextLines } from '../stories/textLines.ts';
 import { shorten } from '../text.ts';
 import {
@@ -52,6 +53,10 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
         say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
       );
     }
+    if (owner.kind === 'workspace') {
+      // A folder on the way may be a link, too.
+      requireInside(file);
+    }
     if (info.size > MAX_BYTES) {
       throw new HumanError(
         say('{0} is too large for a file of settings. Look how it came there.', file),
@@ -63,7 +68,7 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       return undefined;
     }
-    if (code === undefined) {
+    if (error instanceof HumanError || code === undefined) {
       throw error;
     }
     throw new HumanError(say('{0} cannot be read ({1}). Check its permissions.', file, code), {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
 import { replaceFile } from '../stories/replaceFile.ts';
 import { parseSettings } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
@@ -37,6 +38,7 @@ export async function setWorkspaceChecks(
   const value = commands.length === 0 ? undefined : commands;
   if (before === undefined) {
     if (value !== undefined) {
+      requireInside(file);
       await mkdir(path.dirname(file), { recursive: true });
       // Never over a file that appeared in between.
       await writeFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`, { flag: 'wx' });
@@ -64,6 +66,7 @@ async function readPlain(file: string): Promise<Buffer | undefined> {
         say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
       );
     }
+    requireInside(file);
     return await readFile(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { requireInside } from './outsideLinks.ts';
 import { type NewStoryFile, prdFileText } from './prdWriter.ts';
 
 /**
@@ -7,6 +8,7 @@ import { type NewStoryFile, prdFileText } from './prdWriter.ts';
  * @param file absolute path
  */
 export async function createStoryFile(file: string, stories: NewStoryFile): Promise<void> {
+  requireInside(file);
   await mkdir(path.dirname(file), { recursive: true });
   try {
     await writeFile(file, prdFileText(stories), { flag: 'wx' });

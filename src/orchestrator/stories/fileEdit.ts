@@ -2,6 +2,8 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
+import { diskRefusal } from '../systemRefusal.ts';
+import { requireInside } from './outsideLinks.ts';
 import { replaceFile } from './replaceFile.ts';
 
 // Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
@@ -19,12 +21,13 @@ export class HalfWritten extends HumanError {}
  * written when `edit` throws or changes nothing.
  *
  * @returns the content after the edit, and whether it was written
- * @throws HumanError when there is no such file, it cannot be written, or it keeps changing; and what `edit` throws.
+ * @throws HumanError when there is no such file, it leads out of the repository, it cannot be written, or it keeps changing; and what `edit` throws.
  */
 export async function editFile(
   path: string,
   edit: (before: Buffer) => Buffer,
 ): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
+  requireInside(path);
   // Writing goes to the target of a link, so that the link stays one.
   const target = await realpath(path).catch(error => {
     throw new HumanError(
@@ -102,6 +105,10 @@ function asHumanError(path: string, error: unknown): HumanError {
         path,
       ),
     );
+  }
+  const refused = diskRefusal(error, path);
+  if (refused !== undefined) {
+    return new HumanError(refused, { cause: error });
   }
   const code = codeOf(error);
   return new HumanError(

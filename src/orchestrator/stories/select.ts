@@ -15,19 +15,22 @@ export type NextStory =
 export interface NextStoryOptions {
   /** Keys (`storyKeys`) or ids to pass over; an id passes over every story that has it. */
   readonly skip?: ReadonlySet<string>;
+  /** Ids of stories that come behind all others, the lowest number first. */
+  readonly last?: ReadonlyMap<string, number>;
   /** Ids of the only stories that count; the others are looked at for their dependencies alone. */
   readonly only?: ReadonlySet<string>;
 }
 
 /**
- * Picks the next story: not done, not put aside, every dependency done, lowest priority first, ties in file order. Pure.
+ * Picks the next story: not done, not put aside, every dependency done, lowest priority first, ties in file order, those
+ * that come last behind them. Pure.
  * A dependency is done when every story of its id is; one that the file does not have is never done.
  */
 export function nextStory(stories: readonly Story[], options: NextStoryOptions = {}): NextStory {
   if (stories.length === 0) {
     return { reason: 'empty' };
   }
-  const { only } = options;
+  const { last, only } = options;
   const chosen = only === undefined ? stories : stories.filter(({ id }) => only.has(id));
   if (chosen.length === 0) {
     return { reason: 'waiting' };
@@ -46,7 +49,7 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   let best: Story | undefined;
   for (const story of ready) {
     const skipped = skip?.has(story.id) === true || skip?.has(keys?.get(story) ?? '') === true;
-    if (!skipped && (best === undefined || rank(story) < rank(best))) {
+    if (!skipped && (best === undefined || isBefore(story, best, last))) {
       best = story;
     }
   }
@@ -86,6 +89,13 @@ export function doneIds(stories: readonly Story[]): ReadonlySet<string> {
     }
   }
   return done;
+}
+
+function isBefore(story: Story, other: Story, last: NextStoryOptions['last']): boolean {
+  const [turn, otherTurn] = [story, other].map(
+    ({ id }) => last?.get(id) ?? Number.NEGATIVE_INFINITY,
+  );
+  return turn === otherTurn ? rank(story) < rank(other) : Number(turn) < Number(otherTurn);
 }
 
 function rank(story: Story): number {

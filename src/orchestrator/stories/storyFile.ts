@@ -7,6 +7,7 @@ import { say } from '../say.ts';
 import { decodeText } from './decodeText.ts';
 import { formatOf } from './formats.ts';
 import { findTooDeep, MAX_DEPTH } from './nesting.ts';
+import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryProblem } from './story.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './storyFormat.ts';
 import { TextLines } from './textLines.ts';
@@ -123,7 +124,7 @@ export async function filesAt(workspaceDir: string, place: string): Promise<stri
  */
 export async function readStoryFile(path: string): Promise<StoryFile> {
   try {
-    return unfit(path, await stat(path)) ?? parseOnce(path, await readFile(path));
+    return astray(path) ?? unfit(path, await stat(path)) ?? parseOnce(path, await readFile(path));
   } catch (error) {
     return unreadableBy(error, path);
   }
@@ -132,10 +133,16 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
 /** As {@link readStoryFile}, at once: for the loop, which has nothing else to do meanwhile. */
 export function readStoryFileNow(path: string): StoryFile {
   try {
-    return unfit(path, statSync(path)) ?? parseOnce(path, readFileSync(path));
+    return astray(path) ?? unfit(path, statSync(path)) ?? parseOnce(path, readFileSync(path));
   } catch (error) {
     return unreadableBy(error, path);
   }
+}
+
+/** Why it is not even looked at: it leads out of the repository. */
+function astray(path: string): InvalidStoryFile | undefined {
+  const problem = outsideProblem(path);
+  return problem === undefined ? undefined : unreadable(path, problem);
 }
 
 /** Why it is not even opened; opening a named pipe would wait for a writer for ever. */

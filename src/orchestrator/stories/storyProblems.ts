@@ -10,6 +10,16 @@ export type FindPlace = (
 
 /** What is wrong between the stories of a list without hiding any of them, in file order. */
 export function findStoryProblems(stories: readonly Story[], placeOf: FindPlace): StoryProblem[] {
+  const byId = byIds(stories);
+  const problems = [
+    ...duplicateIds(byId, placeOf),
+    ...unknownDependencies(stories, byId, placeOf),
+    ...circularDependencies(byId, placeOf),
+  ];
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function byIds(stories: readonly Story[]): ReadonlyMap<string, readonly Story[]> {
   const byId = new Map<string, Story[]>();
   for (const story of stories) {
     const same = byId.get(story.id);
@@ -19,12 +29,7 @@ export function findStoryProblems(stories: readonly Story[], placeOf: FindPlace)
       same.push(story);
     }
   }
-  const problems = [
-    ...duplicateIds(byId, placeOf),
-    ...unknownDependencies(stories, byId, placeOf),
-    ...circularDependencies(byId, placeOf),
-  ];
-  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+  return byId;
 }
 
 function* duplicateIds(
@@ -77,11 +82,49 @@ export function unknownDependencyMessage(id: string, unknown: readonly string[])
   );
 }
 
-/** One problem per circle. Stories of one id count as one, since a dependency cannot tell them apart. */
+/**
+ * The first circle of stories that are to be done and wait for each other, so that none of them can start.
+ * @returns their ids, the first one again at the end; `undefined` when there is none
+ */
+export function openCircle(stories: readonly Story[]): readonly string[] | undefined {
+  const open = byIds(stories.filter(({ done }) => !done));
+  const [circle] = circlesOf(open);
+  return circle?.ids;
+}
+
+/** One problem per circle. */
 function* circularDependencies(
   byId: ReadonlyMap<string, readonly Story[]>,
   placeOf: FindPlace,
 ): Generator<StoryProblem> {
+  for (const { first, ids } of circlesOf(byId)) {
+    yield {
+      code: 'circularDependency',
+      message: say(
+        'These stories wait for each other and none can start: {0}. Remove one of these dependencies.',
+        circleWords(ids),
+      ),
+      ...placeOf(first, 'dependencies'),
+      subject: { position: first.position, ids: ids.slice(0, -1) },
+    };
+  }
+}
+
+/** Ids around a circle, as a person reads them: `A → B → A`. */
+export function circleWords(ids: readonly string[]): string {
+  const shown = ids.length > 8 ? [...ids.slice(0, 7), '…', ...ids.slice(-1)] : ids;
+  return shown.map(plainText).join(' → ');
+}
+
+interface Circle {
+  /** The story of it that comes first in the file. */
+  readonly first: Story;
+  /** From its id around to its id again. */
+  readonly ids: readonly string[];
+}
+
+/** Stories of one id count as one, since a dependency cannot tell them apart. */
+function* circlesOf(byId: ReadonlyMap<string, readonly Story[]>): Generator<Circle> {
   if (!hasForwardDependency(byId)) {
     return;
   }
@@ -113,17 +156,7 @@ function* circularDependencies(
       );
     if (first !== undefined) {
       const start = circle.indexOf(first.id);
-      const path = [...circle.slice(start), ...circle.slice(0, start), first.id];
-      const shown = path.length > 8 ? [...path.slice(0, 7), '…', first.id] : path;
-      yield {
-        code: 'circularDependency',
-        message: say(
-          'These stories wait for each other and none can start: {0}. Remove one of these dependencies.',
-          shown.map(plainText).join(' → '),
-        ),
-        ...placeOf(first, 'dependencies'),
-        subject: { position: first.position, ids: path.slice(0, -1) },
-      };
+      yield { first, ids: [...circle.slice(start), ...circle.slice(0, start), first.id] };
     }
   }
 }

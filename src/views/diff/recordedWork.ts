@@ -2,9 +2,8 @@ import { env, l10n, type QuickPickItem, window } from 'vscode';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
 import { lineOrigin } from '../../orchestrator/git/lineOrigin.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
-import { foldRun } from '../../orchestrator/run/foldRun.ts';
 import { RunHistory } from '../../orchestrator/run/history.ts';
-import { readJournal } from '../../orchestrator/run/journal.ts';
+import { readRun } from '../../orchestrator/run/runCheckpoint.ts';
 import { newestRunId } from '../../orchestrator/run/runFiles.ts';
 import type { RecordedCommit, RunState } from '../../orchestrator/run/runState.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -38,11 +37,8 @@ export class RecordedWork {
     }
     const history = this.histories.get(folder) ?? new RunHistory(files);
     this.histories.set(folder, history);
-    const [earlier, events] = await Promise.all([
-      history.read(newest),
-      readJournal(files.journalFile(newest)),
-    ]);
-    return [...earlier, foldRun(events)];
+    const [earlier, state] = await Promise.all([history.read(newest), readRun(files, newest)]);
+    return [...earlier, state];
   }
 
   /** The commit as a run of the folder has recorded it. @param hash whole */

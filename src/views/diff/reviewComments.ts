@@ -16,7 +16,7 @@ import {
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { requireOwnHints } from '../../orchestrator/ownHints.ts';
-import { readJournal } from '../../orchestrator/run/journal.ts';
+import { readDecisions } from '../../orchestrator/run/journal.ts';
 import {
   addPendingHint,
   removePendingHints,
@@ -369,7 +369,7 @@ export class ReviewComments implements Disposable {
           if (waits()) {
             await this.markTold(
               folder,
-              toldHints(await readJournal(folder.files.journalFile(runId))),
+              toldHints(await readDecisions(folder.files.journalFile(runId))),
             );
           }
         }

@@ -58,7 +58,10 @@ export class IterationNodes {
   ): { readonly nodes: readonly IterationNode[]; readonly changed: readonly IterationNode[] } {
     const checks = new Map<number, number>();
     for (const event of events) {
-      if (event.type === 'check.ended') {
+      if (event.type === 'gate.started') {
+        // A claim that is checked again counts as it is checked last.
+        checks.delete(event.iteration);
+      } else if (event.type === 'check.ended') {
         checks.set(event.iteration, (checks.get(event.iteration) ?? 0) + 1);
       }
     }

@@ -9,7 +9,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
-import { readJournal } from '../../orchestrator/run/journal.ts';
+import { readDecisions } from '../../orchestrator/run/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
@@ -174,7 +174,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     if (files === undefined) {
       return [];
     }
-    const events = await readJournal(files.journalFile(runId));
+    const events = await readDecisions(files.journalFile(runId));
     return [...new IterationNodes(folder, runId).update(events, false).nodes];
   }
 

@@ -14,7 +14,8 @@ import type { Disposable } from '../../orchestrator/emitter.ts';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { receiptOf } from '../../orchestrator/receipts.ts';
 import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { readJournal } from '../../orchestrator/run/journal.ts';
+import { ofIteration } from '../../orchestrator/run/iterationEvents.ts';
+import { readDecisions } from '../../orchestrator/run/journal.ts';
 import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
 import { runIds } from '../../orchestrator/run/runFiles.ts';
 import { shorten, withoutControls } from '../../orchestrator/text.ts';
@@ -178,7 +179,7 @@ async function documentText({ files }: Folder, query: Query): Promise<string> {
   if (query.what === 'storyReceipt') {
     const runs: RunEvent[][] = [];
     for (const runId of await runIds(files)) {
-      runs.push(await readJournal(files.journalFile(runId)));
+      runs.push(await readDecisions(files.journalFile(runId)));
     }
     return storyReceiptText(runs, query.storyId, translate);
   }
@@ -188,14 +189,17 @@ async function documentText({ files }: Folder, query: Query): Promise<string> {
     const prompt = await readPlainFile(file, MAX_PROMPT_BYTES);
     return prompt?.toString('utf8') ?? `${l10n.t('The prompt of this iteration is gone.')}\n`;
   }
-  const events = await readJournal(files.journalFile(runId));
+  const journal = files.journalFile(runId);
+  if (query.what === 'transcript') {
+    const isKept = ofIteration(query.iteration);
+    return transcriptText(await readDecisions(journal, isKept), query.iteration, translate);
+  }
+  const events = await readDecisions(journal);
   switch (query.what) {
     case 'runReceipt':
       return `${receiptText({ ...receiptOf(events), run: runId }, translate)}\n`;
     case 'receipt':
       return `${iterationText(receiptOf(events, query.iteration), translate)}\n`;
-    case 'transcript':
-      return transcriptText(events, query.iteration, translate);
     case 'checks': {
       const checks = checksOf(events, query.iteration);
       const dir = files.iterationDir(runId, query.iteration);

@@ -12,7 +12,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { remember } from '../remember.ts';
-import { alertOf, type RunAlert } from '../run/alertOf.ts';
+import { alertOf, isPast, type RunAlert } from '../run/alertOf.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { limitSetting } from '../run/limitSetting.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
@@ -34,6 +34,8 @@ type Severity = 'information' | 'warning' | 'error';
 interface Button {
   readonly label: string;
   readonly run: () => PromiseLike<unknown>;
+  /** Right however the run stands by now. */
+  readonly isAlways?: boolean;
 }
 
 interface Message {
@@ -94,17 +96,29 @@ export class RunAlerts implements Disposable {
     if (isGoodNews(alert) && this.person.get<unknown>(QUIET_KEY) === true) {
       return;
     }
-    await this.show(this.message(alert, folder, run.state));
+    await this.show(this.message(alert, folder, run.state), () =>
+      isPast(alert, folder.runs.current, runId) ? pastWords(alert) : undefined,
+    );
   }
 
-  private async show({ buttons, severity, text }: Message): Promise<void> {
+  /** @param past says that there is nothing to do any more, where that is so when a button is pressed */
+  private async show(
+    { buttons, severity, text }: Message,
+    past: () => string | undefined,
+  ): Promise<void> {
     const labels = buttons.map(({ label }) => label);
     const choice = await (severity === 'information'
       ? window.showInformationMessage(text, ...labels)
       : severity === 'warning'
         ? window.showWarningMessage(text, ...labels)
         : window.showErrorMessage(text, ...labels));
-    await buttons.find(({ label }) => label === choice)?.run();
+    const button = buttons.find(({ label }) => label === choice);
+    const words = button?.isAlways ? undefined : past();
+    if (button !== undefined && words !== undefined) {
+      void window.showInformationMessage(plainSentence(words));
+      return;
+    }
+    await button?.run();
   }
 
   private message(alert: RunAlert, folder: Folder, state: RunState): Message {
@@ -120,9 +134,12 @@ export class RunAlerts implements Disposable {
       label,
       run: () => commands.executeCommand(command, argument),
     });
-    const transcript = (iteration: number) =>
-      button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration });
-    const stop = button(l10n.t('Stop'), Command.stopRun);
+    const transcript = (iteration: number) => ({
+      ...button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration }),
+      isAlways: true,
+    });
+    // What it says where no run goes on is right.
+    const stop = { ...button(l10n.t('Stop'), Command.stopRun), isAlways: true };
     switch (alert.kind) {
       case 'stuck': {
         const { iteration, storyId } = alert;
@@ -263,8 +280,16 @@ function stuckWords({ iterations, storyId, waits }: Extract<RunAlert, { kind: 's
   const what = storyId === undefined ? l10n.t('The task') : shorten(storyId, 60);
   const howLong = iterationCount(iterations, translate);
   return waits
-    ? l10n.t('{0} has brought no progress for {1}. The run waits for you.', what, howLong)
-    : l10n.t('{0} has brought no progress for {1}. Its next agent is warned.', what, howLong);
+    ? l10n.t('{0} has made no progress for {1}. The run waits for you.', what, howLong)
+    : l10n.t('{0} has made no progress for {1}. Its next agent is warned.', what, howLong);
+}
+
+function pastWords(alert: RunAlert): string {
+  return alert.kind === 'stuck' && alert.storyId !== undefined
+    ? l10n.t('{0} is no longer stuck. Nothing was done.', shorten(alert.storyId, 60))
+    : alert.kind === 'question'
+      ? l10n.t('This question is no longer open. Nothing was done.')
+      : l10n.t('The run is no longer stuck. Nothing was done.');
 }
 
 function doneWords({ onlyStories, stories }: RunState): string {

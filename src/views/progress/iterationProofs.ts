@@ -47,14 +47,13 @@ export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number
       case 'check.ended': {
         const { command, ok, timedOut, durationMs: ms } = event;
         const checks = checksOf(event.iteration);
-        const running = checks.at(-1);
+        const ended = { command, ended: { ok, timedOut, ms } };
+        // Journals of 0.1 tell the ends of all checks after the last one.
+        const running = checks.findIndex(
+          check => check.ended === undefined && check.command === command,
+        );
         change(event.iteration, {
-          checks: [
-            ...(running?.ended === undefined && running?.command === command
-              ? checks.slice(0, -1)
-              : checks),
-            { command, ended: { ok, timedOut, ms } },
-          ],
+          checks: running === -1 ? [...checks, ended] : checks.with(running, ended),
         });
         break;
       }

@@ -13,7 +13,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { isAllDone } from '../../orchestrator/isAllDone.ts';
-import { withFileCount } from '../../presentation/storyCount.ts';
+import { withFileCountUntilEnd } from '../../presentation/storyCount.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
@@ -98,7 +98,7 @@ export class ProgressPage implements Disposable {
     ofPanel.add(
       panel.onDidChangeViewState(() => {
         if (panel.visible) {
-          this.send();
+          void this.sendWhenKnown();
         }
       }),
     );
@@ -119,7 +119,7 @@ export class ProgressPage implements Disposable {
     }
     switch (message.type) {
       case 'ready':
-        this.send();
+        void this.sendWhenKnown();
         break;
       case 'showIterations':
         this.looksAt = { runId: this.model.current.runId, page: message.page };
@@ -137,6 +137,12 @@ export class ProgressPage implements Disposable {
     }
   }
 
+  /** A page that a new window restores asks before the files were looked at; "No run yet" would be said of any folder. */
+  private async sendWhenKnown(): Promise<void> {
+    await this.model.refresh();
+    this.send();
+  }
+
   private send(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -148,10 +154,7 @@ export class ProgressPage implements Disposable {
   private message(): ToPage {
     const { current, events } = this.model;
     const { all, active } = this.folders;
-    // What a run came to in the end stays, whatever becomes of its stories.
-    const run = current.alive
-      ? withFileCount(current, active?.stories.current, active?.path ?? '')
-      : current;
+    const run = withFileCountUntilEnd(current, active?.stories.current, active?.path ?? '');
     return {
       type: 'snapshot',
       strings: progressStrings(),

@@ -134,16 +134,20 @@ function storiesMeter(
 }
 
 function costMeter(
-  { budgetUsd, costEstimated, costUsd }: RunState,
+  { budgetUsd, costEstimated, costUnknown, costUsd }: RunState,
   rows: readonly IterationRow[],
   t: Translate,
   numbers: Numbers,
 ): ShownMeter | undefined {
   const isKnown = costUsd > 0 || rows.some(row => row.costUsd !== undefined);
-  if (budgetUsd === undefined && !isKnown) {
+  if (budgetUsd === undefined && !isKnown && !costUnknown) {
     return undefined;
   }
   const spent = numbers.money(costUsd, { estimated: costEstimated === true });
+  if (costUnknown) {
+    // A bar would say how much of the budget is left.
+    return { value: costUsd, words: isKnown ? t('at least {0}', spent) : t('cost unknown') };
+  }
   return {
     value: costUsd,
     ...(budgetUsd !== undefined && { max: budgetUsd }),

@@ -2,6 +2,7 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import { shorten, shortenBlock } from '../../orchestrator/text.ts';
 import {
+  killedAt,
   outcomeSentence,
   runEnd,
   type Translate,
@@ -104,10 +105,12 @@ function ended(state: RunState, t: Translate): Standing {
       return {
         glyph: 'blocked',
         status: t('No story is ready'),
-        sentence: t(
-          'Each story that is left has failed, is blocked or skipped, or waits for another: {0}.',
-          shorten(quote, MAX_REASON),
-        ),
+        sentence: state.circle
+          ? outcomeSentence(runEnd(state, outcome), t, 'window').text
+          : t(
+              'Each story that is left has failed, is blocked or skipped, or waits for another: {0}.',
+              shorten(quote, MAX_REASON),
+            ),
       };
     case 'stopped':
       return {
@@ -119,10 +122,7 @@ function ended(state: RunState, t: Translate): Standing {
       return {
         glyph: 'interrupted',
         status: t('Interrupted'),
-        sentence: t(
-          'The loop was killed in iteration {0}. Start a run to go on from here.',
-          iterations,
-        ),
+        sentence: killedSentence(state, t),
       };
     case 'error':
     case undefined:
@@ -134,6 +134,23 @@ function ended(state: RunState, t: Translate): Standing {
       };
     default:
       return assertNever(outcome);
+  }
+}
+
+function killedSentence(state: RunState, t: Translate): string {
+  switch (killedAt(state)) {
+    case 'beforeFirst':
+      return t('The loop was killed before its first iteration. Start a run to go on from here.');
+    case 'afterIteration':
+      return t(
+        'The loop was killed after iteration {0}. Start a run to go on from here.',
+        state.iteration,
+      );
+    case 'inIteration':
+      return t(
+        'The loop was killed in iteration {0}. Start a run to go on from here.',
+        state.iteration,
+      );
   }
 }
 

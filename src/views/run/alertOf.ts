@@ -55,6 +55,25 @@ export function alertOf(run: WatchedRun): RunAlert | undefined {
   }
 }
 
+/**
+ * Whether what an alert has told is past: VS Code leaves a message where it is until a person closes it, and its buttons
+ * would act on what is no more. Pure.
+ * @param run as it stands now @param runId that the alert was about
+ */
+export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean {
+  if (alert.kind === 'ended') {
+    return false;
+  }
+  if (run.runId !== runId) {
+    return true;
+  }
+  if (alert.kind === 'question') {
+    return openQuestion(run)?.iteration !== alert.iteration;
+  }
+  const { skipped, stuckFor } = storyRecord(run.state, alert.storyId ?? WHOLE_TASK);
+  return skipped !== undefined || stuckFor < alert.iterations;
+}
+
 function questionAlert(run: WatchedRun): RunAlert | undefined {
   const question = openQuestion(run);
   const { alive, state } = run;

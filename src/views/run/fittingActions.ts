@@ -44,7 +44,8 @@ export function fittingActions(
     : ['trust', ...(run.alive ? (['stop'] as const) : [])];
   const look: RunAction[] = [
     'progress',
-    ...(run.alive ? (['terminal'] as const) : []),
+    // Also after the end: it shows the whole run from its journal.
+    ...(isTrusted && run.runId !== undefined ? (['terminal'] as const) : []),
     'stories',
     ...(folders > 1 ? (['chooseFolder'] as const) : []),
   ];

@@ -14,6 +14,7 @@ type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';
 /** Tells `when` clauses how the active folder's run stands, so that only what fits is offered. */
 export class RunContextKeys implements Disposable {
   private readonly store = new DisposableStore();
+  private readonly runs = new ContextKeyValue<'none' | 'some'>(ContextKey.runs);
   private readonly running = new ContextKeyValue<boolean>(ContextKey.running);
   private readonly runState = new ContextKeyValue<StateKey>(ContextKey.runState);
   private readonly pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
@@ -36,6 +37,7 @@ export class RunContextKeys implements Disposable {
   }
 
   private update(run: WatchedRun): void {
+    this.runs.set(run.runId === undefined ? 'none' : 'some');
     this.running.set(run.alive);
     this.runState.set(stateKey(run));
     this.pauseRequested.set(run.alive && run.state.pauseRequested);

@@ -2,14 +2,17 @@ import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../orchestrator/humanError.ts';
 import { isAllDone } from '../../orchestrator/isAllDone.ts';
+import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { launchRun } from '../../orchestrator/run/launch.ts';
 import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
+import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command, View } from '../contributions.ts';
 import { MendableError } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
+import { translate } from '../translate.ts';
 import { requireTrust } from '../workspaceFolder.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
@@ -93,18 +96,26 @@ export class RunStarter {
       ...(onlyStories && { onlyStories }),
     });
     this.log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
-    const runId = await window.withProgress({ location: { viewId: View.stories } }, () =>
-      launchRun({ files, program: this.program, args, env: process.env }),
-    );
+    const launched = await window.withProgress({ location: { viewId: View.stories } }, async () => {
+      await requireWritableState(files);
+      return launchRun({ files, program: this.program, args, env: process.env });
+    });
     await folder.runs.refresh();
-    if (runId === undefined) {
+    if (launched.kind === 'nothingToDo') {
       // Somebody has ticked what was open a moment ago.
       void window.showInformationMessage(
         l10n.t('What was to be run is done already. Mark it as not done, and start again.'),
       );
       return false;
     }
-    this.log.info(`Run ${runId} has started`);
+    if (launched.kind === 'ended' && launched.state.outcome !== 'completed') {
+      // Before its first agent: nothing goes on that could be shown.
+      const { state } = launched;
+      throw new HumanError(
+        outcomeSentence(runEnd(state, state.outcome ?? 'error'), translate, 'window').text,
+      );
+    }
+    this.log.info(`Run ${launched.runId} has started`);
     return true;
   }
 

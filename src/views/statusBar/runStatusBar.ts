@@ -14,7 +14,13 @@ import type { RunState } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { shorten } from '../../orchestrator/text.ts';
-import { dollars, outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
+import {
+  costWords,
+  dollars,
+  outcomeSentence,
+  runEnd,
+  waitingSentence,
+} from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
@@ -139,18 +145,21 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
 
 function facts(run: WatchedRun): string[] {
   const { state } = run;
-  const { budgetUsd, costUsd, current, iteration, maxIterations } = state;
+  const { budgetUsd, costUnknown, costUsd, current, iteration, maxIterations } = state;
+  const spent = costWords(state, translate);
   const cost =
-    budgetUsd === undefined
-      ? l10n.t('Cost: {0}', dollars(costUsd, translate))
-      : l10n.t('Cost: {0} of {1}', dollars(costUsd, translate), dollars(budgetUsd, translate));
+    costUnknown && costUsd === 0
+      ? l10n.t('Cost: unknown')
+      : budgetUsd === undefined || costUnknown
+        ? l10n.t('Cost: {0}', spent)
+        : l10n.t('Cost: {0} of {1}', spent, dollars(budgetUsd, translate));
   return [
     ...standing(run, state),
     ...(run.alive && iteration > 0
       ? [l10n.t('Iteration {0} of {1}', iteration, maxIterations)]
       : []),
     ...(run.alive && current?.activity ? [shorten(current.activity, 120)] : []),
-    ...(costUsd > 0 || budgetUsd !== undefined ? [cost] : []),
+    ...(costUsd > 0 || costUnknown || budgetUsd !== undefined ? [cost] : []),
   ];
 }
 

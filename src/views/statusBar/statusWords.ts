@@ -2,7 +2,7 @@ import { assertNever } from '../../orchestrator/assertNever.ts';
 import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
 import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { dollars, span, type Translate } from '../../presentation/sentences.ts';
+import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
 import { heardWords } from '../heardWords.ts';
 import { plainLabel } from '../plainLabel.ts';
 import { alertOf } from '../run/alertOf.ts';
@@ -59,7 +59,7 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
     ];
     return {
       icon: waits ? waitingIcon(waits) : urgency === 'warning' ? 'warning' : 'sync~spin',
-      text: [...words(count, ' '), ...costWords(state, t)].join(' · '),
+      text: [...words(count, ' '), ...budgetWords(state, t)].join(' · '),
       heard: heardWords(
         [...words(heardCount(state, t), ' · '), ...heardCost(state, t)].join(' · '),
       ),
@@ -105,14 +105,22 @@ function runningWords({ current }: RunState, count: string, between: string): st
 }
 
 /** Only who has set a budget wants to watch it all the time. */
-function costWords({ budgetUsd, costUsd }: RunState, t: Translate): string[] {
-  return budgetUsd === undefined ? [] : [`${dollars(costUsd, t)}/${dollars(budgetUsd, t)}`];
+function budgetWords(state: RunState, t: Translate): string[] {
+  const { budgetUsd, costUnknown } = state;
+  if (budgetUsd === undefined) {
+    return [];
+  }
+  const cost = costWords(state, t);
+  return [costUnknown ? cost : `${cost}/${dollars(budgetUsd, t)}`];
 }
 
-function heardCost({ budgetUsd, costUsd }: RunState, t: Translate): string[] {
-  return budgetUsd === undefined
-    ? []
-    : [t('{0} of {1} spent', dollars(costUsd, t), dollars(budgetUsd, t))];
+function heardCost(state: RunState, t: Translate): string[] {
+  const { budgetUsd, costUnknown } = state;
+  if (budgetUsd === undefined) {
+    return [];
+  }
+  const cost = costWords(state, t);
+  return [costUnknown ? cost : t('{0} of {1} spent', cost, dollars(budgetUsd, t))];
 }
 
 function waitingWords(waiting: Waiting, count: string, t: Translate, now: number): string {

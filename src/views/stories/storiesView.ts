@@ -9,9 +9,13 @@ import {
   type TreeItem,
   type TreeView,
   window,
+  workspace,
 } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
+import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/git/leftOnBranch.ts';
 import { iterationRows } from '../../orchestrator/run/iterationRows.ts';
+import { shellWord } from '../../orchestrator/shellWord.ts';
+import { shorten } from '../../orchestrator/text.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
 import { countStories } from '../../presentation/storyCount.ts';
 import { ContextKeyValue } from '../contextKey.ts';
@@ -66,6 +70,8 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   private readonly nodes = new Map<Folder, StoryNodes>();
   /** Folders whose stories somebody wants to know; the others are not read. */
   private readonly known = new Set<Folder>();
+  /** Where no story file was found: the last run's, on its branch. */
+  private readonly left = new Map<Folder, LeftOnBranch>();
   private readonly state: Memento;
   private readonly log: LogOutputChannel;
   private currentFilter: StoryFilter;
@@ -226,6 +232,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
         store.dispose();
         this.nodes.delete(folder);
         this.known.delete(folder);
+        this.left.delete(folder);
       },
     };
   }
@@ -233,6 +240,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
   private async look(folder: Folder): Promise<void> {
     if (!this.known.has(folder)) {
       await folder.stories.refresh();
+      await this.lookOnBranch(folder);
       this.known.add(folder);
       this.updateNodes(folder);
       this.tellAround();
@@ -243,6 +251,9 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     if (!this.known.has(folder)) {
       return;
     }
+    if (folder.stories.current === undefined || this.left.has(folder)) {
+      void this.lookOnBranch(folder).then(() => this.tellAround());
+    }
     const { isRearranged, changed } = this.updateNodes(folder);
     this.tellAround();
     if (isRearranged) {
@@ -250,6 +261,25 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
       this.changeEmitter.fire(isOne ? undefined : this.nodesOf(folder).line);
     } else if (changed.length > 0) {
       this.changeEmitter.fire([...changed]);
+    }
+  }
+
+  /** A file that is away is no file that there never was. */
+  private async lookOnBranch(folder: Folder): Promise<void> {
+    let left: LeftOnBranch | undefined;
+    // In Restricted Mode git is not called.
+    if (folder.stories.current === undefined && workspace.isTrusted) {
+      try {
+        await folder.runs.refresh();
+        left = await leftOnBranch(folder.path, folder.runs.current.state);
+      } catch (error) {
+        this.log.error(error as Error);
+      }
+    }
+    if (left === undefined || folder.stories.current !== undefined) {
+      this.left.delete(folder);
+    } else if (this.folders.all.includes(folder)) {
+      this.left.set(folder, left);
     }
   }
 
@@ -287,6 +317,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
     }
     const warnings = [
       ...this.problemSentence(active),
+      ...this.branchSentence(active),
       ...all.flatMap(folder => this.otherFileSentence(folder)),
     ];
     const first = isFiltering(this.currentFilter)
@@ -356,6 +387,21 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
             plainSentence(path.basename(file.path)),
             problem.line,
             plainSentence(translate.said(problem.message)),
+          ),
+        ];
+  }
+
+  /** In the place of the welcome, which offers to make another file. */
+  private branchSentence(folder: Folder | undefined): string[] {
+    const left = folder && this.left.get(folder);
+    return left === undefined
+      ? []
+      : [
+          l10n.t(
+            'The last run worked on the branch {0}, which has {1}. Go there: git switch {2}',
+            plainSentence(shorten(left.branch, 200)),
+            plainSentence(shorten(left.file, 200)),
+            plainSentence(shellWord(left.branch)),
           ),
         ];
   }

@@ -9,6 +9,7 @@ import {
   TaskRevealKind,
   TaskScope,
   type Terminal,
+  TerminalExitReason,
   tasks,
   window,
 } from 'vscode';
@@ -21,8 +22,10 @@ import type { Folders } from '../folders/folders.ts';
 import { plainSentence } from '../plainSentence.ts';
 import { registerTrustedCommand } from '../registerCommand.ts';
 import { folderOf, folderPathOf } from '../run/folderOf.ts';
+import { emptyShell } from './emptyShell.ts';
+import type { KeptTerminals } from './keptTerminals.ts';
 import { RunLinks } from './runLinks.ts';
-import { RunTerminal } from './runTerminal.ts';
+import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
 /** Where the person's "don't show again" is kept, for all windows. */
@@ -35,6 +38,7 @@ export class RunTask implements Disposable {
   private readonly start: () => Promise<void>;
   private readonly memory: Memento;
   private readonly log: LogOutputChannel;
+  private readonly kept: KeptTerminals;
   /** The newest of each folder, by a task or not. */
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
@@ -42,18 +46,29 @@ export class RunTask implements Disposable {
   /** Runs whose closed terminal was told of. */
   private readonly told = new Set<string>();
 
-  /** @param memory of the person, for all windows */
+  /** @param remembered which terminals are open, in the workspace, and what a person has said, for all windows */
   constructor(
     folders: Folders,
     start: () => Promise<void>,
-    memory: Memento,
+    remembered: { readonly kept: KeptTerminals; readonly memory: Memento },
     log: LogOutputChannel,
   ) {
+    const { kept, memory } = remembered;
+    this.kept = kept;
     this.folders = folders;
     this.start = start;
     this.memory = memory;
     this.log = log;
     this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
+    this.store.add(window.onDidOpenTerminal(() => this.keepOpen(false)));
+    this.store.add(
+      window.onDidCloseTerminal(({ exitStatus }) => {
+        // A window that closes takes its terminals along, and the next one is to have them again.
+        if (exitStatus?.reason !== TerminalExitReason.Shutdown) {
+          this.keepOpen(true);
+        }
+      }),
+    );
     this.store.add(
       // VS Code would ask for trust in a dialog, since the terminal is a task's.
       registerTrustedCommand(Command.showTerminal, log, argument =>
@@ -84,50 +99,92 @@ export class RunTask implements Disposable {
     return folder === undefined ? [] : [this.task(folder, this.start)];
   }
 
-  /** Brings the terminal that follows the folder's run to the front, or opens one. */
+  /** Brings the terminal that shows the folder's newest run to the front, or opens one. */
   private async show(folder: Folder): Promise<void> {
-    const following = this.newest.get(folder);
-    const terminal = window.terminals.findLast(({ name }) => isNamed(name, this.name(folder)));
-    if (following?.following && terminal) {
+    const shown = this.newest.get(folder);
+    const terminal = this.openedFor(folder);
+    if (shown?.isCurrent && terminal) {
       // Executing the task once more would ask whether to end the one that runs.
       terminal.show(true);
-    } else {
-      following?.letGo();
-      this.attached.get(folder)?.dispose();
-      this.attached.delete(folder);
+      return;
+    }
+    await folder.runs.refresh();
+    shown?.letGo();
+    this.attached.get(folder)?.dispose();
+    this.attached.delete(folder);
+    if (folder.runs.current.alive || this.openedFor(folder)) {
+      // What is left of the last task is used again.
       await tasks.executeTask(this.task(folder));
+    } else {
+      this.open(folder).show(true);
+    }
+  }
+
+  /** Opens the terminal that the window is to have from its beginning, unless a person was faster. */
+  bringBack(folder: Folder): void {
+    if (!this.newest.has(folder)) {
+      this.open(folder);
     }
   }
 
   /**
-   * Opens a terminal that follows the folder's run, unless there is one. It is one without a task: while a window
-   * is still starting, VS Code (1.139) accepts a task and then never runs it.
+   * Opens one without a task: while a window is still starting, VS Code (1.139) accepts a task and then never runs it.
    */
-  attach(folder: Folder): void {
-    if (this.newest.get(folder)?.following) {
-      return;
-    }
-    this.attached.set(
-      folder,
-      window.createTerminal({
-        name: `${SOURCE}: ${this.name(folder)}`,
-        // A terminal of its own would vanish with the end of the run; a task's stays to be read.
-        pty: this.terminal(folder, true),
-        isTransient: true,
-      }),
-    );
+  private open(folder: Folder): Terminal {
+    const isBroughtBack = !this.newest.has(folder) && this.kept.of(folder.path) === 'alone';
+    const terminal = window.createTerminal({
+      name: `${SOURCE}: ${this.name(folder)}`,
+      // A terminal of its own would vanish with the end of the run; a task's stays to be read.
+      pty: this.terminal(folder, { staysOpen: true }, isBroughtBack),
+      isTransient: true,
+    });
+    this.attached.set(folder, terminal);
+    return terminal;
+  }
+
+  /** A panel that is restored before its terminals are gets a shell by itself. */
+  private closeEmptyShell(): void {
+    emptyShell(window.terminals.filter(terminal => !this.shownIn(terminal)))?.dispose();
   }
 
   private terminal(
     folder: Folder,
-    staysOpen: boolean,
-    start?: (() => Promise<void>) | undefined,
+    options: Pick<RunTerminalOptions, 'staysOpen' | 'start'>,
+    isBroughtBack = false,
   ): RunTerminal {
     this.newest.get(folder)?.letGo();
+    const onOpened = () => {
+      // A task's is open in the window before it is known whose it is.
+      this.keepOpen(false);
+      if (isBroughtBack) {
+        this.closeEmptyShell();
+      }
+    };
     const onClosed = () => void reportingErrors(this.log, () => this.tellClosed(folder));
-    const terminal = new RunTerminal({ folder, staysOpen, start, onClosed });
+    const terminal = new RunTerminal({ ...options, folder, onOpened, onClosed });
     this.newest.set(folder, terminal);
     return terminal;
+  }
+
+  private openedFor(folder: Folder): Terminal | undefined {
+    const attached = this.attached.get(folder);
+    return attached !== undefined && window.terminals.includes(attached)
+      ? attached
+      : window.terminals.findLast(({ name }) => isNamed(name, this.name(folder)));
+  }
+
+  /** The next window is to have what is open in this one. */
+  private keepOpen(isClosing: boolean): void {
+    const kept = window.terminals.every(terminal => this.shownIn(terminal))
+      ? 'alone'
+      : 'amongOthers';
+    for (const folder of this.newest.keys()) {
+      if (this.openedFor(folder)) {
+        this.kept.keep(folder.path, kept);
+      } else if (isClosing) {
+        this.kept.keep(folder.path, undefined);
+      }
+    }
   }
 
   /** @param start starts a run when none is going on */
@@ -137,7 +194,7 @@ export class RunTask implements Disposable {
       TaskScope.Workspace,
       this.name(folder),
       SOURCE,
-      new CustomExecution(async () => this.terminal(folder, false, start)),
+      new CustomExecution(async () => this.terminal(folder, { staysOpen: false, start })),
     );
     task.isBackground = true;
     task.presentationOptions = {

@@ -22,6 +22,8 @@ export interface RunTerminalOptions {
   readonly start?: (() => Promise<void>) | undefined;
   /** Does not tell VS Code of the end, which then may close the terminal. */
   readonly staysOpen: boolean;
+  /** It is in the window, and whatever was there before it is known. */
+  readonly onOpened: () => void;
   /** A person closed it while its run went on. */
   readonly onClosed: () => void;
 }
@@ -50,13 +52,24 @@ export class RunTerminal implements Pseudoterminal {
   /** Times that Ctrl-C was pressed since the run began, or went on. */
   private interrupts = 0;
   private isLetGo = false;
+  /** VS Code takes nothing more for it. */
+  private isOver = false;
 
   constructor(options: RunTerminalOptions) {
     this.options = options;
     this.folder = options.folder;
   }
 
+  /** It shows all of the folder's newest run, and will. */
+  get isCurrent(): boolean {
+    const { alive, runId } = this.folder.runs.current;
+    return (
+      this.following || (!this.isLetGo && !alive && runId !== undefined && runId === this.runId)
+    );
+  }
+
   async open(dimensions: TerminalDimensions | undefined): Promise<void> {
+    this.options.onOpened();
     this.screen.resize(dimensions?.columns);
     const { runs } = this.folder;
     try {
@@ -142,6 +155,10 @@ export class RunTerminal implements Pseudoterminal {
         continue;
       }
       this.shown = event.seq;
+      if (this.isOver) {
+        // The run went on elsewhere, and this terminal has only the part before.
+        this.letGo();
+      }
       lines.push(...this.transcript.describe(event));
       if (event.type === 'run.started' || event.type === 'run.resumed') {
         this.interrupts = 0;
@@ -161,6 +178,7 @@ export class RunTerminal implements Pseudoterminal {
   private end(code: number): void {
     this.following = false;
     if (!this.options.staysOpen) {
+      this.isOver = true;
       this.closeEmitter.fire(code);
     }
   }

@@ -1,29 +1,33 @@
-import { type LogOutputChannel, type Memento, tasks } from 'vscode';
+import { type LogOutputChannel, type Memento, tasks, workspace } from 'vscode';
 import type { Disposable } from '../../orchestrator/emitter.ts';
 import { Command, TASK_TYPE } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folders } from '../folders/folders.ts';
 import { OnDemand } from '../onDemand.ts';
+import { KeptTerminals } from './keptTerminals.ts';
 
 /**
  * The terminals of runs, loaded by the first one that is opened, and by the Tasks menu.
  * @param start starts a run in the active folder
+ * @param state of the workspace; remembers which terminals were open
  * @param memory of the person, for all windows
  */
 export function terminalsOnDemand(
   folders: Folders,
   start: () => Promise<void>,
+  state: Memento,
   memory: Memento,
   log: LogOutputChannel,
 ): Disposable {
   const store = new DisposableStore();
+  const kept = new KeptTerminals(state, error => log.error(error));
   const terminals = store.add(
     new OnDemand(
       [Command.showTerminal],
       async () => {
         const { RunTask } = await import('./runTask.ts');
-        return () => new RunTask(folders, start, memory, log);
+        return () => new RunTask(folders, start, { kept, memory }, log);
       },
       log,
     ),
@@ -35,14 +39,16 @@ export function terminalsOnDemand(
       resolveTask: () => undefined,
     }),
   );
-  // After a reload the run goes on, and its terminal is to be there again. Only the first look counts:
-  // a run that this window starts brings its terminal itself.
+  // After a reload the terminal is to be there again, whether its run still goes on or has ended meanwhile. Only the
+  // first look counts: a run that this window starts brings its terminal itself.
   store.add(
     folders.inEach(folder => {
-      const listener = folder.runs.onDidChange(({ alive }) => {
+      const listener = folder.runs.onDidChange(({ alive, runId }) => {
         listener.dispose();
-        if (alive && folder === folders.active) {
-          void reportingErrors(log, async () => (await terminals.get()).attach(folder));
+        const isWanted = (alive && folder === folders.active) || kept.of(folder.path) !== undefined;
+        // In Restricted Mode VS Code would ask for trust in a dialog.
+        if (isWanted && runId !== undefined && workspace.isTrusted) {
+          void reportingErrors(log, async () => (await terminals.get()).bringBack(folder));
         }
       });
       return listener;

@@ -1,10 +1,20 @@
 #!/usr/bin/env node
 // A fake of `claude` that does what the test has written down for its first, second, … call; further calls
 // do the last of it again. FAKE_AGENT_SCRIPT is a JSON list of lists of steps.
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import {
   commit,
+  git,
   init,
   note,
   readStories,
@@ -52,6 +62,13 @@ const steps = {
   write: ([file, content]) => writeFileSync(file, content),
   append: ([file, content]) => appendFileSync(file, content),
   delete: file => rmSync(file, { force: true, recursive: true }),
+  rename: ([from, to]) => renameSync(from, to),
+  folder: file => mkdirSync(file, { recursive: true }),
+  link: ([file, target]) => symlinkSync(target, file),
+  pipe: file => execFileSync('mkfifo', [file]),
+  shell: command => execFileSync('/bin/sh', ['-c', command]),
+  /** git with these arguments. */
+  git: args => git(...args),
   breakStories: () => writeFileSync(storyFile, '{ "userStories": [ {'),
   commit: subject => commit(subject),
   text: words => text(words),

@@ -98,10 +98,9 @@ suite('Ralph Fresh inside VS Code', () => {
     }
   });
 
-  test('a second start goes on from the files until every story is done', async function () {
-    this.timeout(300_000);
+  test('a second start goes on from the files until every story is done', async () => {
     await vscode.commands.executeCommand('ralphFresh.startRun');
-    await untilRun(({ alive, state }) => !alive && state.phase === 'ended', 280_000);
+    await untilRun(({ alive, state }) => !alive && state.phase === 'ended', 540_000);
     assert.equal(api.run.current.state.outcome, 'completed');
     // The list follows the run a moment later.
     await until(async () =>

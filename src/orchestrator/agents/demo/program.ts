@@ -2,10 +2,12 @@
  * The demo agent's own program: reads a prompt from standard input, works in the current folder and prints
  * what `claude -p --output-format stream-json` would print. The work itself is prepared, see `work/`.
  */
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../messageOf.ts';
 import { ChildProcesses } from './childProcesses.ts';
 import { NeedsHuman, PlaybackFailed } from './endings.ts';
 import { Playback } from './playback.ts';
@@ -46,7 +48,7 @@ async function main(signal: AbortSignal): Promise<number> {
       transcript.turnLimit();
       return 1;
     }
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     transcript.failure(
       error instanceof PlaybackFailed ? message : `The demo agent itself failed: ${message}`,
     );

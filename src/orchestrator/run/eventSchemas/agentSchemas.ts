@@ -15,6 +15,8 @@ export function agentSchemas() {
       startId: z.string().optional(),
       /** The file in the iteration's folder that has what it prints; absent in older journals. */
       stream: z.string().optional(),
+      /** The folder of the cgroup that its processes are in, where the system has one. */
+      cgroup: z.string().optional(),
     }),
     z.looseObject({
       ...header,
@@ -77,6 +79,13 @@ export function agentSchemas() {
       text: z.string(),
       cut: z.number().int().positive().optional(),
     }),
+    /** It has said more than the journal keeps of one call; what follows is something now and then, and its last words. */
+    z.looseObject({
+      ...header,
+      type: z.literal('agent.overflow'),
+      /** The file in the iteration's folder that has all of it. */
+      stream: z.string(),
+    }),
     z.looseObject({
       ...header,
       type: z.literal('agent.ended'),
@@ -89,6 +98,8 @@ export function agentSchemas() {
       leftovers: z.number().int().nonnegative(),
       /** The agent's call failed, by its own result. */
       error: error.optional(),
+      /** The file, relative to the workspace, with all of standard error; the message has its last lines. */
+      stderr: z.string().optional(),
       /** What this call alone has cost; an iteration may take several. */
       costUsd: z.number().nonnegative().optional(),
       /** It had no result that tells, so cost and usage are estimated from what it printed. */

@@ -41,6 +41,8 @@ export const eventFields = once(() => {
       payer: z.enum(['apiKey', 'login']).optional(),
       /** Commands that a claim must pass. */
       verify: z.array(z.string()).optional(),
+      /** A reviewer must approve a claim as well. */
+      reviewer: z.boolean().optional(),
       /** What the command line set, when the run may have it again without being told. */
       settings: z.record(z.string(), z.unknown()).optional(),
       onLastWindow: z.enum(['continue', 'stopAfterIteration']).optional(),

@@ -15,6 +15,12 @@ export function iterationSchemas() {
       storyTitle: z.string().optional(),
       stories: storyCount,
       startCommit: z.string().optional(),
+      /** The one that the iteration is to work on; '' for a detached HEAD. */
+      branch: z.string().optional(),
+      /** Of a run's first iteration: files that somebody else had not committed, relative to the repository's root. */
+      uncommitted: z.array(z.string()).optional(),
+      /** Where the story file leads when it is a link. */
+      storyLink: z.string().optional(),
       promptBytes: z.number().int().nonnegative(),
       /** What the prompt is made of; tokens are estimated. */
       promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
@@ -35,11 +41,32 @@ export function iterationSchemas() {
           after: z.string().optional(),
           text: z.string().optional(),
           problem: z.string().optional(),
+          /** What stands in place of the story file, and where it leads when it is a link. */
+          by: z.string().optional(),
+          target: z.string().optional(),
         }),
       ),
       restored: z.boolean(),
       /** The agent's version of the file, relative to the workspace. */
       keptAside: z.string().optional(),
+    }),
+    /** An iteration left its work elsewhere than on the run's branch. */
+    z.looseObject({
+      ...header,
+      type: z.literal('branch.left'),
+      iteration,
+      /** Of the run; '' for a detached HEAD. */
+      branch: z.string(),
+      /** Where HEAD was found; '' when it is detached, or there is no repository any more. */
+      found: z.string(),
+      /** Made there, the newest first. */
+      commits: z.array(z.looseObject({ hash: z.string(), subject: z.string() })),
+      /** HEAD and these commits are on the run's branch again; else the run ends. */
+      broughtBack: z.boolean(),
+      /** Why not: one of the codes in docs/journal.md. */
+      reason: z.string().optional(),
+      /** In git's words. */
+      detail: z.string().optional(),
     }),
     z.looseObject({
       ...header,

@@ -101,8 +101,22 @@ export function runSchemas() {
       exitCode: z.number().int(),
       /** What exactly, in the agent's or the system's words; data, not a sentence of ours. */
       detail: z.string().optional(),
+      /** Of `noReadyStory`: ids of the stories that are left. */
+      open: z.array(z.string()).optional(),
+      /** Of `noReadyStory`: ids of stories that wait for each other, the first one again at the end. */
+      circle: z.array(z.string()).optional(),
       stories: storyCount,
       iterations: z.number().int().nonnegative(),
+    }),
+    /** A person took the files back to what they were before an iteration, by a new commit. */
+    z.looseObject({
+      ...header,
+      type: z.literal('run.rolledBack'),
+      /** Of the run `of`, or of this one. */
+      iteration,
+      of: z.string().optional(),
+      /** The commit that brought the files back. */
+      commit: z.string(),
     }),
   ] as const;
 }

@@ -20,7 +20,7 @@ export function storySchemas() {
       storyId: z.string(),
       iterations: z.number().int().positive(),
       /** What the run does about it now. */
-      action: z.enum(['warn', 'skip', 'ask', 'stop']),
+      action: z.enum(['warn', 'later', 'skip', 'ask', 'stop']),
     }),
     z.looseObject({
       ...header,

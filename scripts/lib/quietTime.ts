@@ -1,0 +1,21 @@
+/** How long nothing has been heard of something. The clock stands still while the machine sleeps. */
+export class QuietTime {
+  private readonly limitMs: number;
+  private readonly now: () => number;
+  private since: number;
+
+  constructor(limitMs: number, now: () => number = () => performance.now()) {
+    this.limitMs = limitMs;
+    this.now = now;
+    this.since = now();
+  }
+
+  /** Something has been heard. */
+  end(): void {
+    this.since = this.now();
+  }
+
+  isTooLong(): boolean {
+    return this.now() - this.since > this.limitMs;
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * Gives a folder the files of another one, which are moved there, and none besides. A file that has the same content
+ * already stays as it is, so whoever uses it in this moment notices nothing.
+ */
+export function syncFolder(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  const files = filesBelow(from);
+  for (const file of files) {
+    const [made, there] = [path.join(from, file), path.join(to, file)];
+    if (!isSame(made, there)) {
+      mkdirSync(path.dirname(there), { recursive: true });
+      renameSync(made, there);
+    }
+  }
+  const wanted = new Set(files);
+  for (const file of filesBelow(to)) {
+    if (!wanted.has(file)) {
+      rmSync(path.join(to, file), { force: true });
+    }
+  }
+}
+
+/** Relative to the folder. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => !entry.isDirectory())
+    .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)));
+}
+
+function isSame(made: string, there: string): boolean {
+  try {
+    return readFileSync(made).equals(readFileSync(there));
+  } catch {
+    // It is not there yet.
+    return false;
+  }
+}

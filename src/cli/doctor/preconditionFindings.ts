@@ -1,0 +1,57 @@
+import { HumanError } from '../../orchestrator/humanError.ts';
+import {
+  type Found,
+  lookAtPreconditions,
+  PRECONDITION_IDS,
+} from '../../orchestrator/preconditions/preconditions.ts';
+import type { StoryList } from '../../orchestrator/stories/story.ts';
+import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import type { Finding } from '../../presentation/doctorReport.ts';
+import { storyFileOf } from '../storyFiles.ts';
+import { good, warn, wrong } from './findings.ts';
+import type { KnownPatient } from './patient.ts';
+
+/** What a run refuses to start without, and what it warns of: the same list that a run goes by. */
+export async function preconditionFindings({
+  env,
+  files,
+  only,
+  settings,
+  storyFile,
+}: KnownPatient): Promise<readonly Finding[]> {
+  const isWanted = (id: string) => only?.includes(id) ?? true;
+  if (!PRECONDITION_IDS.some(isWanted)) {
+    return [];
+  }
+  const file = await storyFileOf(files, storyFile);
+  const stories = file === undefined ? undefined : await storiesIn(file);
+  const found = await lookAtPreconditions(
+    { files, env, settings, ...(stories && { stories }) },
+    isWanted,
+  );
+  return found.map(finding);
+}
+
+/** @returns `undefined` where the file cannot be used, which a check of its own tells */
+async function storiesIn(file: string): Promise<StoryList | undefined> {
+  try {
+    const list = await readStoryFile(file);
+    return list.kind === 'stories' ? list : undefined;
+  } catch (error) {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function finding({ id, judgement }: Found): Finding {
+  switch (judgement.level) {
+    case 'holds':
+      return good(id, judgement.message);
+    case 'warns':
+      return warn(id, judgement.message, judgement.next ?? null);
+    case 'refuses':
+      return wrong(id, judgement.message, judgement.next ?? null);
+  }
+}

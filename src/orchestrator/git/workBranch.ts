@@ -1,0 +1,243 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { BranchFacts } from '../branchRule.ts';
+import { type Commit, GitRepository, runGit, runGitToItsEnd } from './git.ts';
+import { commonDirOf, findGitDir, readHead } from './gitFiles.ts';
+
+/** What an iteration started from. */
+export interface WorkPlace {
+  /** '' for a detached HEAD. */
+  readonly branch: string;
+  /** Full hash; absent before the first commit. */
+  readonly head?: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Real path of git's folder for this work tree; absent where nobody has looked. */
+  readonly gitDir?: string;
+  /** Hashes of commits that it is known to have left on another branch. */
+  readonly leftElsewhere?: readonly string[];
+}
+
+export interface Found {
+  readonly facts: Omit<BranchFacts, 'isLast'>;
+  /** What HEAD has and the run's branch has not, newest first. */
+  readonly commits: readonly Commit[];
+}
+
+/** More are counted by nobody. */
+const MAX_COMMITS = 50;
+
+/** Real path of git's folder for a work tree, its own one where a repository has several; `undefined` without one. */
+export function gitDirOf(dir: string): string | undefined {
+  try {
+    const found = findGitDir(dir);
+    return found === undefined ? undefined : realpathSync.native(found);
+  } catch {
+    // Something else lies there.
+    return undefined;
+  }
+}
+
+/**
+ * Where the work of an iteration is now. By git's files alone, as long as nothing is unusual.
+ * @param dir absolute path of a folder in the work tree
+ */
+export async function lookAtBranch(dir: string, place: WorkPlace): Promise<Found> {
+  return quickLook(dir, place) ?? fullLook(dir, place);
+}
+
+const FOUND_NOTHING = {
+  found: '',
+  hasHead: false,
+  tip: 'gone',
+  comesFromStart: false,
+  isOnlyNew: false,
+  isMissingWork: false,
+} as const;
+
+function quickLook(dir: string, place: WorkPlace): Found | undefined {
+  const head = readHead(dir);
+  const isSame =
+    head?.branch === place.branch &&
+    place.leftElsewhere === undefined &&
+    (place.gitDir === undefined || gitDirOf(dir) === place.gitDir) &&
+    (place.head === undefined || head.hash === place.head || isLoose(head.commonDir, place.head));
+  return isSame
+    ? {
+        commits: [],
+        facts: {
+          repository: 'same',
+          wanted: place.branch,
+          found: place.branch,
+          hasHead: true,
+          hadHead: place.head !== undefined,
+          tip: 'same',
+          comesFromStart: true,
+          isOnlyNew: true,
+          isMissingWork: false,
+        },
+      }
+    : undefined;
+}
+
+function isLoose(commonDir: string, hash: string): boolean {
+  return existsSync(path.join(commonDir, 'objects', hash.slice(0, 2), hash.slice(2)));
+}
+
+async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
+  const wanted = place.branch;
+  const nothing = { ...FOUND_NOTHING, wanted, hadHead: place.head !== undefined };
+  const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
+  try {
+    const gitDir = gitDirOf(dir);
+    if (gitDir === undefined || !existsSync(path.join(commonDirOf(gitDir), 'objects'))) {
+      return { facts: { ...nothing, repository: 'gone' }, commits: [] };
+    }
+    if (place.gitDir !== undefined && gitDir !== place.gitDir) {
+      const repository = existsSync(place.gitDir) ? 'other' : 'gone';
+      return { facts: { ...nothing, repository }, commits: [] };
+    }
+    // A folder that git takes for no repository although it is there, such as one whose HEAD is damaged.
+    await ask('rev-parse', '--git-dir');
+    const commitOf = async (name: string) =>
+      (await ask('rev-parse', '--verify', '--quiet', `${name}^{commit}`)).trim() || undefined;
+    if (
+      place.head !== undefined &&
+      (await commitOf(place.head).catch(() => undefined)) === undefined
+    ) {
+      return { facts: { ...nothing, repository: 'other' }, commits: [] };
+    }
+    const ref = (await ask('symbolic-ref', '--quiet', 'HEAD')).trim();
+    const found = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
+    const head = await commitOf('HEAD');
+    const tip = wanted === '' ? head : await commitOf(`refs/heads/${wanted}`);
+    const base = tip ?? place.head;
+    const commits =
+      head === undefined || base === head
+        ? []
+        : await new GitRepository(dir).commits({
+            at: head,
+            limit: MAX_COMMITS + 1,
+            ...(base === undefined ? {} : { since: base }),
+          });
+    return {
+      commits: commits.slice(0, MAX_COMMITS),
+      facts: {
+        repository: 'same',
+        wanted,
+        found,
+        hasHead: head !== undefined,
+        hadHead: place.head !== undefined,
+        tip: await relation(ask, tip, head),
+        comesFromStart:
+          head !== undefined &&
+          (place.head === undefined || (await isAncestor(ask, place.head, head))),
+        isOnlyNew: head === undefined || (await isNewSince(ask, place.startedAt, head, base)),
+        isMissingWork: await lacks(ask, head, place.leftElsewhere),
+      },
+    };
+  } catch {
+    return { facts: { ...nothing, repository: 'unreadable' }, commits: [] };
+  }
+}
+
+type Ask = (...args: string[]) => Promise<string>;
+
+async function relation(
+  ask: Ask,
+  tip: string | undefined,
+  head: string | undefined,
+): Promise<BranchFacts['tip']> {
+  if (tip === undefined) {
+    return 'gone';
+  }
+  if (head === undefined) {
+    return 'apart';
+  }
+  return tip === head
+    ? 'same'
+    : (await isAncestor(ask, tip, head))
+      ? 'behind'
+      : (await isAncestor(ask, head, tip))
+        ? 'ahead'
+        : 'apart';
+}
+
+async function isAncestor(ask: Ask, ancestor: string, commit: string): Promise<boolean> {
+  return (await ask('rev-list', '--max-count=1', ancestor, `^${commit}`)).trim() === '';
+}
+
+/** By the committer's clock, in whole seconds, which an amended or picked commit has anew. */
+async function isNewSince(
+  ask: Ask,
+  startedAt: string,
+  head: string,
+  base: string | undefined,
+): Promise<boolean> {
+  const since = Math.floor(Date.parse(startedAt) / 1_000);
+  const times = await ask('log', '--format=%ct', head, ...(base === undefined ? [] : [`^${base}`]));
+  return times.split('\n').every(line => line === '' || Number(line) >= since);
+}
+
+/** A commit that is not there any more is not in HEAD either. */
+async function lacks(
+  ask: Ask,
+  head: string | undefined,
+  hashes: readonly string[] = [],
+): Promise<boolean> {
+  if (hashes.length === 0) {
+    return false;
+  }
+  if (head === undefined) {
+    return true;
+  }
+  return (
+    (await ask('rev-list', '--max-count=1', ...hashes, `^${head}`).catch(() => 'lost')).trim() !==
+    ''
+  );
+}
+
+/**
+ * Whether HEAD has a commit in its history.
+ * @returns false also when there is no such commit
+ */
+export async function hasInHistory(dir: string, hash: string): Promise<boolean> {
+  const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
+  try {
+    return await isAncestor(ask, hash, 'HEAD');
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Brings HEAD, with what was committed there, back to a branch. Only by what git itself refuses where a commit or an
+ * uncommitted change would be lost.
+ *
+ * @throws git's own words when it refuses
+ */
+export async function bringBack(
+  dir: string,
+  branch: string,
+  how: 'switch' | 'fastForward' | 'create',
+): Promise<void> {
+  if (how === 'fastForward') {
+    // Without a plus, and so a fast-forward or nothing; and never a branch that another work tree is on.
+    await runGit(
+      dir,
+      ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false', 'fetch', '--quiet', '--no-tags'],
+      ...['--no-recurse-submodules', '.', `HEAD:refs/heads/${branch}`],
+    );
+  }
+  await runGitToItsEnd(
+    dir,
+    // Without --no-overwrite-ignore git writes over ignored files and says nothing.
+    ...['switch', '--quiet', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
+    ...(how === 'create' ? ['--no-track', '--create', branch] : [branch]),
+  ).catch((error: unknown) => {
+    // A hook that fails after the switch makes git fail as well, though the work tree is there.
+    if (readHead(dir)?.branch !== branch) {
+      throw error;
+    }
+  });
+}

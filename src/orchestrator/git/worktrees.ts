@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { say } from '../say.ts';
+import { shellText } from '../shellWord.ts';
+import { shorten } from '../text.ts';
+import { runGit } from './git.ts';
+
+/**
+ * The other worktree that has a branch checked out: git lets no second one have it.
+ * @param dir absolute path of a folder in the work tree
+ * @param ref the branch with `refs/heads/`
+ * @returns its folder; `undefined` when no other has it
+ * @throws git's words
+ */
+export async function worktreeWith(dir: string, ref: string): Promise<string | undefined> {
+  const output = await runGit(dir, '--no-optional-locks', 'worktree', 'list', '--porcelain');
+  const own = (await runGit(dir, 'rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+  for (const entry of output.split(/\r?\n\r?\n/)) {
+    const lines = entry.split(/\r?\n/);
+    const folder = lines.find(line => line.startsWith('worktree '))?.slice('worktree '.length);
+    if (folder !== undefined && folder !== own && lines.includes(`branch ${ref}`)) {
+      return folder;
+    }
+  }
+  return undefined;
+}
+
+/** Why a branch that another worktree has cannot be checked out, and what to do. */
+export function heldElsewhere(
+  branch: string,
+  folder: string,
+): { readonly message: string; readonly next: string } {
+  return {
+    message: say(
+      'The story file asks for the branch {0}, which is checked out in {1}; git lets only one folder have it.',
+      shorten(branch, 200),
+      folder,
+    ),
+    next: say('{0} Or work here with --branch stay.', adviceOnWorktree(folder)),
+  };
+}
+
+/** What to do about a branch that another worktree has. */
+export function adviceOnWorktree(folder: string): string {
+  return existsSync(folder)
+    ? say('Work there: ralph-fresh run --cwd {0}.', shellText(folder))
+    : say('That folder is gone, so let git forget it: git worktree prune.');
+}

@@ -1,0 +1,48 @@
+import { changedFilesBut, lookAtBranch, noRoomBeside } from '../git/branch.ts';
+import { asHumanError } from '../git/git.ts';
+import { heldElsewhere } from '../git/worktrees.ts';
+import { say } from '../say.ts';
+import { shorten } from '../text.ts';
+import type { Precondition } from './precondition.ts';
+
+/** The branch that the story file names can be checked out. */
+export const branch: Precondition = {
+  id: 'branch',
+  needsGit: true,
+  async judge({ canAsk, files: { workspace }, isPrepared, settings, stories }) {
+    const wanted = stories?.branchName ?? '';
+    if (settings.branch === 'stay' || wanted === '' || isPrepared) {
+      return { level: 'holds', message: 'A run works on the branch that is checked out.' };
+    }
+    const { beside, current, exists, heldBy } = await lookAtBranch(workspace, wanted);
+    const holds = { level: 'holds', message: `A run works on the branch ${wanted}.` } as const;
+    if (current === wanted) {
+      return holds;
+    }
+    if (heldBy !== undefined) {
+      return { level: 'refuses', ...heldElsewhere(wanted, heldBy) };
+    }
+    // On no other branch, with all stories done, a run has nothing to do.
+    const isIdle = !exists && stories?.stories.every(({ done }) => done) === true;
+    if (beside !== undefined && !isIdle) {
+      return { level: 'refuses', ...noRoomBeside(wanted, beside) };
+    }
+    if (canAsk || isIdle) {
+      return holds;
+    }
+    const changed = await changedFilesBut(workspace, []).catch(error => {
+      throw asHumanError(error);
+    });
+    return changed.length === 0
+      ? holds
+      : {
+          level: 'refuses',
+          message: say(
+            'The story file asks for the branch {0}, but there are uncommitted changes on {1}.',
+            shorten(wanted, 200),
+            current || say('a detached HEAD'),
+          ),
+          next: say('Commit or stash them, or work here with --branch stay.'),
+        };
+  },
+};

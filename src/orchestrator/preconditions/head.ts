@@ -1,0 +1,28 @@
+import { GitRepository } from '../git/git.ts';
+import { say } from '../say.ts';
+import type { Precondition } from './precondition.ts';
+
+/**
+ * A branch that keeps what the agents commit. Only a warning: build servers check out a commit and not a branch, and
+ * commits there are pushed by their hash.
+ */
+export const head: Precondition = {
+  id: 'head',
+  needsGit: true,
+  async judge({ files, settings, stories }) {
+    const branch = await new GitRepository(files.workspace).branch();
+    if (branch !== '') {
+      return { level: 'holds', message: `The branch ${branch} is checked out.` };
+    }
+    const wanted = settings.branch === 'checkout' ? (stories?.branchName ?? '') : '';
+    return wanted === ''
+      ? {
+          level: 'warns',
+          message: say(
+            'No branch is checked out (a detached HEAD), so the commits of the agents belong to none and are lost from view at the next switch.',
+          ),
+          next: say('Make a branch for them: git switch -c ralph/work.'),
+        }
+      : { level: 'holds', message: 'HEAD is detached; the run goes to the branch of its stories.' };
+  },
+};

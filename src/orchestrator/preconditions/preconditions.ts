@@ -1,0 +1,101 @@
+import { HumanError } from '../humanError.ts';
+import { messageOf } from '../messageOf.ts';
+import { say } from '../say.ts';
+import { systemRefusal } from '../systemRefusal.ts';
+import { shorten } from '../text.ts';
+import { branch } from './branch.ts';
+import { disk } from './disk.ts';
+import { head } from './head.ts';
+import { identity } from './identity.ts';
+import { otherMode } from './otherMode.ts';
+import { type Ground, type Judgement, type Precondition, sentenceOf } from './precondition.ts';
+import { repository } from './repository.ts';
+import { reviewer } from './reviewer.ts';
+import { state } from './state.ts';
+import { template } from './template.ts';
+import { trackedState } from './trackedState.ts';
+import { unfinished } from './unfinished.ts';
+
+/** All that must hold before a run, in the order in which a person settles it. */
+const PRECONDITIONS: readonly Precondition[] = [
+  repository,
+  state,
+  trackedState,
+  otherMode,
+  identity,
+  unfinished,
+  branch,
+  head,
+  template,
+  reviewer,
+  disk,
+];
+
+/** In their order. */
+export const PRECONDITION_IDS: readonly string[] = PRECONDITIONS.map(({ id }) => id);
+
+/** What was found of one precondition. */
+export interface Found {
+  readonly id: string;
+  readonly judgement: Judgement;
+}
+
+/**
+ * Looks at what must hold before a run.
+ * @param isWanted leaves some out
+ */
+export async function lookAtPreconditions(
+  ground: Ground,
+  isWanted: (id: string) => boolean = () => true,
+): Promise<readonly Found[]> {
+  const wanted = PRECONDITIONS.filter(({ id }) => isWanted(id));
+  if (wanted.length === 0) {
+    return [];
+  }
+  const first = await judge(repository, ground);
+  const possible = wanted.filter(({ needsGit }) => !(needsGit && first.level === 'refuses'));
+  return Promise.all(
+    possible.map(async precondition => ({
+      id: precondition.id,
+      judgement: precondition === repository ? first : await judge(precondition, ground),
+    })),
+  );
+}
+
+/**
+ * @param isWanted leaves some out
+ * @returns what a run warns of, as sentences
+ * @throws {HumanError} for the first that refuses
+ */
+export async function requirePreconditions(
+  ground: Ground,
+  isWanted?: (id: string) => boolean,
+): Promise<readonly string[]> {
+  const found = await lookAtPreconditions(ground, isWanted);
+  const refusal = found.find(({ judgement }) => judgement.level === 'refuses');
+  if (refusal !== undefined) {
+    throw new HumanError(sentenceOf(refusal.judgement));
+  }
+  return found.flatMap(({ judgement }) =>
+    judgement.level === 'warns' ? [sentenceOf(judgement)] : [],
+  );
+}
+
+async function judge(precondition: Precondition, ground: Ground): Promise<Judgement> {
+  try {
+    return await precondition.judge(ground);
+  } catch (error) {
+    return {
+      level: 'refuses',
+      message:
+        error instanceof HumanError
+          ? error.message
+          : (systemRefusal(error) ??
+            say(
+              '{0} could not be looked at: {1}',
+              precondition.id,
+              shorten(messageOf(error), 300),
+            )),
+    };
+  }
+}

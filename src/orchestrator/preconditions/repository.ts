@@ -1,0 +1,51 @@
+import { GitRepository, runGit } from '../git/git.ts';
+import { say } from '../say.ts';
+import type { Precondition } from './precondition.ts';
+
+/** A git repository with files to work on: commits are how iterations hand over their work. */
+export const repository: Precondition = {
+  id: 'git',
+  async judge({ files: { workspace }, root: asked }) {
+    const git = new GitRepository(workspace);
+    const isBare = await hasNoFiles(workspace);
+    const root = isBare ? undefined : await (asked ?? git.root());
+    if (root === undefined) {
+      return isBare
+        ? {
+            level: 'refuses',
+            message: say('{0} is a bare git repository, which has no files to work on.', workspace),
+            next: say(
+              'Start in a clone of it, or in a worktree: git worktree add ../work, then ralph-fresh run --cwd ../work.',
+            ),
+          }
+        : {
+            level: 'refuses',
+            message: say(
+              '{0} is not in a git repository, and commits are how iterations hand over their work.',
+              workspace,
+            ),
+            next: say('Run "git init" there, commit once, and start again.'),
+          };
+    }
+    if ((await git.head()) === undefined) {
+      return {
+        level: 'warns',
+        message: say('The repository has no commit yet.'),
+        next: say('Commit once, so that there is a state to go back to.'),
+      };
+    }
+    const version = (await runGit(workspace, 'version')).replace('git version', '').trim();
+    return { level: 'holds', message: `git ${version}, repository ${root}` };
+  },
+};
+
+/** Also within the `.git` folder of another repository, which has no files of its own either. */
+async function hasNoFiles(dir: string): Promise<boolean> {
+  try {
+    const answer = await runGit(dir, 'rev-parse', '--is-bare-repository', '--is-inside-git-dir');
+    return answer.includes('true');
+  } catch {
+    // git tells the same of every folder that is in no repository.
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+import { say } from '../say.ts';
+import type { Precondition } from './precondition.ts';
+
+/** Agents that can be limited to reading tools. */
+const LIMITABLE: ReadonlySet<string> = new Set(['claude', 'sdk']);
+
+/** Whether an agent can be limited to reading tools. */
+export function canBeLimited(agent: string): boolean {
+  return LIMITABLE.has(agent);
+}
+
+/** A reviewer, where one is asked for, can be kept from writing. */
+export const reviewer: Precondition = {
+  id: 'reviewer',
+  async judge({ settings }) {
+    if (!settings.reviewer) {
+      return { level: 'holds', message: 'No reviewer is asked for.' };
+    }
+    return canBeLimited(settings.agent)
+      ? { level: 'holds', message: 'A reviewer looks at each story.' }
+      : {
+          level: 'refuses',
+          message: say(
+            'The reviewer works with reading tools only, and the agent {0} cannot be limited to them.',
+            settings.agent,
+          ),
+          next: say('Use --agent claude or sdk, or leave --reviewer out.'),
+        };
+  },
+};

@@ -1,0 +1,23 @@
+import path from 'node:path';
+import { readPromptTemplate } from '../prompt/promptTemplate.ts';
+import type { Precondition } from './precondition.ts';
+
+/** The person's own prompt, where there is one, can be filled in. */
+export const template: Precondition = {
+  id: 'prompt',
+  async judge({ files: { workspace } }) {
+    const found = await readPromptTemplate(promptTemplateOf(workspace));
+    return {
+      level: 'holds',
+      message:
+        found === undefined
+          ? 'Agents get the usual prompt.'
+          : `The prompt is made of ${found.file}`,
+    };
+  },
+};
+
+/** Where a person's own prompt is. */
+export function promptTemplateOf(workspace: string): string {
+  return path.join(workspace, '.omc', 'prompt.md');
+}

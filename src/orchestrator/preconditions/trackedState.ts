@@ -1,0 +1,33 @@
+import { asHumanError, runGit } from '../git/git.ts';
+import { say } from '../say.ts';
+import { shorten } from '../text.ts';
+import type { Precondition } from './precondition.ts';
+
+/** git does not see the state. */
+export const trackedState: Precondition = {
+  id: 'tracked',
+  needsGit: true,
+  async judge({ files: { workspace } }) {
+    const output = await runGit(
+      workspace,
+      ...['--no-optional-locks', 'ls-files', '-z', '--', '.omc/state'],
+    ).catch(error => {
+      throw asHumanError(error);
+    });
+    const tracked = output.split('\0').filter(file => file !== '');
+    const [first] = tracked;
+    if (first === undefined) {
+      return { level: 'holds', message: 'git does not see the state.' };
+    }
+    const named = shorten(first, 200);
+    const more = tracked.length - 1;
+    return {
+      level: 'warns',
+      message: say(
+        'git tracks files of the state: {0}.',
+        more > 0 ? say('{0} and {1} more', named, more) : named,
+      ),
+      next: say('Take them out: git rm -r --cached .omc/state, then commit.'),
+    };
+  },
+};

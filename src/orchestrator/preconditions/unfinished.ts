@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { asHumanError, runGit } from '../git/git.ts';
+import { say } from '../say.ts';
+import { shorten } from '../text.ts';
+import type { Judgement, Precondition } from './precondition.ts';
+
+/** What git keeps in its folder while one of its commands is not finished. */
+const OPERATIONS: readonly (readonly [string, string])[] = [
+  ['MERGE_HEAD', 'merge'],
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply/applying', 'am'],
+  ['rebase-apply', 'rebase'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+];
+
+/** Nothing of git is half done: the first commit of an agent would become part of it, or fail. */
+export const unfinished: Precondition = {
+  id: 'unfinished',
+  needsGit: true,
+  async judge({ files: { workspace } }) {
+    try {
+      const gitDir = (await runGit(workspace, 'rev-parse', '--absolute-git-dir')).trim();
+      return (
+        underWay(gitDir) ??
+        (await conflicts(workspace)) ?? { level: 'holds', message: 'Nothing of git is half done.' }
+      );
+    } catch (error) {
+      throw asHumanError(error);
+    }
+  },
+};
+
+function underWay(gitDir: string): Judgement | undefined {
+  const [, operation] = OPERATIONS.find(([name]) => existsSync(path.join(gitDir, name))) ?? [];
+  if (operation !== undefined) {
+    return {
+      level: 'refuses',
+      message: say(
+        'A "git {0}" is not finished here, and the work of the agents would become part of it.',
+        operation,
+      ),
+      next: say(
+        'Finish it with "git {0} --continue", or give it up with "git {0} --abort".',
+        operation,
+      ),
+    };
+  }
+  return existsSync(path.join(gitDir, 'BISECT_LOG'))
+    ? {
+        level: 'refuses',
+        message: say('A "git bisect" is not finished here, and its end would lose the commits.'),
+        next: say('End it with "git bisect reset".'),
+      }
+    : undefined;
+}
+
+/** As a stash leaves them that does not fit. */
+async function conflicts(workspace: string): Promise<Judgement | undefined> {
+  const output = await runGit(
+    workspace,
+    ...['--no-optional-locks', 'diff', '--name-only', '--diff-filter=U', '-z'],
+  );
+  const files = output.split('\0').filter(file => file !== '');
+  const [first] = files;
+  if (first === undefined) {
+    return undefined;
+  }
+  const named = shorten(first, 200);
+  const more = files.length - 1;
+  return {
+    level: 'refuses',
+    message: say(
+      'There are conflicts in {0}, so nothing can be committed.',
+      more > 0 ? say('{0} and {1} more', named, more) : named,
+    ),
+    next: say('Resolve them, and tell git with "git add".'),
+  };
+}

@@ -1,0 +1,26 @@
+import { lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { RunFiles } from './runFiles.ts';
+
+/** Where the folder of an iteration tells what the iteration came to, for people and scripts. */
+export const RECEIPT_NAME = 'receipt.json';
+
+/** Numbers of the iterations of a run whose folders have a receipt, in their order: these have ended, whatever the journal says. */
+export async function keptReceipts(files: RunFiles, runId: string): Promise<number[]> {
+  const dir = path.join(files.runDir(runId), 'iterations');
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    // Old runs have no such folder any more.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
+      return [];
+    }
+    throw error;
+  });
+  return names
+    .filter(name => /^[1-9]\d{0,8}$/.test(name))
+    .filter(name =>
+      lstatSync(path.join(dir, name, RECEIPT_NAME), { throwIfNoEntry: false })?.isFile(),
+    )
+    .map(Number)
+    .sort((a, b) => a - b);
+}

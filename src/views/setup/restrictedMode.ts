@@ -1,0 +1,23 @@
+import { workspace } from 'vscode';
+import type { Disposable } from '../../orchestrator/emitter.ts';
+import { ContextKeyValue } from '../contextKey.ts';
+import { ContextKey } from '../contributions.ts';
+
+/**
+ * Tells `when` clauses of Restricted Mode. VS Code's own key, `isWorkspaceTrusted`, is absent while a window starts, which
+ * reads as "not trusted": what says so to a person goes by this one.
+ */
+export class RestrictedMode implements Disposable {
+  private readonly key = new ContextKeyValue<boolean>(ContextKey.restricted);
+  private readonly listener: Disposable;
+
+  constructor() {
+    const update = () => this.key.set(!workspace.isTrusted);
+    this.listener = workspace.onDidGrantWorkspaceTrust(update);
+    update();
+  }
+
+  dispose(): void {
+    this.listener.dispose();
+  }
+}

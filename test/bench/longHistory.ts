@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { newRunId, RunFiles, runIds } from '../../src/orchestrator/run/runFiles.ts';
+import { fakeAgent } from '../support/ralph.ts';
+import {
+  type BenchWorkspace,
+  benchStories,
+  benchWorkspace,
+  storyFileText,
+} from './benchWorkspace.ts';
+import { CLI, NODE_FLAGS } from './product.ts';
+import { median, type Row } from './row.ts';
+
+const OUTPUT_BYTES = 200e6;
+const RUNS = 50;
+const ITERATIONS = 40;
+const COMMANDS = ['status', 'stories', 'next'] as const;
+/** Of each command, after one to warm up. */
+const ROUNDS = 9;
+const MAX_MS = 300;
+/** Against `node -e 0`; what takes 300 ms where that takes 40. */
+const MAX_RATIO = 7.5;
+const MAX_MB = 120;
+/** Run by the measured process itself at its end; the system keeps the highest value. */
+const TELL_MEMORY = `import{readFileSync,writeSync}from'node:fs';process.on('exit',()=>writeSync(3,readFileSync('/proc/self/status','utf8')))`;
+
+/**
+ * What `status`, `stories` and `next` take when the folder has had a run whose agent printed 200 MB, and 2,000 iterations in
+ * 50 runs. The first run and one of 40 iterations are made by the product; the journal of the latter is then repeated.
+ */
+export async function longHistory(): Promise<Row[]> {
+  await using workspace = await benchWorkspace(benchStories(ITERATIONS));
+  await run(workspace, 'succeeds', '--max-iterations', String(ITERATIONS));
+  await repeatRun(workspace);
+  await writeFile(workspace.storyFile, storyFileText(benchStories(1)));
+  await run(workspace, path.join(import.meta.dirname, 'agents', 'floods.mjs'), '--new');
+  const rows: Row[] = [];
+  for (const command of COMMANDS) {
+    const args = [...NODE_FLAGS, CLI, command];
+    await timeOf(args, workspace);
+    const rounds: { bare: number; own: number }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rounds.push({
+        bare: await timeOf(['-e', '0'], workspace),
+        own: await timeOf(args, workspace),
+      });
+    }
+    const own = median(rounds.map(round => round.own));
+    const bare = median(rounds.map(round => round.bare));
+    const ratio = median(rounds.map(round => round.own / round.bare));
+    const what = `\`${command}\` after 200 MB of output and ${RUNS * ITERATIONS} iterations in ${RUNS} runs`;
+    rows.push({
+      what: `${what} (node -e 0: ${bare.toFixed(0)} ms)`,
+      budget: `≤ ${MAX_MS} ms, ≤ ${MAX_RATIO.toFixed(1)}`,
+      value: `${own.toFixed(0)} ms`,
+      ratio: ratio.toFixed(1),
+      isWithin: ratio <= MAX_RATIO,
+      decides: true,
+    });
+    const megabytes = await memoryOf(args, workspace);
+    if (megabytes !== undefined) {
+      rows.push({
+        what: 'the same, memory, highest',
+        budget: `≤ ${MAX_MB} MB`,
+        value: `${megabytes.toFixed(0)} MB`,
+        isWithin: megabytes <= MAX_MB,
+        decides: true,
+      });
+    }
+  }
+  return rows;
+}
+
+/** @param agent a fake of the tests, or the path of one */
+async function run(workspace: BenchWorkspace, agent: string, ...args: string[]): Promise<void> {
+  const program = path.isAbsolute(agent) ? agent : fakeAgent(agent);
+  const given = ['run', '--quiet', '--agent', 'claude', '--claude-path', program, ...args];
+  const env = { ...workspace.env, BENCH_BYTES: String(OUTPUT_BYTES) };
+  await ended([...NODE_FLAGS, CLI, ...given], { ...workspace, env });
+}
+
+/** Makes 49 more runs of one: its journal with other ids, each older than the one before. */
+async function repeatRun({ folder }: BenchWorkspace): Promise<void> {
+  const files = new RunFiles(folder);
+  const [first = ''] = await runIds(files);
+  const text = await readFile(files.journalFile(first), 'utf8');
+  const day = 24 * 60 * 60 * 1_000;
+  for (let number = 1; number < RUNS; number += 1) {
+    const id = newRunId(new Date(Date.now() - number * day));
+    await mkdir(files.runDir(id));
+    await writeFile(files.journalFile(id), text.replaceAll(first, id));
+  }
+}
+
+async function timeOf(args: readonly string[], workspace: BenchWorkspace): Promise<number> {
+  const startedAt = performance.now();
+  await ended(args, workspace);
+  return performance.now() - startedAt;
+}
+
+/** In MB; `undefined` where the system does not tell. */
+async function memoryOf(
+  args: readonly string[],
+  workspace: BenchWorkspace,
+): Promise<number | undefined> {
+  if (process.platform !== 'linux') {
+    return undefined;
+  }
+  const preload = `--import=data:text/javascript,${encodeURIComponent(TELL_MEMORY)}`;
+  const status = await ended([preload, ...args], workspace);
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+  return (Number(kibibytes) * 1_024) / 1e6;
+}
+
+/** @returns what the process wrote to its fourth stream */
+async function ended(
+  args: readonly string[],
+  { env, folder }: Pick<BenchWorkspace, 'env' | 'folder'>,
+): Promise<string> {
+  const child = spawn(process.execPath, args, {
+    ...{ cwd: folder, env },
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  let told = '';
+  child.stdio[3]?.on('data', (data: Buffer) => {
+    told += data.toString('utf8');
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) {
+    throw new Error(`${args.join(' ')} ended with ${code}`);
+  }
+  return told;
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const switchTo = (...args: string[]): Step => ({ git: ['switch', '--quiet', ...args] });
+const done: Step = { result: ['Done.'] };
+
+async function git(workspace: Workspace, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', args, {
+    cwd: workspace.folder,
+    env: workspace.env,
+  });
+  return stdout.trim();
+}
+
+async function oneStory(
+  t: Parameters<typeof Workspace.create>[0],
+  steps: readonly Step[],
+  ...args: string[]
+) {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const end = await workspace.script([steps], ...args).finished;
+  return { workspace, ...end };
+}
+
+const lastDetail = async (workspace: Workspace) =>
+  (await workspace.events('run.ended')).at(-1)?.detail ?? '';
+
+describe('nothing is complete whose commits are not on the branch of the run', {
+  concurrency: 3,
+}, () => {
+  for (const [what, there, found] of [
+    ['a new branch', [switchTo('-c', 'side')], 'side'],
+    ['a detached HEAD', [switchTo('--detach')], ''],
+  ] as const) {
+    test(`work on ${what} is brought back, and said to be`, async t => {
+      const { code, stdout, stderr, workspace } = await oneStory(t, [...there, 'work']);
+      assert.equal(code, 0, stderr);
+      assert.equal(await git(workspace, 'branch', '--show-current'), 'main');
+      assert.equal(await git(workspace, 'log', '-1', '--format=%s', 'main'), 'feat: US-001');
+      const [left, ...others] = await workspace.events('branch.left');
+      assert.deepEqual(others, []);
+      assert.deepEqual([left?.branch, left?.found, left?.broughtBack], ['main', found, true]);
+      assert.deepEqual(
+        left?.commits.map(({ subject }) => subject),
+        ['feat: US-001'],
+      );
+      assert.match(stdout, /left the branch main for .*; its work was brought back/);
+      assert.equal((await workspace.events('commit.recorded')).length, 1);
+    });
+  }
+
+  test('a branch that was renamed is made again', async t => {
+    const { code, stderr, workspace } = await oneStory(t, [
+      'work',
+      { git: ['branch', '-m', 'main', 'mine'] },
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.equal(await git(workspace, 'branch', '--show-current'), 'main');
+    assert.equal(
+      await git(workspace, 'rev-parse', 'mine'),
+      await git(workspace, 'rev-parse', 'main'),
+    );
+  });
+
+  test('where nothing was committed elsewhere, the run just goes back', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await git(workspace, 'branch', 'old');
+    await git(workspace, 'commit', '--quiet', '--allow-empty', '-m', 'later');
+    const cli = workspace.script([[switchTo('old'), done], ['work']]);
+    assert.equal((await cli.finished).code, 0);
+    assert.equal(await git(workspace, 'log', '-2', '--format=%s', 'main'), 'feat: US-001\nlater');
+  });
+
+  test('branches that went apart end the run with the way out; merged by hand it goes on and is complete', async t => {
+    const { code, stdout, workspace } = await oneStory(t, [
+      { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
+      switchTo('-c', 'side', 'HEAD~1'),
+      'work',
+    ]);
+    assert.equal(code, 1);
+    assert.match(stdout, /left its work on side instead of main/);
+    assert.match(stdout, /git switch main; git merge side/);
+    assert.deepEqual(await workspace.events('iteration.ended'), []);
+    const status = await workspace.cli('status').finished;
+    assert.match(status.stdout, /git switch main; git merge side/);
+    const rollback = await workspace.cli('rollback', '1').finished;
+    assert.equal(rollback.code, 1);
+    assert.match(rollback.stderr, /worked on the branch main.*git switch main/);
+    // Still there: the same command finds the same, and starts no agent.
+    const again = await workspace.script([['work']]).finished;
+    assert.equal(again.code, 1);
+    await git(workspace, 'switch', '--quiet', 'main');
+    const forgotten = await workspace.script([['work']]).finished;
+    assert.match(forgotten.stdout, /is not on main yet/);
+    await git(workspace, 'merge', '--quiet', 'side');
+    const merged = await workspace.script([['work']]).finished;
+    assert.equal(merged.code, 0, merged.stderr);
+    assert.equal((await workspace.agents()).length, 1);
+  });
+
+  test('merged by hand, the last iteration that a run may have is judged, too', async t => {
+    const last = ['--max-iterations', '1'];
+    const steps: readonly Step[] = [
+      { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
+      switchTo('-c', 'side', 'HEAD~1'),
+      'work',
+    ];
+    const { code, workspace } = await oneStory(t, steps, ...last);
+    assert.equal(code, 1);
+    await git(workspace, 'switch', '--quiet', 'main');
+    await git(workspace, 'merge', '--quiet', 'side');
+    const again = await workspace.script([['work']], ...last).finished;
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(
+      [(await workspace.runIds()).length, (await workspace.agents()).length],
+      [1, 1],
+    );
+  });
+
+  test('the name of a branch that an agent thought of is written for a shell', async t => {
+    const { stdout } = await oneStory(t, [
+      { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
+      switchTo('-c', 'side;id', 'HEAD~1'),
+      'work',
+    ]);
+    assert.match(stdout, /git switch main; git merge "side;id"\)/);
+  });
+
+  test("another person's branch is not taken for the work", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const old = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
+    await git(workspace, 'switch', '--quiet', '-c', 'hers');
+    await promisify(execFile)('git', ['commit', '--quiet', '--allow-empty', '-m', 'hers'], {
+      cwd: workspace.folder,
+      env: { ...workspace.env, ...old },
+    });
+    await git(workspace, 'switch', '--quiet', 'main');
+    const before = await git(workspace, 'rev-parse', 'main');
+    const { code, stdout } = await workspace.script([[switchTo('hers'), 'work']]).finished;
+    assert.equal(code, 1);
+    assert.match(stdout, /has commits that are older than the iteration/);
+    assert.equal(await git(workspace, 'rev-parse', 'main'), before);
+  });
+
+  test('given up with --new, a claim of that iteration is set back to not done', async t => {
+    const { workspace } = await oneStory(t, [
+      { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
+      switchTo('-c', 'side', 'HEAD~1'),
+      { tick: 'US-001' },
+      { git: ['commit', '--quiet', '--allow-empty', '-m', 'on side'] },
+      done,
+    ]);
+    assert.deepEqual(await workspace.done(), ['US-001']);
+    await git(workspace, 'stash', '--quiet');
+    await git(workspace, 'switch', '--quiet', 'main');
+    await git(workspace, 'stash', 'pop', '--quiet');
+    const anew = await workspace.script([['work'], ['work']], '--new').finished;
+    assert.equal(anew.code, 0, anew.stderr);
+    assert.match(anew.stdout, /set back to not done: US-001/);
+    assert.equal((await workspace.agents()).length, 2);
+  });
+
+  test('a run without a branch is gone back to by its commit', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await git(workspace, 'switch', '--quiet', '--detach');
+    await workspace.script([['work']], '--max-iterations', '1').finished;
+    const work = await git(workspace, 'rev-parse', '--short=10', 'HEAD');
+    await git(workspace, 'switch', '--quiet', 'main');
+    const goOn = ['--resume', '--max-iterations', '9'];
+    const { code, stderr } = await workspace.script([['work']], ...goOn).finished;
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`"git switch --detach ${work}".*"git merge ${work}"`));
+    await git(workspace, 'merge', '--quiet', work);
+    const again = await workspace.script([['work']], ...goOn).finished;
+    assert.equal(again.code, 0, again.stderr);
+  });
+
+  test('a repository that is gone ends the run at once; put back, it goes on', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const kept = path.join(workspace.notesDir, 'git');
+    await cp(path.join(workspace.folder, '.git'), kept, { recursive: true });
+    const { code, stdout } = await workspace.script([['work', { delete: '.git' }]]).finished;
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /git repository of .* is gone since iteration 1, and the restore points with it/,
+    );
+    assert.match(await lastDetail(workspace), /Put the folder \.git back/);
+    assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'error');
+    assert.equal((await workspace.agents()).length, 1);
+    const without = await workspace.script([['work']]).finished;
+    assert.match(without.stderr, /is not in a git repository/);
+    const rollback = await workspace.cli('rollback', '1').finished;
+    assert.equal(rollback.code, 1);
+    assert.doesNotMatch(rollback.stderr, /at .*\.ts/);
+    await rename(kept, path.join(workspace.folder, '.git'));
+    const again = await workspace.script([['work']]).finished;
+    assert.equal(again.code, 0, again.stderr);
+  });
+
+  test('a new repository in the place of the old one is another one', async t => {
+    const { code, stdout } = await oneStory(t, [
+      { delete: '.git' },
+      { git: ['init', '--quiet', '--initial-branch=main'] },
+      'work',
+    ]);
+    assert.equal(code, 1);
+    assert.match(stdout, /is another one since iteration 1/);
+  });
+
+  test('a repository that cannot be read ends a run over chosen stories, too', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const damage: Step = { write: ['.git/HEAD', 'no reference'] };
+    const calls = [['work', damage]];
+    const { code, stdout } = await workspace.script(calls, '--story', 'US-001').finished;
+    assert.equal(code, 1);
+    assert.match(stdout, /git cannot read the repository of .* since iteration 1/);
+    await workspace.write('.git/HEAD', 'ref: refs/heads/main\n');
+    const again = await workspace.script([['work']], '--story', 'US-001').finished;
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal((await workspace.events('commit.recorded')).length, 1);
+    assert.equal((await workspace.agents()).length, 1);
+  });
+
+  test('a run that goes on is on the branch that has its work, or says where that is', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await git(workspace, 'branch', 'elsewhere');
+    await workspace.script([['work']], '--max-iterations', '1').finished;
+    await git(workspace, 'switch', '--quiet', 'elsewhere');
+    const { code, stderr } = await workspace.script(
+      [['work']],
+      ...['--resume', '--max-iterations', '9'],
+    ).finished;
+    assert.equal(code, 1);
+    assert.match(stderr, /worked on the branch main.*git switch main/);
+    assert.equal((await workspace.agents()).length, 1);
+    await git(workspace, 'merge', '--quiet', 'main');
+    const followed = await workspace.script([['work']]).finished;
+    assert.equal(followed.code, 0, followed.stderr);
+  });
+});

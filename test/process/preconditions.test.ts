@@ -1,0 +1,454 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { tempDir } from '../support/cleanEnv.ts';
+import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+
+const execFileText = promisify(execFile);
+const FULL_DISK = pathToFileURL(path.resolve(import.meta.dirname, '../support/fullDisk.mjs')).href;
+const FULL = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK: 'all' };
+const AGENT = ['--agent', 'claude', '--claude-path', fakeAgent('succeeds')];
+
+async function git({ env, folder }: Workspace, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await execFileText('git', [...args], { cwd: folder, env });
+  return stdout;
+}
+
+/** Stories that name a branch. */
+function onBranch(branchName: string): string {
+  return JSON.stringify({ project: 'Test', branchName, userStories: openStories(2) });
+}
+
+interface Lack {
+  readonly what: string;
+  readonly id: string;
+  readonly words: RegExp;
+  readonly prd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isRepository?: false;
+  readonly make: (workspace: Workspace) => Promise<unknown>;
+}
+
+/** Every file below the state, to see that a refusal leaves nothing. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? (await readdir(folder, { recursive: true })).sort() : [];
+}
+
+const REFUSED: readonly Lack[] = [
+  {
+    what: 'no repository',
+    id: 'git',
+    words: /is not in a git repository.*git init/,
+    isRepository: false,
+    make: async () => undefined,
+  },
+  {
+    what: 'a bare repository',
+    id: 'git',
+    words: /is a bare git repository.*clone.*worktree/,
+    isRepository: false,
+    make: workspace => git(workspace, 'init', '--quiet', '--bare', '.'),
+  },
+  {
+    what: 'uncommitted changes, and stories that name another branch',
+    id: 'branch',
+    words: /branch ralph\/login, but there are uncommitted changes.*--branch stay/,
+    prd: onBranch('ralph/login'),
+    make: workspace => workspace.write('.omc/prd.json', `${onBranch('ralph/login')}\n`),
+  },
+  {
+    what: 'a name that no branch can have',
+    id: 'branch',
+    words: /"HEAD" cannot be the name of a git branch/,
+    prd: onBranch('HEAD'),
+    make: async () => undefined,
+  },
+  {
+    what: 'a branch that another worktree has',
+    id: 'branch',
+    words: /ralph\/login, which is checked out in .*other; .*ralph-fresh run --cwd ".*other"/,
+    prd: onBranch('ralph/login'),
+    make: ({ folder, ...workspace }) =>
+      git(
+        { folder, ...workspace } as Workspace,
+        ...['worktree', 'add', '--quiet', '-b', 'ralph/login', path.join(folder, '../other')],
+      ),
+  },
+  {
+    what: 'a branch that has no room next to another',
+    id: 'branch',
+    words: /ralph\/login, .* next to the branch ralph\. Write another name .*--branch stay/,
+    prd: onBranch('ralph/login'),
+    make: workspace => git(workspace, 'branch', 'ralph'),
+  },
+  {
+    what: 'an unknown placeholder in the prompt',
+    id: 'prompt',
+    words: /prompt\.md.*nonsense/s,
+    make: workspace => workspace.write('.omc/prompt.md', 'Do {{nonsense}}\n'),
+  },
+  {
+    what: 'a file in the place of the state',
+    id: 'state',
+    words: /A file is in the place of the folder .*state, .*Move it away/,
+    make: workspace => workspace.write('.omc/state', 'a file'),
+  },
+  {
+    what: 'a file in the place of the runs',
+    id: 'state',
+    words: /A file is in the place of the folder .*runs, .*Move it away/,
+    make: async ({ files }) => {
+      await mkdir(files.stateDir);
+      await writeFile(files.runsDir, 'a file');
+    },
+  },
+  {
+    what: 'a folder in the place of the handoff',
+    id: 'state',
+    words: /A folder is in the place of the file .*handoff\.json, .*Move it away/,
+    make: ({ files }) => mkdir(files.handoffFile, { recursive: true }),
+  },
+  {
+    what: 'a full disk',
+    id: 'state',
+    words: /The disk takes nothing more \(ENOSPC\).*Make room/,
+    env: FULL,
+    make: async () => undefined,
+  },
+  {
+    what: 'nobody as whom an agent could commit',
+    id: 'identity',
+    words: /does not know who commits.*git config --global user\.name/,
+    make: async workspace => {
+      await git(workspace, 'config', '--unset', 'user.name');
+      await git(workspace, 'config', 'user.useConfigOnly', 'true');
+    },
+  },
+  {
+    what: 'a merge that is not finished',
+    id: 'unfinished',
+    words: /A "git merge" is not finished here.*git merge --abort/,
+    make: async workspace => {
+      await git(workspace, 'switch', '--quiet', '--create', 'side');
+      await workspace.write('a.txt', 'side');
+      await git(workspace, 'add', '--all');
+      await git(workspace, 'commit', '--quiet', '--message', 'Side');
+      await git(workspace, 'switch', '--quiet', 'main');
+      await git(workspace, 'merge', '--quiet', '--no-commit', '--no-ff', 'side');
+    },
+  },
+  {
+    what: 'conflicts of a stash',
+    id: 'unfinished',
+    words: /There are conflicts in a\.txt, .*git add/,
+    make: async workspace => {
+      const commit = async (text: string) => {
+        await workspace.write('a.txt', text);
+        await git(workspace, 'add', '--all');
+        await git(workspace, 'commit', '--quiet', '--message', text);
+      };
+      await commit('first');
+      await workspace.write('a.txt', 'stashed');
+      await git(workspace, 'stash', '--quiet');
+      await commit('second');
+      await git(workspace, 'stash', 'pop', '--quiet').catch(() => undefined);
+    },
+  },
+  {
+    what: 'another mode',
+    id: 'otherModes',
+    words: /The mode "swarm" .* is active .*cancel/,
+    make: workspace => workspace.write('.omc/swarm-state.json', '{"active":true}'),
+  },
+];
+
+describe('what must hold before a run', { concurrency: 3 }, () => {
+  for (const { env = {}, id, isRepository, make, prd, what, words } of REFUSED) {
+    test(`${what}: doctor, --dry-run and run refuse alike`, async t => {
+      const options = { ...(prd && { prd }), ...(isRepository === false && { git: false }) };
+      const workspace = await Workspace.create(t, options);
+      await make(workspace);
+      const before = await filesIn(workspace.files.stateDir);
+      const doctor = await workspace.cliWith(env, 'doctor', '--json', '--only', id).finished;
+      const [found] = JSON.parse(doctor.stdout).checks;
+      assert.deepEqual([doctor.code, found.id, found.level], [1, id, 'error'], doctor.stdout);
+      assert.match([found.message, found.mend].join(' '), words);
+      for (const flags of [['--dry-run'], [], ['--detach']]) {
+        const { code, stderr } = await workspace.cliWith(env, 'run', ...AGENT, ...flags).finished;
+        assert.equal(code, 1, flags.join(' '));
+        assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
+        assert.match(stderr, words);
+      }
+      const rest = (await filesIn(workspace.files.stateDir)).filter(name =>
+        /probe|\.tmp/.test(name),
+      );
+      assert.deepEqual(
+        rest,
+        before.filter(name => /probe|\.tmp/.test(name)),
+      );
+      assert.equal((await workspace.journal()).length, 0);
+      assert.deepEqual(await workspace.agents(), []);
+    });
+  }
+
+  test('on a detached HEAD all three warn, and the run works', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await git(workspace, 'switch', '--quiet', '--detach');
+    const words = /No branch is checked out .*git switch -c/;
+    const doctor = await workspace.cli('doctor', '--only', 'head').finished;
+    assert.deepEqual(doctor.code, 0);
+    assert.match(doctor.stdout, /^! No branch is checked out/m);
+    assert.match((await workspace.cli('run', ...AGENT, '--dry-run').finished).stdout, words);
+    const { code, stdout } = await workspace.run('succeeds').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, words);
+    assert.match((await workspace.event('warning')).detail, words);
+  });
+
+  test('of a run whose loop was killed, --dry-run tells what the run will do', async t => {
+    const workspace = await Workspace.create(t);
+    const killed = workspace.script([['breakStories', { wait: 'never' }]]);
+    await until('half a story file', async () => {
+      const text = await workspace.read('.omc/prd.json');
+      return text.startsWith('{ "userStories": [ {');
+    });
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.finished;
+    const { code, stderr, stdout } = await workspace.script([['work']], '--dry-run').finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Judged first: iteration 1, which was cut off$/m);
+    assert.match(stdout, /Iteration 2\/20[\s\S]*\*\*US-001:/);
+    const run = await workspace.script([['work']]).finished;
+    assert.equal(run.code, 0, run.stderr);
+  });
+
+  test('--dry-run puts a stuck story behind the others, as the run does', async t => {
+    const workspace = await Workspace.create(t);
+    const stuck = [[{ result: ['Nothing.'] }]];
+    const few = ['--stuck-threshold', '1', '--max-iterations', '3'];
+    await workspace.script(stuck, ...few).finished;
+    const more = ['--resume', '--max-iterations', '9'];
+    const { stdout } = await workspace.script([['work']], ...more, '--dry-run').finished;
+    assert.match(stdout, /Iteration 4\/9[\s\S]*\*\*US-002:/);
+    await workspace.script([['work']], ...more).finished;
+    assert.equal((await workspace.events('iteration.started'))[3]?.storyId, 'US-002');
+  });
+
+  test('where nothing is in the way, the look leaves nothing behind', async t => {
+    const workspace = await Workspace.create(t);
+    const all = await workspace.cli('doctor', ...AGENT, '--json').finished;
+    const levels = JSON.parse(all.stdout).checks.map(
+      ({ id, level }: { id: string; level: string }) => [id, level],
+    );
+    const ids = ['git', 'state', 'tracked', 'otherModes', 'identity', 'unfinished', 'branch'];
+    for (const id of [...ids, 'head', 'prompt', 'reviewer', 'disk']) {
+      assert.ok(
+        levels.some(([found, level]: string[]) => found === id && level === 'ok'),
+        id,
+      );
+    }
+    assert.equal(await git(workspace, 'status', '--porcelain', '--ignored'), '');
+  });
+
+  test('doctor looks at the settings alone, when that is asked for', async t => {
+    const workspace = await Workspace.create(t);
+    const { code, stdout } = await workspace.cli('doctor', '--only', 'settings').finished;
+    assert.deepEqual([code, stdout], [0, '✓ The files of settings can be used.\n']);
+  });
+});
+
+describe('a full disk', { concurrency: 3 }, () => {
+  const words = /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*Make room[^\n]*\n$/;
+
+  for (const command of ['tick US-001', 'untick US-002', 'hint text', 'cancel']) {
+    test(`${command}: one line with the next step, and nothing is changed`, async t => {
+      const workspace = await Workspace.create(t, {
+        stories: openStories(2).map(story => ({ ...story, passes: story.id === 'US-002' })),
+      });
+      await mkdir(workspace.files.stateDir);
+      await writeFile(workspace.files.stateFile, '{"active":true}');
+      const before = await workspace.read('.omc/prd.json');
+      const { code, stderr } = await workspace.cliWith(FULL, ...command.split(' ')).finished;
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, words);
+      assert.equal(await workspace.read('.omc/prd.json'), before);
+    });
+  }
+
+  test('rollback, skip and plan', async t => {
+    const workspace = await Workspace.create(t);
+    assert.equal((await workspace.run('succeeds', '--max-iterations', '1').finished).code, 1);
+    for (const args of [
+      ['rollback', '1'],
+      ['skip', 'US-002'],
+      ['plan', 'A login page', '--write', ...AGENT],
+    ]) {
+      const { code, stderr } = await workspace.cliWith(FULL, ...args).finished;
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, words, args.join(' '));
+    }
+  });
+});
+
+test('a disk that cannot be written is no matter of permissions', async t => {
+  const workspace = await Workspace.create(t);
+  const env = { ...FULL, FULL_DISK_CODE: 'EROFS' };
+  for (const args of [
+    ['tick', 'US-001'],
+    ['plan', 'Login', ...AGENT],
+    ['run', ...AGENT],
+  ]) {
+    const { code, stderr } = await workspace.cliWith(env, ...args).finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^ralph-fresh: .* cannot be written \(EROFS\)\. Make it writable[^\n]*\n$/,
+    );
+  }
+});
+
+test('in a folder of the project the one with the story file is named', async t => {
+  const workspace = await Workspace.create(t);
+  const below = path.join(workspace.folder, 'src', 'deep');
+  await mkdir(below, { recursive: true });
+  for (const command of ['stories', 'run']) {
+    const { stderr } = await workspace.cli(command, '--cwd', below).finished;
+    assert.ok(stderr.includes(`, but in ${workspace.folder}.`), stderr);
+    assert.ok(stderr.includes(`--cwd ${workspace.folder}`), stderr);
+  }
+});
+
+describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
+  /** A run on `work` that has stopped after its first story; `main` is checked out. */
+  async function left(t: TestContext): Promise<Workspace> {
+    const workspace = await Workspace.create(t);
+    await workspace.write('.git/info/exclude', '/.omc/\n');
+    await git(workspace, 'rm', '-r', '--cached', '--quiet', '.omc');
+    await git(workspace, 'commit', '--quiet', '--message', 'The stories are not in git');
+    await git(workspace, 'switch', '--quiet', '--create', 'work');
+    assert.equal((await workspace.run('succeeds', '--max-iterations', '1').finished).code, 1);
+    await git(workspace, 'switch', '--quiet', 'main');
+    return workspace;
+  }
+  const args = ['run', '--resume', '--max-iterations', '5', ...AGENT];
+
+  test('the branch is named at once, and nothing is written', async t => {
+    const workspace = await left(t);
+    const runs = await filesIn(workspace.files.stateDir);
+    for (const flags of [[], ['--dry-run'], ['--detach'], ['--file', '.omc/prd.json']]) {
+      const { code, stderr } = await workspace.cli(...args, ...flags).finished;
+      assert.equal(code, 1);
+      assert.match(stderr, /worked on the branch work, .*git switch work.*--new\.\n$/);
+      assert.deepEqual(await filesIn(workspace.files.stateDir), runs);
+    }
+    await git(workspace, 'switch', '--quiet', 'work');
+    assert.equal((await workspace.cli(...args).finished).code, 0);
+  });
+
+  test('on a detached HEAD the commit is named that has the work', async t => {
+    const workspace = await Workspace.create(t);
+    await git(workspace, 'switch', '--quiet', '--detach');
+    assert.equal((await workspace.run('succeeds', '--max-iterations', '1').finished).code, 1);
+    const { hash } = await workspace.event('commit.recorded');
+    await git(workspace, 'switch', '--quiet', '--detach', 'main');
+    const { code, stderr } = await workspace.cli(...args).finished;
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(`"git switch --detach ${hash.slice(0, 10)}"`), stderr);
+    await git(workspace, 'switch', '--quiet', '--detach', hash);
+    assert.equal((await workspace.cli(...args).finished).code, 0);
+  });
+
+  test('where another worktree has it, that is named', async t => {
+    const workspace = await left(t);
+    await using other = await tempDir('ralph-fresh-worktree-');
+    const folder = path.join(other.path, 'elsewhere');
+    await git(workspace, 'worktree', 'add', '--quiet', folder, 'work');
+    const { stderr } = await workspace.cli(...args).finished;
+    assert.match(stderr, /It is checked out in .*elsewhere\. Work there: ralph-fresh run --cwd/);
+    assert.doesNotMatch(stderr, /git switch/);
+  });
+
+  test('with its commits merged, it goes on there', async t => {
+    const workspace = await left(t);
+    await git(workspace, 'merge', '--quiet', '--ff-only', 'work');
+    const { code, stderr } = await workspace.cli(...args).finished;
+    assert.equal(code, 0, stderr);
+  });
+});
+
+test('--dry-run shows the hints that wait, and they go on waiting', async t => {
+  const workspace = await Workspace.create(t);
+  assert.equal((await workspace.cli('hint', 'Use tabs everywhere').finished).code, 0);
+  for (let time = 1; time <= 2; time++) {
+    const { code, stdout } = await workspace.cli('run', ...AGENT, '--dry-run').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /^Workspace: [\s\S]*Use tabs everywhere/);
+  }
+  assert.equal(existsSync(workspace.files.hintsFile), true);
+});
+
+describe('a task of one word', { concurrency: 3 }, () => {
+  for (const args of [
+    ['Fix'],
+    ['Fix', '--verify', 'true'],
+    ['--verify', 'npm test', 'Fix'],
+    ['--verify', 'true', '--', 'Fix'],
+    ['--verify', 'true', 'Fix it'],
+    ['--max-iterations', '2', 'Fix'],
+  ]) {
+    test(`run ${args.join(' ')}`, async t => {
+      const workspace = await Workspace.create(t);
+      const { code, stderr } = await workspace.cli('run', ...AGENT, '--dry-run', ...args).finished;
+      assert.equal(code, 0, stderr);
+    });
+  }
+});
+
+describe('stories that wait for each other', { concurrency: 3 }, () => {
+  const [first, second, third] = openStories(3);
+  const stories = [
+    { ...first, id: 'A', title: 'First', passes: false, dependencies: ['B'] },
+    { ...second, id: 'B', title: 'Second', passes: false, dependencies: ['A'] },
+    { ...third, id: 'C', title: 'Third', passes: true },
+  ];
+
+  test('the circle is named, and what to do', async t => {
+    const workspace = await Workspace.create(t, { stories });
+    const circle = /A → B → A.*Remove one of these dependencies/;
+    for (const command of ['stories', 'next', 'doctor --only stories', 'run --dry-run']) {
+      assert.match((await workspace.cli(...command.split(' ')).finished).stdout, circle, command);
+    }
+    const { stdout } = await workspace.cli('next', '--json').finished;
+    assert.deepEqual(JSON.parse(stdout), { id: null, reason: 'waiting', circle: ['A', 'B', 'A'] });
+    const run = await workspace.run('succeeds').finished;
+    assert.equal(run.code, 1);
+    assert.match(run.stdout, circle);
+    assert.doesNotMatch(run.stdout, /has failed, is blocked/);
+    assert.match((await workspace.cli('status').finished).stdout, circle);
+  });
+
+  test('skipped stories are told by their ids, commas and all', async t => {
+    const workspace = await Workspace.create(t, {
+      stories: ['login, first', 'search'].map(id => ({ id, title: id, passes: false })),
+    });
+    const started = await workspace.script([[{ text: 'Nothing yet' }]], '--max-iterations', '1')
+      .finished;
+    assert.equal(started.code, 1, started.stderr);
+    for (const id of ['login, first', 'search']) {
+      assert.equal((await workspace.cli('skip', id).finished).code, 0);
+    }
+    const again = ['--resume', '--max-iterations', '9'];
+    const { stdout } = await workspace.run('succeeds', ...again).finished;
+    assert.match(stdout, /login, first, search are skipped; .*--undo" .* Then run with --resume/);
+    assert.match(
+      (await workspace.cli('status').finished).stdout,
+      /login, first, search are skipped; .* Then run with --resume/,
+    );
+  });
+});

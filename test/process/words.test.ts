@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const execFileText = promisify(execFile);
+
+/** Runs a command that works. @returns what it printed */
+async function printed(workspace: Workspace, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await workspace.cli(...args).finished;
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** Runs a command that refuses with one line. @returns that line */
+async function refusal(workspace: Workspace, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await workspace.cli(...args).finished;
+  assert.notEqual(code, 0);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^ralph-fresh: [^\n]+\n$/);
+  return stderr;
+}
+
+/** A run with an agent that prints plain text and tells no cost. */
+function runCommand(workspace: Workspace, ...args: readonly string[]) {
+  return workspace.cli(
+    ...['run', '--agent', 'command', '--command', fakeAgent('plainText')],
+    ...args,
+  );
+}
+
+const stories = (workspace: Workspace): Step => ({
+  result: [
+    `\`\`\`json\n${JSON.stringify({
+      ...{ project: 'Planned', branchName: 'ralph/planned', description: workspace.folder },
+      userStories: openStories(2),
+    })}\n\`\`\``,
+  ],
+});
+
+describe('a cost that nobody knows', { concurrency: 3 }, () => {
+  test('is never shown as nothing: in the run, in status, in the receipt', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /Budget: \$20\.00, not watched/);
+    assert.match(stdout, /The budget cannot be kept.*--max-iterations and --time-limit/);
+    assert.match(stdout, /Iteration 1: story done · .*1 commit · cost unknown/);
+    assert.match(
+      await printed(workspace, 'status'),
+      /1\/1 stories complete · cost unknown, so the budget of \$20\.00 is not watched/,
+    );
+    const { cost } = JSON.parse(await printed(workspace, 'status', '--json'));
+    assert.deepEqual([cost.usd, cost.unknown, cost.budgetUsd], [0, true, 20]);
+    const receipt = await printed(workspace, 'receipt');
+    assert.match(receipt, /^1 +US-001 +story done +\d+\.\d +– +– +– +unknown +1$/m);
+    const one = await printed(workspace, 'receipt', '1');
+    assert.match(one, /min · cost unknown\nTokens: the agent does not tell\n/);
+    const { total } = JSON.parse(await printed(workspace, 'receipt', '--json'));
+    assert.equal(total.costUnknown, true);
+    assert.doesNotMatch(
+      stdout + receipt + one + (await printed(workspace, 'status')),
+      /\$0\.00|0 turns/,
+    );
+  });
+
+  test('is told by the doctor where there is a budget', async t => {
+    const workspace = await Workspace.create(t);
+    const { stdout } = await workspace.cli(
+      ...['doctor', '--agent', 'command', '--command', fakeAgent('plainText'), '--budget', '20'],
+    ).finished;
+    assert.match(stdout, /^! .*does not tell what it costs.*--max-iterations/m);
+  });
+
+  test('is no matter with an agent that tells it, or costs nothing', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const { stdout } = await workspace.run('succeeds', '--budget', '20').finished;
+    assert.match(stdout, /Budget: \$20\.00\n/);
+    assert.doesNotMatch(stdout, /unknown|not watched/);
+    assert.match(await printed(workspace, 'status'), / · \$\d+\.\d\d of \$20\.00$/m);
+  });
+});
+
+describe('how a run stands', { concurrency: 3 }, () => {
+  test('while its stories are planned', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const cli = workspace.script([[{ wait: 'go' }, stories(workspace)]], '--prd', 'Build a shop');
+    await workspace.agent();
+    await workspace.event('agent.started');
+    assert.match(
+      await printed(workspace, 'status'),
+      /^Planning the stories · no stories yet, to be planned from: Build a shop/,
+    );
+    assert.equal(JSON.parse(await printed(workspace, 'status', '--json')).planning, true);
+    await printed(workspace, 'stop', '--now');
+    await cli.finished;
+    assert.doesNotMatch(await printed(workspace, 'status'), /0\/0/);
+  });
+
+  test('after a rollback: that it was rolled back, and what is open', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    assert.match(await printed(workspace, 'status'), /^COMPLETE after 3 iterations\n3\/3 stories/);
+    await printed(workspace, 'rollback', '2');
+    const [event] = await workspace.events('run.rolledBack');
+    const hash = event?.commit.slice(0, 7);
+    const [end, back, open, count] = (await printed(workspace, 'status')).split('\n');
+    assert.equal(end, 'COMPLETE after 3 iterations');
+    assert.equal(back, `Rolled back to before iteration 2, by commit ${hash}.`);
+    assert.equal(open, 'Open now: US-002, US-003. Work on them with "ralph-fresh run".');
+    assert.match(count ?? '', /^1\/3 stories complete/);
+    const { rolledBack, stories: counts } = JSON.parse(
+      await printed(workspace, 'status', '--json'),
+    );
+    assert.deepEqual([rolledBack.iteration, counts], [2, { done: 1, total: 3 }]);
+    assert.match(await printed(workspace, 'logs'), /Rolled back to before iteration 2/);
+    // The next run begins with a clean slate.
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    assert.doesNotMatch(await printed(workspace, 'status'), /Rolled back|Open now/);
+  });
+
+  test('after one that ended at its limit: one count, not two', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    await workspace.run('succeeds', '--max-iterations', '2').finished;
+    await printed(workspace, 'rollback', '2');
+    const status = await printed(workspace, 'status');
+    assert.match(status, /with 1 of 3 stories complete/);
+    assert.match(status, /Rolled back to before iteration 2/);
+    assert.match(status, /^1\/3 stories complete/m);
+  });
+});
+
+test('a run without checks says so in one line, with how to set one', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(1) });
+  const { stdout } = await workspace.run('succeeds').finished;
+  assert.match(
+    stdout,
+    /Checks: none, so what the agents claim is believed\. .*--verify "npm test"/,
+  );
+  assert.equal(stdout.match(/Checks: none/g)?.length, 1);
+  // Where there are no stories, a warning says it, and nothing else says it again.
+  const bare = await Workspace.create(t, { stories: undefined });
+  const task = await bare.cli('run', 'Do it', '--agent', 'demo').finished;
+  assert.match(task.stdout, /There are no checks, so the promise of the agent alone ends this run/);
+  assert.doesNotMatch(task.stdout, /Checks: none/);
+});
+
+test('a shown plan says that nothing is written, and how it is', async t => {
+  const workspace = await Workspace.create(t, { stories: undefined });
+  const args = ['--agent', 'claude', '--claude-path', fakeAgent('scripted')];
+  const { code, stderr, stdout } = await workspace.cliWith(
+    { FAKE_AGENT_SCRIPT: JSON.stringify([[stories(workspace)]]) },
+    ...['plan', ...args, 'Build it'],
+  ).finished;
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).project, 'Planned');
+  assert.match(stderr, /nothing is written yet\. Save it as .*prd\.json, or add --write/);
+});
+
+test('one lost commit is one commit', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  const git = (...args: string[]) =>
+    execFileText('git', args, { cwd: workspace.folder, env: workspace.env });
+  await writeFile(path.join(workspace.folder, 'mine.txt'), 'mine');
+  await git('add', '-A');
+  await git('commit', '--quiet', '-m', 'Mine');
+  const hook = path.join(workspace.notesDir, 'reset.mjs');
+  await writeFile(
+    hook,
+    `#!/usr/bin/env node
+import { execFileSync } from 'node:child_process';
+execFileSync('git', ['reset', '--hard', '--quiet', 'HEAD~1']);
+console.log('Done.');
+`,
+    { mode: 0o755 },
+  );
+  const { stdout } = await workspace.cli(
+    ...['run', '--agent', 'command', '--command', hook, '--max-iterations', '1'],
+  ).finished;
+  assert.match(stdout, /1 earlier commit is no longer on the branch/);
+});
+
+describe('words of others', { concurrency: 3 }, () => {
+  test('of fifty lines on standard error the last ones are told, and where all are', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const words = Array.from({ length: 50 }, (_, at) => `complaint ${at + 1}`).join('\n');
+    const { stdout } = await workspace.script(
+      [[{ stderr: words }, { exit: 3 }]],
+      ...['--max-iterations', '1'],
+    ).finished;
+    assert.doesNotMatch(stdout, /complaint 44\n/);
+    assert.match(stdout, /The agent failed\. Its last words:\n {2}complaint 45\n/);
+    assert.match(stdout, /complaint 50\n/);
+    const [, file = ''] = /All that it said is in (\S+)/.exec(stdout) ?? [];
+    assert.equal(await readFile(path.join(workspace.folder, file), 'utf8'), `${words}\n`);
+    const status = await printed(workspace, 'status');
+    assert.ok(status.split('\n').length < 6, status);
+  });
+
+  test('a warning tells no class of an error', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    // No restore point can be kept in the place of a file.
+    await writeFile(path.join(workspace.folder, '.git', 'refs', 'ralph-fresh'), '');
+    const { stdout } = await workspace.run('succeeds').finished;
+    const [warning] = await workspace.events('warning');
+    assert.equal(warning?.code, 'restorePointNotKept');
+    assert.doesNotMatch(stdout + warning?.detail, /\b\w*Error:/);
+  });
+});
+
+test('a story file that is too large names the limit and the next step', async t => {
+  const workspace = await Workspace.create(t, { prd: `[${' '.repeat(9 * 1024 * 1024)}]` });
+  assert.match(await refusal(workspace, 'stories'), /larger than 8 MB.*another file/);
+});
+
+describe('a next step that works', { concurrency: 3 }, () => {
+  test('after a complete run nobody is sent to --resume, which would be refused', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    await printed(workspace, 'untick', 'US-002');
+    for (const args of [['skip', 'US-002'], ['skip', '--undo'], ['pause'], ['resume']]) {
+      const said = await refusal(workspace, ...args);
+      assert.doesNotMatch(said, /--resume/);
+      assert.match(said, /"ralph-fresh run( --detach)?"/);
+    }
+  });
+
+  test('the demo agent says that it splits nothing, and which agent does', async t => {
+    const workspace = await Workspace.create(t);
+    assert.match(
+      await refusal(workspace, 'split', 'US-001', '--agent', 'demo'),
+      /^ralph-fresh: The demo agent .*cannot split a story\. Choose the agent claude or sdk/,
+    );
+    assert.equal(existsSync(path.join(workspace.files.stateDir, 'plan')), false);
+  });
+
+  test('without stories all kinds of story files are named', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const said = await refusal(workspace, 'run');
+    for (const place of ['prd.json', 'IMPLEMENTATION_PLAN.md', '.beads', 'orchestration']) {
+      assert.ok(said.includes(place), said);
+    }
+  });
+
+  test('a file that is not there is named once', async t => {
+    const workspace = await Workspace.create(t);
+    const said = await refusal(workspace, 'run', '--file', 'nope.json');
+    assert.equal(said.split('nope.json').length, 2, said);
+  });
+
+  test('a used-up budget is raised by its flag', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const { stdout } = await workspace.run('succeeds', '--budget', '0.01').finished;
+    assert.match(stdout, /is used up .*--budget .*--resume/);
+    assert.doesNotMatch(stdout, /budgetUsd/);
+  });
+
+  test('a flag that is not complete or does not go with another names the help', async t => {
+    const workspace = await Workspace.create(t);
+    for (const args of [
+      ['run', '--budget'],
+      ['run', '--new', '--resume'],
+      ['run', '--detach', '--dry-run'],
+    ]) {
+      assert.match(await refusal(workspace, ...args), /See "ralph-fresh run --help"\.$/m);
+    }
+    for (const command of ['hint', 'answer']) {
+      assert.match(await refusal(workspace, command, ' '), /The text is empty\. Write it in one/);
+    }
+  });
+
+  test('in a folder below the one that has the run, that one is named', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    const below = path.join(workspace.folder, 'below');
+    await mkdir(below);
+    const named = `No run in this folder yet, but in ${workspace.folder}. Go there, or name it: --cwd`;
+    assert.ok((await printed(workspace, 'status', '--cwd', below)).startsWith(named));
+    assert.ok((await refusal(workspace, 'logs', '--cwd', below)).includes(named));
+  });
+
+  test('an empty list has no ids to name', async t => {
+    const workspace = await Workspace.create(t, { stories: [] });
+    assert.match(await refusal(workspace, 'tick', 'A'), /holds no stories yet\. Add at least one/);
+  });
+
+  test('plan --help lists no flags of a run', async t => {
+    const workspace = await Workspace.create(t);
+    assert.doesNotMatch(
+      await printed(workspace, 'plan', '--help'),
+      /--verify|--max-iterations|--on-stuck|--guard|--reviewer/,
+    );
+  });
+});

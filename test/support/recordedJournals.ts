@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
+
+/** Made by npm run journals. */
+export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals');
+/** When the first event of a recorded journal happened; each one after it a second later. */
+const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
+const HASH = /\b[0-9a-f]{40}\b/g;
+/** What takes time or depends on paths; the same everywhere. */
+const FIXED: Readonly<Record<string, unknown>> = {
+  durationMs: 1_000,
+  version: '0.0.0',
+  promptBytes: 2_000,
+  handoffBytes: 1_000,
+  tokens: 100,
+  remainingMs: 3_600_000,
+};
+
+/** Names of the runs whose journals are recorded. */
+export function recordedNames(): string[] {
+  return readdirSync(JOURNALS).map(file => path.basename(file, '.jsonl'));
+}
+
+/** A journal that a real run has written, see scenarios.ts. */
+export function recorded(name: string): readonly RunEvent[] {
+  const text = readFileSync(path.join(JOURNALS, `${name}.jsonl`), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map(line => {
+      const event = parseRunEvent(line);
+      if (event === undefined) {
+        throw new Error(`No event: ${line}`);
+      }
+      return event;
+    });
+}
+
+/**
+ * Makes a journal the same each time that it is recorded: times, processes, commits and places get names of their own.
+ * @param places absolute paths and what they are called
+ */
+export function neutralJournal(
+  events: readonly RunEvent[],
+  places: readonly (readonly [string, string])[],
+): string {
+  const runId =
+    events.flatMap(event => (event.type === 'run.started' ? [event.runId] : []))[0] ?? '';
+  const hashes = new Map<string, string>();
+  const pids = new Map<number, number>();
+  const pidOf = (pid: number) => {
+    const known = pids.get(pid) ?? 1_001 + pids.size;
+    pids.set(pid, known);
+    return known;
+  };
+  const textOf = (text: string): string => {
+    const placed = [[runId, 'r1'] as const, ...places].reduce(
+      (before, [from, to]) => before.replaceAll(from, to),
+      text,
+    );
+    return placed
+      .replace(/^fake-(\d+)$/, (_all, pid: string) => `fake-${pidOf(Number(pid))}`)
+      .replace(HASH, hash => {
+        const known =
+          hashes.get(hash) ??
+          String(hashes.size + 1)
+            .padStart(7, '0')
+            .padEnd(40, 'a');
+        hashes.set(hash, known);
+        return known;
+      });
+  };
+  const neutral = (value: unknown, key = ''): unknown => {
+    if (key in FIXED && value !== undefined) {
+      return FIXED[key];
+    }
+    if (key === 'startId') {
+      return 'start';
+    }
+    if (key === 'pid' && typeof value === 'number') {
+      return pidOf(value);
+    }
+    if (typeof value === 'string') {
+      return textOf(value);
+    }
+    if (Array.isArray(value)) {
+      return value.map(item => neutral(item));
+    }
+    return typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, neutral(item, name)]))
+      : value;
+  };
+  return events
+    .map((event, index) => {
+      const at = new Date(BEGIN + index * 1_000).toISOString();
+      const { at: _at, seq, type, ...body } = event;
+      const until = new Date(BEGIN + index * 1_000 + 3_600_000).toISOString();
+      return `${JSON.stringify({
+        ...{ seq, at, type, ...(neutral(body) as object) },
+        ...('until' in body && { until }),
+        // A check may be over before anybody can ask when it began.
+        ...('pid' in body && { startId: 'start' }),
+      })}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,40 @@
+import { gitFolder } from '../support/gitFolder.ts';
+import { openStories } from '../support/ralph.ts';
+import { scriptedRun } from '../support/scriptedRun.ts';
+import { expect, test } from '../support/story.ts';
+import { Workbench } from '../support/workbench.ts';
+
+/** It only ends a test that has failed. */
+const RUN_LIMIT = { timeout: 180_000 };
+
+test('where the story file is only on the branch of the last run, the Stories view says the way there', async () => {
+  await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
+  const { git } = gitFolder(() => ({
+    folder: run.workspace,
+    home: run.env['HOME'] ?? run.workspace,
+  }));
+  const main = await git('branch', '--show-current');
+  await git('branch', 'ralph/login');
+  await git('rm', '--quiet', '.omc/prd.json');
+  await git('commit', '--quiet', '--message', 'No stories here');
+  await git('switch', '--quiet', 'ralph/login');
+
+  await using workbench = await Workbench.open(run);
+  const view = await workbench.view('Ralph');
+  const words =
+    'The last run worked on the branch ralph/login, which has .omc/prd.json. Go there: git switch ralph/login';
+  await expect(view.getByText('0 of 2 done')).toBeVisible();
+  await workbench.runCommand('Ralph: Start Fresh Run');
+  await expect.poll(async () => (await run.events()).at(-1)?.type, RUN_LIMIT).toBe('run.ended');
+  await expect(view.getByText('2 of 2 done')).toBeVisible(RUN_LIMIT);
+
+  await git('switch', '--quiet', '--force', main);
+  await expect(view.getByText(words)).toBeVisible();
+  await expect(view.getByRole('button', { name: 'Create a Story File' })).toHaveCount(0);
+  await workbench.screenshot('stories-on-branch');
+
+  await git('switch', '--quiet', 'ralph/login');
+  await expect(view.getByText('2 of 2 done')).toBeVisible();
+  await expect(view.getByText(words)).toHaveCount(0);
+  expect(workbench.consoleErrors()).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
+import { JournalReader } from '../../src/orchestrator/run/journal.ts';
+import { type Launch, launchRun } from '../../src/orchestrator/run/launch.ts';
+import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
+import { runStarted } from '../support/runEvents.ts';
+
+const agent: RunEventBody = { type: 'agent.started', iteration: 1, pid: 1 };
+const waits: RunEventBody = {
+  type: 'limit.waiting',
+  ...{ iteration: 1, until: '2030-01-01T00:00:00Z', remainingMs: 1, known: true, message: '' },
+};
+const stories = { done: 0, total: 1 };
+const fails: RunEventBody = {
+  type: 'run.ended',
+  ...{ outcome: 'error', exitCode: 1, detail: 'no agent', stories, iterations: 0 },
+};
+
+/** A loop that writes these events behind its start, then stays or ends. */
+async function launch(
+  events: readonly RunEventBody[],
+  last: string,
+): Promise<Launch | { readonly refused: string }> {
+  await using temp = await tempDir('launch-');
+  const program = path.join(temp.path, 'loop.mjs');
+  const begin = {
+    type: 'run.started',
+    ...{ version: '0', agent: 'claude', mode: 'stories', task: 'x', stories },
+    ...{ maxIterations: 2, stuckThreshold: 3 },
+  };
+  await writeFile(
+    program,
+    `import { appendFileSync } from 'node:fs';
+    import path from 'node:path';
+    const given = name => process.argv.find(arg => arg.startsWith(name + '=')).slice(name.length + 1);
+    const runId = given('--run-id');
+    const journal = path.join(given('--cwd'), '.omc/state/runs', runId, 'journal.jsonl');
+    const events = [{ ...${JSON.stringify(begin)}, runId, pid: process.pid }, ...${JSON.stringify(events)}];
+    events.forEach((event, i) => appendFileSync(journal,
+      JSON.stringify({ seq: i + 1, at: new Date().toISOString(), ...event }) + '\\n'));
+    ${last}`,
+  );
+  const files = new RunFiles(temp.path);
+  try {
+    return await launchRun({ files, program, args: [], env: cleanEnv({ home: temp.path }) });
+  } catch (error) {
+    return { refused: String(error) };
+  }
+}
+
+describe('a start in the background', { timeout: 120_000 }, () => {
+  const exits = 'process.exit(1);';
+  it('has come about when the first agent has started', async () => {
+    assert.equal(((await launch([agent], exits)) as Launch).kind, 'works');
+  });
+
+  it('tells what the run waits for', async () => {
+    const launched = await launch([waits, fails], exits);
+    assert.ok('kind' in launched && launched.kind === 'waits');
+    assert.equal(launched.waiting.kind, 'limit');
+  });
+
+  it('tells how the run ended before that', async () => {
+    const launched = await launch([fails], exits);
+    assert.ok('kind' in launched && launched.kind === 'ended');
+    assert.deepEqual([launched.state.exitCode, launched.state.detail], [1, 'no agent']);
+  });
+
+  it('has failed when the loop is killed before that', async () => {
+    const launched = await launch([], "process.kill(process.pid, 'SIGKILL');");
+    assert.match('refused' in launched ? launched.refused : '', /killed before its first agent/);
+  });
+
+  it('reads the journal of the run before once, however long the loop takes', async t => {
+    await using temp = await tempDir('launch-');
+    const files = new RunFiles(temp.path);
+    const before = '2020-01-01T00-00-00-000-abcdef';
+    await mkdir(files.runDir(before), { recursive: true });
+    await writeFile(
+      files.journalFile(before),
+      `${JSON.stringify({ seq: 1, at: 'now', ...runStarted({ runId: before, stories }) })}\n`,
+    );
+    const program = path.join(temp.path, 'loop.mjs');
+    await writeFile(program, 'setTimeout(() => process.exit(0), 500);');
+    const read = t.mock.method(JournalReader.prototype, 'readNew');
+    const env = cleanEnv({ home: temp.path });
+    assert.equal((await launchRun({ files, program, args: [], env })).kind, 'nothingToDo');
+    assert.equal(new Set(read.mock.calls.map(call => call.this)).size, 1);
+  });
+
+  it('has failed with the words of a loop that dies before that', async () => {
+    const launched = await launch([], "throw new Error('what a day');");
+    assert.match('refused' in launched ? launched.refused : '', /what a day/);
+  });
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
+import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
+import { FOLD_VERSION } from '../../src/orchestrator/run/runCheckpoint.ts';
+import { fromStored, runStateSchema, toStored } from '../../src/orchestrator/run/runStateSchema.ts';
+import { storyRunState } from '../../src/orchestrator/storyRunStates.ts';
+import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
+import { english } from '../../src/presentation/sentences.ts';
+import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
+import { iterationProofs } from '../../src/views/progress/iterationProofs.ts';
+import { Numbers } from '../../src/views/progress/numbers.ts';
+import { shownPrompt } from '../../src/views/progress/promptXray.ts';
+import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
+import { recorded, recordedNames } from '../support/recordedJournals.ts';
+import { SCENARIOS } from '../support/scenarios.ts';
+import { aStory } from '../support/storyList.ts';
+
+const NOW = new Date('2026-01-01T11:00:00.000Z');
+
+function snapshot(events: readonly RunEvent[], alive: boolean) {
+  const run = { runId: 'r1', state: foldRun(events), alive };
+  return progressSnapshot(run, events, { t: english, now: NOW, page: 0 });
+}
+
+/** The run after each of its events, as a window saw it. */
+function* prefixes(name: string): Generator<readonly RunEvent[]> {
+  const events = recorded(name);
+  for (let end = 1; end <= events.length; end += 1) {
+    yield events.slice(0, end);
+  }
+}
+
+/** What the views say of a run that is over: its status, and each iteration, the oldest first. */
+const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, string?])[]]>> = {
+  severalStories: ['Complete', ['Story done'], ['Story done'], ['Story done']],
+  twoChecksGreen: ['Complete', ['Story done']],
+  firstCheckRed: [
+    'Complete',
+    ['Claim refused', 'The check test -f green failed (exit code 1).'],
+    ['Story done'],
+  ],
+  secondCheckRed: [
+    'Complete',
+    ['Claim refused', 'The check test -f green failed (exit code 1).'],
+    ['Story done'],
+  ],
+  stuck: ['Stuck', ['No progress'], ['No progress'], ['No progress']],
+  guard: [
+    'Complete',
+    ['Story done', 'The agent changed stories that it was not given; that was put back.'],
+    ['Story done'],
+  ],
+  retry: ['Complete', ['Story done']],
+  limit: ['Failed', ['Failed', 'Claude usage limit reached.']],
+  limitWaited: ['Complete', ['Story done']],
+  failed: ['No story is ready', ['Failed', 'prompt is too long'], ['Failed', 'prompt is too long']],
+  review: [
+    'Complete',
+    ['Claim refused', 'The reviewer: There is no test. Not met: It works (US-001.txt)'],
+    ['Story done'],
+  ],
+  checksAndReview: [
+    'Complete',
+    ['Claim refused', 'The reviewer: There is no test. Not met: It works (US-001.txt)'],
+    ['Story done'],
+  ],
+  question: ['Needs you', ['Needs you', 'Blue or green?']],
+  answered: ['Complete', ['Needs you', 'Blue or green?'], ['Story done']],
+  skip: ['No story is ready', ['Skipped'], ['Story done']],
+  stoppedInCheck: ['Stopped', ['Interrupted']],
+  killedAndResumed: ['Complete', ['Story done'], ['Stopped'], ['Story done']],
+};
+
+describe('views over journals of real runs', () => {
+  test('each scenario is recorded, and looked at here', () => {
+    assert.deepEqual(recordedNames().sort(), Object.keys(SCENARIOS).sort());
+    assert.deepEqual(Object.keys(SHOWN).sort(), Object.keys(SCENARIOS).sort());
+  });
+
+  for (const [name, [status, ...iterations]] of Object.entries(SHOWN)) {
+    test(`${name}: how it ended, and why each iteration came out so`, () => {
+      const { run } = snapshot(recorded(name), false);
+      assert.equal(run?.status, status);
+      assert.deepEqual(
+        run.timeline.iterations
+          .toReversed()
+          .map(({ outcome, reason }) => (reason === undefined ? [outcome] : [outcome, reason])),
+        iterations,
+      );
+    });
+  }
+
+  test('in no moment of a run that lives a check looks cut off, unless it was', () => {
+    for (const name of recordedNames()) {
+      for (const events of prefixes(name)) {
+        const last = events.at(-1);
+        for (const [number, { checks }] of iterationProofs(events)) {
+          const open = checks.filter(({ ended }) => ended === undefined);
+          // The one that runs, or that the end of the run has cut off.
+          assert.ok(open.length <= 1, `${name}, event ${last?.seq}, iteration ${number}`);
+          assert.ok(open.length === 0 || open[0] === checks.at(-1));
+        }
+        const proofs = snapshot(events, last?.type !== 'run.ended').run?.timeline.iterations;
+        const verdicts = proofs?.flatMap(({ proofs: some }) => some?.map(proof => proof.verdict));
+        assert.ok(name === 'stoppedInCheck' || !verdicts?.includes('cut off'), name);
+      }
+    }
+  });
+
+  test('each check is told when it has ended, with its output', () => {
+    const commands = (name: string, iteration: number) =>
+      checksOf(recorded(name), iteration).map(({ command, ok }) => [command, ok]);
+    assert.deepEqual(commands('twoChecksGreen', 1), [
+      ['echo one', true],
+      ['echo two', true],
+    ]);
+    assert.deepEqual(commands('firstCheckRed', 1), [['test -f green', false]]);
+    assert.deepEqual(commands('secondCheckRed', 1), [
+      ['echo one', true],
+      ['test -f green', false],
+    ]);
+    assert.deepEqual(commands('stoppedInCheck', 1), [['echo one', true]]);
+  });
+
+  test('a claim that is checked again counts as it is checked last', () => {
+    const events = recorded('stoppedInCheck');
+    const again = events.flatMap(event =>
+      event.type === 'gate.started' ||
+      event.type === 'check.started' ||
+      event.type === 'check.ended'
+        ? [event]
+        : [],
+    );
+    const renumbered = [...events, ...again].map((event, at) => ({ ...event, seq: at + 1 }));
+    assert.equal(checksOf(renumbered, 1).length, 1);
+    assert.equal(iterationProofs(renumbered).get(1)?.checks.length, 2);
+    const [node] = new IterationNodes('/folder', 'r1').update(renumbered, true).nodes;
+    assert.equal(node?.checks, 1);
+  });
+
+  test('journals of 0.1, which tell the ends of all checks together, show none as cut off', () => {
+    const events = recorded('twoChecksGreen');
+    const ends = events.filter(({ type }) => type === 'check.ended');
+    const old = events.flatMap(event =>
+      event.type === 'check.ended' ? [] : event.type === 'gate.ended' ? [...ends, event] : [event],
+    );
+    assert.deepEqual(
+      iterationProofs(old)
+        .get(1)
+        ?.checks.map(({ command, ended }) => [command, ended?.ok]),
+      [
+        ['echo one', true],
+        ['echo two', true],
+      ],
+    );
+  });
+
+  test('every moment has words: page, rows, prompt, and a transcript of each iteration', () => {
+    for (const name of recordedNames()) {
+      for (const events of prefixes(name)) {
+        for (const alive of [true, false]) {
+          const { run } = snapshot(events, alive);
+          assert.ok(run?.status, name);
+          assert.doesNotMatch(JSON.stringify(run), /\{\d\}|undefined|NaN/, name);
+          const rows = iterationRows(events, { alive });
+          assert.ok(rows.filter(({ outcome }) => outcome === 'running').length <= (alive ? 1 : 0));
+        }
+      }
+      const events = recorded(name);
+      const prompt = shownPrompt(events, english, new Numbers('en'));
+      assert.ok((prompt?.sections.length ?? 0) > 5, name);
+      for (const { number } of iterationRows(events, { alive: false })) {
+        const text = transcriptText(events, number, english);
+        assert.match(text, new RegExp(`=== Iteration ${number}/`), name);
+        assert.doesNotMatch(text, /undefined|\{\d\}/, name);
+      }
+    }
+  });
+
+  test('what is known of the story', () => {
+    const stateOf = (name: string, done: boolean, id = 'US-001') =>
+      storyRunState(aStory({ id, title: id, done }), 'ended', [foldRun(recorded(name))]);
+    assert.deepEqual(
+      [
+        stateOf('severalStories', true),
+        stateOf('twoChecksGreen', true),
+        stateOf('review', true),
+        stateOf('failed', false),
+        stateOf('question', false),
+        stateOf('skip', false),
+        stateOf('stuck', false),
+      ],
+      ['claimed', 'verified', 'approved', 'failed', 'blocked', 'skipped', undefined],
+    );
+  });
+});
+
+describe('what is kept of runs', () => {
+  test('at every moment of a real run it is read again as it was', () => {
+    for (const name of recordedNames()) {
+      for (const events of prefixes(name)) {
+        const state = foldRun(events);
+        const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
+        assert.deepEqual(fromStored(runStateSchema().parse(stored)), state, name);
+      }
+    }
+  });
+
+  test('has another number since the fold says something else of the same journals', () => {
+    const hash = createHash('sha256');
+    for (const name of Object.keys(SCENARIOS).sort()) {
+      for (const events of prefixes(name)) {
+        hash.update(JSON.stringify(toStored(foldRun(events))));
+      }
+    }
+    // When the journals were recorded anew, only the second changes; when the fold has changed, raise FOLD_VERSION, too.
+    assert.deepEqual([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [1, 'c3a0c7f4c1e0f1c2']);
+  });
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { QuietTime } from '../../scripts/lib/quietTime.ts';
+import { SuiteOutput } from '../../scripts/lib/suiteOutput.ts';
+import { runSuiteProcess } from '../../scripts/lib/suiteProcess.ts';
+
+describe('a suite hangs when nothing happens in it, not when it is slow', () => {
+  test('however long it takes, it may go on while something is heard of it', () => {
+    let now = 0;
+    const quiet = new QuietTime(60_000, () => now);
+    for (let hour = 0; hour < 1_000; hour++) {
+      now += 60_000;
+      assert.equal(quiet.isTooLong(), false);
+      quiet.end();
+    }
+    now += 60_001;
+    assert.equal(quiet.isTooLong(), true);
+  });
+
+  test('its process is ended then, and says why', async () => {
+    let printed = '';
+    const code = await runSuiteProcess(
+      process.execPath,
+      ['--eval', 'console.log("one test"); setInterval(() => {}, 1_000);'],
+      {
+        cwd: import.meta.dirname,
+        print: text => {
+          printed += text;
+        },
+        quietMs: 1_000,
+      },
+    );
+    assert.equal(code, 1);
+    assert.match(printed, /\[test\] nothing has happened for 0 minutes: it hangs\n$/);
+  });
+
+  test('a run of node:test and one of Playwright tell of their progress without printing it', async () => {
+    const root = path.resolve(import.meta.dirname, '../..');
+    const reporter = path.join(root, 'scripts/lib/progressReporter.ts');
+    let heard = 0;
+    const code = await runSuiteProcess(
+      process.execPath,
+      [
+        ...['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval'],
+        `const { default: Reporter } = await import(${JSON.stringify(reporter)});
+         new Reporter().onStepEnd();`,
+      ],
+      { cwd: root, print: assert.fail, quietMs: 600_000, onProgress: () => (heard += 1) },
+    );
+    assert.deepEqual([code, heard], [0, 1]);
+  });
+});
+
+describe('suites that run at the same time', () => {
+  function printed() {
+    let text = '';
+    const output = new SuiteOutput(['one', 'two', 'three'], more => {
+      text += more;
+    });
+    return { output, text: () => text };
+  }
+
+  test('are printed as if they had run one after another', () => {
+    const { output, text } = printed();
+    const [one, two, three] = ['one', 'two', 'three'].map(name => output.of(name));
+    three?.('3a ');
+    one?.('1a ');
+    two?.('2a ');
+    assert.equal(text(), '1a ');
+    three?.('3b ');
+    output.end('three');
+    one?.('1b ');
+    output.end('one');
+    assert.equal(text(), '1a 1b 2a ');
+    two?.('2b ');
+    output.end('two');
+    assert.equal(text(), '1a 1b 2a 2b 3a 3b ');
+  });
+
+  test('lose nothing when the run is interrupted', () => {
+    const { output, text } = printed();
+    output.of('two')('2 ');
+    output.of('three')('3 ');
+    output.flush();
+    assert.equal(text(), '2 3 ');
+  });
+});

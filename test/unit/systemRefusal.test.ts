@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { asHumanError } from '../../src/orchestrator/git/git.ts';
+import { systemRefusal } from '../../src/orchestrator/systemRefusal.ts';
+
+function refusal(code: string, more: object = {}): Error {
+  return Object.assign(new Error(`${code}: words of the system`), { code, ...more });
+}
+
+describe('what the system refuses', () => {
+  for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
+    test(`${code}: the disk takes nothing more, whether the file is known or not`, () => {
+      assert.match(systemRefusal(refusal(code)) ?? '', /takes nothing more \(.*\)\. Make room/);
+      assert.match(
+        systemRefusal(refusal(code, { path: '/a/b' })) ?? '',
+        /takes nothing more .*\/a\/b cannot be written\. Make room/,
+      );
+    });
+  }
+
+  for (const code of ['EROFS', 'EIO', 'EMFILE', 'ENFILE']) {
+    test(`${code} needs no file`, () => {
+      assert.match(systemRefusal(refusal(code)) ?? '', /^[^\n]+\.$/);
+    });
+  }
+
+  test('of a rename the place is named, not the temporary file that was to go there', () => {
+    const error = refusal('EISDIR', { path: '/a/b.12ab.tmp', dest: '/a/b' });
+    assert.match(systemRefusal(error) ?? '', /the place of the file \/a\/b\. Move it away/);
+  });
+
+  test('git is understood in English', () => {
+    const words = 'fatal: unable to write loose object file: No space left on device';
+    assert.match(asHumanError(new Error(words)).message, /Make room on it, and try again/);
+  });
+
+  for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ENOTDIR']) {
+    test(`${code} names its file`, () => {
+      assert.match(systemRefusal(refusal(code, { path: '/a/b' })) ?? '', /\/a\/b/);
+    });
+  }
+
+  test('an error that came from one counts as that one', () => {
+    const error = new Error('Nothing was kept', { cause: refusal('ENOSPC') });
+    assert.match(systemRefusal(error) ?? '', /takes nothing more \(ENOSPC\)/);
+  });
+
+  test('what is no refusal is a fault of the program', () => {
+    assert.equal(systemRefusal(new TypeError('x is not a function')), undefined);
+    assert.equal(systemRefusal(refusal('ENOENT', { path: '/a' })), undefined);
+    assert.equal(systemRefusal(refusal('ENOSPC', { syscall: 'watch' })), undefined);
+    assert.equal(systemRefusal('text'), undefined);
+  });
+});
