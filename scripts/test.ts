@@ -1,7 +1,13 @@
 // Runs every suite, or those that are named: npm test -- unit process. The last line counts all tests.
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import {
+  describeFailures,
+  type FailedTest,
+  type PlaywrightSuite,
+  playwrightFailures,
+} from './lib/failedTest.ts';
 import { SuiteOutput } from './lib/suiteOutput.ts';
 import { runSuiteProcess, tell } from './lib/suiteProcess.ts';
 
@@ -9,6 +15,7 @@ interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped?: number;
+  readonly failures?: readonly FailedTest[];
 }
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -16,6 +23,9 @@ const root = path.resolve(import.meta.dirname, '..');
 const TEST_NEVER_MS = 10 * 60_000;
 /** A suite of which nothing is heard for this long hangs. Longer than a test, a download or a wait may take. */
 const QUIET_MS = 15 * 60_000;
+
+/** Test files of a suite at the same time. They start processes and wait for them, so more than there are processors. */
+const FILES_AT_ONCE = availableParallelism() + 1;
 
 const results = path.join(root, 'test-results');
 const playwrightCli = path.join(root, 'node_modules', '@playwright', 'test', 'cli.js');
@@ -65,6 +75,7 @@ async function main(): Promise<void> {
   const output = new SuiteOutput(names, text => process.stdout.write(text));
   const ended = new Map<string, Counts>();
   const summary = new Map<string, string>();
+  const failureTexts = new Map<string, string>();
   const runOne = async (name: string): Promise<void> => {
     const suite = suites[name];
     if (suite === undefined || interrupted) {
@@ -74,11 +85,12 @@ async function main(): Promise<void> {
     print(`\n[test] ${name}\n`);
     const startedAt = performance.now();
     const counts = await suite(print);
-    const { passed, failed, skipped = 0 } = counts;
+    const { passed, failed, skipped = 0, failures = [] } = counts;
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
     const line = `${name}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds} s)`;
     ended.set(name, counts);
     summary.set(name, `[test] ${line}`);
+    failureTexts.set(name, describeFailures(name, failures));
     tell(print, line);
     output.end(name);
   };
@@ -98,6 +110,10 @@ async function main(): Promise<void> {
   for (const { passed, failed } of ended.values()) {
     total.passed += passed;
     total.failed += failed;
+  }
+  const failures = names.flatMap(name => failureTexts.get(name) || []);
+  if (failures.length > 0) {
+    console.log(`\nThese failed:\n\n${failures.join('\n')}`);
   }
   console.log(`\n${names.flatMap(name => summary.get(name) ?? []).join('\n')}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
@@ -121,6 +137,7 @@ async function nodeTests(print: Print, folder: string): Promise<Counts> {
       '--disable-warning=ExperimentalWarning',
       '--test',
       `--test-timeout=${TEST_NEVER_MS}`,
+      `--test-concurrency=${FILES_AT_ONCE}`,
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
       '--test-reporter=./scripts/lib/countReporter.ts',
@@ -129,7 +146,6 @@ async function nodeTests(print: Print, folder: string): Promise<Counts> {
     ];
     const code = await run(print, process.execPath, args, {
       ...{ TMPDIR: temp, TEMP: temp, TMP: temp },
-      // Only `process` starts it, and that comes after `build`.
     });
     const counts = withExitCode(readCounts(countsFile), code);
     const left = readdirSync(temp);
@@ -170,7 +186,7 @@ async function playwright(
     [playwrightCli, 'test', '-c', 'test/ui/playwright.config.ts', ...args],
     { ...env, RALPH_FRESH_TEST_REPORT: suite },
   );
-  const { stats } = readJson(reportFile) as {
+  const { stats, ...report } = readJson(reportFile) as PlaywrightSuite & {
     stats?: { expected: number; unexpected: number; flaky: number; skipped: number };
   };
   // Those that passed only when tried again have failed.
@@ -178,6 +194,7 @@ async function playwright(
     passed: stats?.expected ?? 0,
     failed: (stats?.unexpected ?? 0) + (stats?.flaky ?? 0),
     skipped: stats?.skipped ?? 0,
+    failures: playwrightFailures(report),
   };
   return withExitCode(counts, code);
 }

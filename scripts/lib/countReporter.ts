@@ -1,10 +1,13 @@
 // A reporter for `node --test` that prints one line of JSON at the end: how many tests passed, failed and
-// were skipped. Suites are not tests. It tells of every event, also of those that are printed in their order later.
+// were skipped, and which failed why. Suites are not tests. It tells of every event, also of those that are printed in their order later.
+import path from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+import { type FailedTest, shortened } from './failedTest.ts';
 import { tellProgress } from './progressReporter.ts';
 
 export default async function* countReporter(source: AsyncIterable<TestEvent>) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] as FailedTest[] };
   for await (const event of source) {
     tellProgress();
     if (event.type !== 'test:pass' && event.type !== 'test:fail') {
@@ -20,6 +23,11 @@ export default async function* countReporter(source: AsyncIterable<TestEvent>) {
       counts.passed += 1;
     } else {
       counts.failed += 1;
+      const { file, line, name } = event.data;
+      const { error } = event.data.details;
+      const where = file === undefined ? '' : `${path.relative('.', file)}:${line} › `;
+      const reason = shortened(inspect(error.cause ?? error));
+      counts.failures.push({ name: `${where}${name}`, reason });
     }
   }
   yield `${JSON.stringify(counts)}\n`;

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
-import { endRuns } from '../support/journals.ts';
+import { endRuns, newestJournal } from '../support/journals.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
@@ -410,6 +410,10 @@ test('a run on another list than the one in sight is told, with the way to its s
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
 
+  // Its agent has read the list, in which the story is open. Later it would find nothing to do, and end.
+  await expect
+    .poll(async () => (await newestJournal(sample)).some(({ type }) => type === 'agent.text'))
+    .toBe(true);
   // As its agent claims it: that counts in no place before the iteration is over.
   const prd = path.join(sample, '.omc', 'prd.json');
   const open001 = await readFile(prd, 'utf8');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { describeFailures, playwrightFailures } from '../../scripts/lib/failedTest.ts';
 import { QuietTime } from '../../scripts/lib/quietTime.ts';
 import { SuiteOutput } from '../../scripts/lib/suiteOutput.ts';
 import { runSuiteProcess } from '../../scripts/lib/suiteProcess.ts';
@@ -85,4 +86,27 @@ describe('suites that run at the same time', () => {
     output.flush();
     assert.equal(text(), '2 3 ');
   });
+});
+
+test('what failed is told once more at the end, with its first lines', () => {
+  const long = Array.from({ length: 100 }, (_, line) => `\u001b[31mline ${line}\u001b[39m`).join(
+    '\n',
+  );
+  const failures = playwrightFailures({
+    suites: [
+      {
+        specs: [
+          { title: 'fine', file: 'a.test.ts', line: 3, ok: true, tests: [] },
+          {
+            ...{ title: 'a story', file: 'a.test.ts', line: 9, ok: false },
+            tests: [{ results: [{ error: { message: long } }] }],
+          },
+        ],
+      },
+    ],
+  });
+  const lines = describeFailures('ui', failures).split('\n');
+  assert.deepEqual(lines.slice(0, 2), ['ui: a.test.ts:9 › a story', '    line 0']);
+  assert.deepEqual(lines.slice(-3), ['    line 39', '    …', '']);
+  assert.equal(describeFailures('ui', []), '');
 });
