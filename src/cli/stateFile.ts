@@ -1,5 +1,6 @@
 import writeFileAtomic from 'write-file-atomic';
-import { readPlainFile, requirePlainState } from '../orchestrator/run/plainFile.ts';
+import { readPlainFile } from '../orchestrator/run/plainFile.ts';
+import { requirePlainState } from '../orchestrator/run/plainState.ts';
 import type { RunFiles } from '../orchestrator/run/runFiles.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;

@@ -11,9 +11,9 @@ import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/run/
 import {
   createPlainFile,
   readPlainFile,
-  requirePlainState,
   writePlainFile,
 } from '../../src/orchestrator/run/plainFile.ts';
+import { requirePlainState } from '../../src/orchestrator/run/plainState.ts';
 import { RequestWatcher } from '../../src/orchestrator/run/requestWatcher.ts';
 import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { ignoreStateDir } from '../../src/orchestrator/run/stateIgnore.ts';

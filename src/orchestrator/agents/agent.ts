@@ -6,8 +6,6 @@
  * reason of its end) is the business of `agentProcess.ts`, the same for all agents.
  */
 
-import type { RequestUsage } from './modelPrices.ts';
-
 /** What one iteration asks of an agent. */
 export interface AgentRequest {
   /** Absolute path of the workspace, the process's working directory. */
@@ -98,6 +96,12 @@ export interface TokenUsage {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+}
+
+/** Tokens of one request. */
+export interface RequestUsage extends TokenUsage {
+  /** Of `cacheWrite`, what is known to be kept for five minutes; the rest counts as kept for an hour. */
+  readonly cacheWrite5m?: number;
 }
 
 /** What an agent says while it works. Text is data from outside: never trusted, never markup. */

@@ -1,4 +1,4 @@
-import type { TokenUsage } from './agent.ts';
+import type { RequestUsage } from './agent.ts';
 
 /**
  * Public list prices of Anthropic's API for the Claude models, in US dollars for a million tokens. Source:
@@ -43,12 +43,6 @@ const DEAREST: ModelPrice = { model: /(?:)/, input: 15, output: 75, cacheRead: 1
 /** What is written to the cache for five minutes or for an hour, as multiples of other input. */
 const CACHE_WRITE_5M = 1.25;
 const CACHE_WRITE_1H = 2;
-
-/** Tokens of one request. */
-export interface RequestUsage extends TokenUsage {
-  /** Of `cacheWrite`, what is known to be kept for five minutes; the rest counts as kept for an hour. */
-  readonly cacheWrite5m?: number;
-}
 
 /**
  * What one request to a model costs by the list, in US dollars.

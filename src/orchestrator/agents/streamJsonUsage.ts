@@ -1,6 +1,5 @@
-import type { AgentEvent, TokenUsage } from './agent.ts';
+import type { AgentEvent, RequestUsage, TokenUsage } from './agent.ts';
 import { blocksOf, count, type Fields, isRecord, text } from './jsonFields.ts';
-import type { RequestUsage } from './modelPrices.ts';
 
 /** Inputs of tools are not nested deeper than this; what is, is not counted. */
 const MAX_DEPTH = 8;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { jsonSchemaOf } from '../calls/jsonSchema.ts';
 import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
@@ -87,12 +88,6 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
 /** The shape of a plan as JSON Schema, for agents that answer by one. */
 export function planJsonSchema(): object {
   return jsonSchemaOf(planSchema());
-}
-
-/** A zod schema as the plainest JSON Schema: validators that know only older drafts refuse a newer `$schema`. */
-export function jsonSchemaOf(schema: z.ZodType): object {
-  const { $schema, ...plain } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
-  return plain;
 }
 
 /** Whether git accepts the text as a branch's name (git-check-ref-format). Pure. */

@@ -5,7 +5,7 @@ import writeFileAtomic from 'write-file-atomic';
 import type { CallAgent } from '../calls/callAgent.ts';
 import { HumanError } from '../humanError.ts';
 import type { JournalWriter } from '../run/journal.ts';
-import { requirePlainState } from '../run/plainFile.ts';
+import { requirePlainState } from '../run/plainState.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { say } from '../say.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';

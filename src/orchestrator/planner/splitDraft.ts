@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
 import * as z from 'zod';
 import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
+import { jsonSchemaOf } from '../calls/jsonSchema.ts';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
 import { decodeText } from '../stories/decodeText.ts';
@@ -14,7 +15,7 @@ import {
 import type { Story, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import { shorten } from '../text.ts';
-import { jsonSchemaOf, PLAN_LIMITS } from './planDraft.ts';
+import { PLAN_LIMITS } from './planDraft.ts';
 
 const MIN_PARTS = 2;
 export const MAX_PARTS = 5;

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../humanError.ts';
-import { requirePlainState } from '../run/plainFile.ts';
+import { requirePlainState } from '../run/plainState.ts';
 import type { RunFiles } from '../run/runFiles.ts';
 import { say } from '../say.ts';
 import { systemRefusal } from '../systemRefusal.ts';

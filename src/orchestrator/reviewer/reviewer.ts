@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { answerJson, problemsOf } from '../calls/agentAnswer.ts';
 import type { CallAgent, CallResult } from '../calls/callAgent.ts';
+import { jsonSchemaOf } from '../calls/jsonSchema.ts';
 import type { GitRepository } from '../git/git.ts';
 import { messageOf } from '../messageOf.ts';
 import { amount } from '../numbers.ts';
 import { once } from '../once.ts';
-import { jsonSchemaOf } from '../planner/planDraft.ts';
 import { say } from '../say.ts';
 import type { Story } from '../stories/story.ts';
 import { shorten } from '../text.ts';

@@ -15,7 +15,8 @@ import { LineSplitter } from '../lineSplitter.ts';
 import { once } from '../once.ts';
 import { say } from '../say.ts';
 import { STOP_MODES, type StopMode } from './eventCodes.ts';
-import { openPlainFile, openPlainFileNow, PLAIN, requirePlainState } from './plainFile.ts';
+import { openPlainFile, openPlainFileNow, PLAIN } from './plainFile.ts';
+import { requirePlainState } from './plainState.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** Longest line, in UTF-16 units; of our own requests none comes near. */

@@ -18,7 +18,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { HumanError } from '../humanError.ts';
 import { say } from '../say.ts';
-import type { RunFiles } from './runFiles.ts';
 
 /**
  * A repository may ship anything at the places of our state: links to other people's files, pipes, devices.
@@ -222,20 +221,6 @@ async function createFile(file: string): Promise<number> {
 }
 
 /**
- * Makes sure that nothing of ours, from `.omc` down, leads elsewhere.
- * @throws {HumanError} naming the link
- */
-export function requirePlainState(files: RunFiles, runId?: string): void {
-  requirePlainFolders(files.runsDir);
-  const places = [files.stateFile, files.lockFile, files.handoffFile, files.promptFile];
-  if (runId !== undefined) {
-    requirePlainFolders(path.join(files.runDir(runId), 'iterations'));
-    places.push(files.journalFile(runId), files.inboxFile(runId), files.logFile(runId));
-  }
-  places.forEach(requireNoLink);
-}
-
-/**
  * Looks at `.omc`, the last one when several are on the way, and at every folder from there down to `dir`.
  * @throws {HumanError} naming the link
  */
@@ -253,7 +238,8 @@ export function requirePlainFolders(dir: string): void {
   folders.reverse().forEach(requireNoLink);
 }
 
-function requireNoLink(place: string): void {
+/** @throws {HumanError} when a link is at this place */
+export function requireNoLink(place: string): void {
   if (isLink(place)) {
     throw new HumanError(
       say(

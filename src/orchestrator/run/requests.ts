@@ -4,7 +4,7 @@ import { postRequest, type RunRequest } from './inbox.ts';
 import { JournalReader, JournalWriter } from './journal.ts';
 import { livingRun } from './livingRun.ts';
 import { addPendingHint } from './pendingHints.ts';
-import { requirePlainState } from './plainFile.ts';
+import { requirePlainState } from './plainState.ts';
 import { eventsOfRequest } from './requestEvents.ts';
 import { readRun } from './runCheckpoint.ts';
 import { isRunId, newestRunId, newRunId, type RunFiles } from './runFiles.ts';

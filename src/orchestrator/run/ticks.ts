@@ -1,5 +1,5 @@
 import { mkdir, open } from 'node:fs/promises';
-import { requirePlainState } from './plainFile.ts';
+import { requirePlainState } from './plainState.ts';
 import { recordRequest } from './requests.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
