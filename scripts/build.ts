@@ -210,7 +210,7 @@ const bundles: BuildOptions[] = [
   },
   {
     ...node,
-    entryPoints: ['src/orchestrator/agents/sdkRunner.ts'],
+    entryPoints: ['src/orchestrator/agents/sdk/sdkRunner.ts'],
     outfile: path.join(outdir, 'sdkRunner.js'),
   },
   {

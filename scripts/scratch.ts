@@ -5,8 +5,8 @@ import { cp, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { RunFiles } from '../src/orchestrator/run/runFiles.ts';
-import { livingLockOwner } from '../src/orchestrator/run/runLock.ts';
+import { RunFiles } from '../src/orchestrator/workspace/runFiles.ts';
+import { livingLockOwner } from '../src/orchestrator/workspace/runLock.ts';
 
 const exec = promisify(execFile);
 const sample = path.resolve(import.meta.dirname, '..', 'sample');

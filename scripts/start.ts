@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
-import { findProgram } from '../src/orchestrator/agents/findProgram.ts';
+import { findProgram } from '../src/orchestrator/process/findProgram.ts';
 import { endProcessesWith } from './lib/endProcesses.ts';
 import { startVsCodeServer, type VsCodeServer } from './lib/vscodeServer.ts';
 import { makeScratch } from './scratch.ts';

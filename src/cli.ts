@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from './cli/compileCache.ts';
 // What must be there before the program is loaded, which is why that is not imported like this.
-import './orchestrator/node20.ts';
+import './base/node20.ts';
 
 enableCompileCache();
 const { main } = await import('./cli/program.ts');

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type ExtensionContext, type LogOutputChannel, l10n, Uri, window } from 'vscode';
-import { messageOf } from './orchestrator/messageOf.ts';
+import { messageOf } from './base/messageOf.ts';
 import { ownOutsideLinks } from './orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from './orchestrator/stories/outsideLinks.ts';
 import type { RalphFreshApi } from './views/api.ts';

@@ -10,7 +10,7 @@ import {
   LIST_KEYS,
   PRIORITY_WORDS,
   TITLE_KEYS,
-} from '../../src/orchestrator/stories/prdFormat.ts';
+} from '../../src/orchestrator/stories/formats/prdKeys.ts';
 
 /** Says a text of the schema, with what stands in its places, in the language of a window. */
 export type SchemaWords = (text: string, ...args: readonly string[]) => string;

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { say } from '../orchestrator/say.ts';
-import { shorten } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { say } from '../base/say.ts';
+import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 
 /** `--cwd <dir>`: an existing folder, as an absolute path. */
 export function cwdOption(): Option {

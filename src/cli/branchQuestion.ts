@@ -1,5 +1,5 @@
-import type { AskBranch, BranchAnswer } from '../orchestrator/runContext.ts';
-import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import type { AskBranch, BranchAnswer } from '../orchestrator/loop/runContext.ts';
 
 /** Longest name of a branch in the question, in UTF-16 units. */
 const MAX_NAME = 200;

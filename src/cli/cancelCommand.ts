@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
 import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';

@@ -1,9 +1,9 @@
-import { messageOf } from '../orchestrator/messageOf.ts';
+import { messageOf } from '../base/messageOf.ts';
+import { say } from '../base/say.ts';
+import { shorten } from '../base/text.ts';
 import { PRECONDITION_IDS } from '../orchestrator/preconditions/preconditions.ts';
-import { say } from '../orchestrator/say.ts';
 import { resolveSettings } from '../orchestrator/settings/settings.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../orchestrator/settings/settingTable.ts';
-import { shorten } from '../orchestrator/text.ts';
 import type { Finding } from '../presentation/doctorReport.ts';
 import { claudeCheck } from './doctor/claudeCheck.ts';
 import { commandCheck } from './doctor/commandCheck.ts';

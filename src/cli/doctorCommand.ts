@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { say } from '../orchestrator/say.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { say } from '../base/say.ts';
+import { UsageError } from '../base/usageError.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { doctorData, doctorText } from '../presentation/doctorReport.ts';
 import { cwdOption } from './arguments.ts';
 import { CHECK_IDS, examine } from './doctorChecks.ts';

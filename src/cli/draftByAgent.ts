@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
 import { type PlanAloneOptions, planAlone } from '../orchestrator/planner/planAlone.ts';
 import type { StoryDraft } from '../orchestrator/planner/planner.ts';
-import { say } from '../orchestrator/say.ts';
 import {
   agentOf,
   configOf,
   fallbackAgentOf,
   resolveSettings,
 } from '../orchestrator/settings/settings.ts';
-import { StopSwitch } from '../orchestrator/stopSwitch.ts';
 import { allowOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
+import { StopSwitch } from '../orchestrator/workspace/stopSwitch.ts';
 import { eventPrinter } from './print.ts';
 import { settingsOf } from './settingFlags.ts';
 import { keepHeapSmall } from './smallHeap.ts';

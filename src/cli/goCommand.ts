@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { say } from '../orchestrator/say.ts';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HumanError } from '../orchestrator/humanError.ts';
+import { HumanError } from '../base/humanError.ts';
+import { readDecisions } from '../orchestrator/journal/journal.ts';
+import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
 import { clearDeadPlans } from '../orchestrator/planner/planFolder.ts';
-import { closeRunFoundDead } from '../orchestrator/recovery.ts';
-import { readDecisions } from '../orchestrator/run/journal.ts';
-import { livingRun } from '../orchestrator/run/livingRun.ts';
-import { isRunning } from '../orchestrator/run/processIdentity.ts';
-import { isRunId, newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
-import type { LockOwner } from '../orchestrator/run/runLock.ts';
-import { hasHadState } from '../orchestrator/run/stateIgnore.ts';
+import { isRunning } from '../orchestrator/process/processIdentity.ts';
+import { livingRun } from '../orchestrator/workspace/livingRun.ts';
+import { isRunId, newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
+import { hasHadState } from '../orchestrator/workspace/stateIgnore.ts';
 import { english, outcomeSentence } from '../presentation/sentences.ts';
 import { print } from './print.ts';
 
-export { readRun } from '../orchestrator/run/runCheckpoint.ts';
+export { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 
 const LOOK_MS = 50;
 /**

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
-import { say } from '../orchestrator/say.ts';
-import { shellText, shellWord } from '../orchestrator/shellWord.ts';
-import { shorten } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { say } from '../base/say.ts';
+import { shellText, shellWord } from '../base/shellWord.ts';
+import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import { givenFlags } from './settingFlags.ts';
 
 /** Longest text that is repeated, in UTF-16 units. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { RUN_MARKER } from '../orchestrator/agents/processTree.ts';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { say } from '../orchestrator/say.ts';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { RUN_MARKER } from '../orchestrator/process/processTree.ts';
 
 /**
  * Marks a command that steers runs: only people may call it. An agent, and whatever it starts, carries the mark

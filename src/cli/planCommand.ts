@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { say } from '../base/say.ts';
+import { UsageError } from '../base/usageError.ts';
 import { readStoryText, writePlan } from '../orchestrator/planner/writePlan.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { say } from '../orchestrator/say.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';

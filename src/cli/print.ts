@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import { english } from '../presentation/sentences.ts';
 import { Transcript } from '../presentation/transcript.ts';
 import type { Style } from '../presentation/transcriptLine.ts';

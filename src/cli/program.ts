@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { HumanError } from '../orchestrator/humanError.ts';
-import { say } from '../orchestrator/say.ts';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { systemRefusal } from '../base/systemRefusal.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import { ownOutsideLinks } from '../orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
-import { systemRefusal } from '../orchestrator/systemRefusal.ts';
-import { shorten, withoutControls } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
 
 /** Adds a command, or a few that are near to each other. */

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
-import { receiptOf } from '../orchestrator/receipts.ts';
-import { readDecisions } from '../orchestrator/run/journal.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { readDecisions } from '../orchestrator/journal/journal.ts';
+import { receiptOf } from '../orchestrator/journal/receipt.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
 import { countArgument, cwdOption } from './arguments.ts';
 import { print, printJson } from './print.ts';

@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
-import { RunHistory } from '../orchestrator/run/history.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import type { RecordedCommit, RunState } from '../orchestrator/run/runState.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { shorten } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
+import type { RecordedCommit, RunState } from '../orchestrator/journal/runState.ts';
 import {
   planWorkRevert,
   type Revertible,
   revertMessage,
   revertWork,
-} from '../orchestrator/workRevert.ts';
+} from '../orchestrator/revert/workRevert.ts';
+import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { RunHistory } from '../orchestrator/workspace/history.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { say } from '../orchestrator/say.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
-import { ON_LAST_WINDOW } from '../orchestrator/windows.ts';
+import { say } from '../base/say.ts';
+import { UsageError } from '../base/usageError.ts';
+import { ON_LAST_WINDOW } from '../orchestrator/workspace/openWindows.ts';
 import { cwdOption } from './arguments.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';

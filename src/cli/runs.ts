@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { keptReceipts, RECEIPT_NAME } from '../orchestrator/run/keptReceipts.ts';
-import { begunRunIds, isRunId, RunFiles, runIds } from '../orchestrator/run/runFiles.ts';
-import { shellWord } from '../orchestrator/shellWord.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { HumanError } from '../base/humanError.ts';
+import { shellWord } from '../base/shellWord.ts';
+import { UsageError } from '../base/usageError.ts';
+import { keptReceipts, RECEIPT_NAME } from '../orchestrator/workspace/keptReceipts.ts';
+import { begunRunIds, isRunId, RunFiles, runIds } from '../orchestrator/workspace/runFiles.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { print } from './print.ts';
 

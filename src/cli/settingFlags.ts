@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { say } from '../orchestrator/say.ts';
+import { say } from '../base/say.ts';
+import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import {
   DEFAULT_SETTINGS,
   definitionOf,
@@ -10,8 +12,6 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from '../orchestrator/settings/settingTable.ts';
-import { shorten } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
 
 const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   agent: 'who does the work: claude, sdk, command or demo',

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { draftSplit } from '../orchestrator/planner/splitStory.ts';
 import { readStoryText } from '../orchestrator/planner/writePlan.ts';
 import { requireNobodyWorks, writeSplit } from '../orchestrator/planner/writeSplit.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';

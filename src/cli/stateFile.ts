@@ -1,7 +1,7 @@
 import writeFileAtomic from 'write-file-atomic';
-import { readPlainFile } from '../orchestrator/run/plainFile.ts';
-import { requirePlainState } from '../orchestrator/run/plainState.ts';
-import type { RunFiles } from '../orchestrator/run/runFiles.ts';
+import { readPlainFile } from '../base/plainFile.ts';
+import { requirePlainState } from '../orchestrator/workspace/plainState.ts';
+import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 

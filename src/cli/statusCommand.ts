@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { messageOf } from '../orchestrator/messageOf.ts';
-import { EXIT_CODES } from '../orchestrator/run/eventCodes.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { newestRun, RunWatcher } from '../orchestrator/run/runWatcher.ts';
+import { HumanError } from '../base/humanError.ts';
+import { messageOf } from '../base/messageOf.ts';
+import { EXIT_CODES } from '../orchestrator/journal/eventCodes.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { newestRun, RunWatcher } from '../orchestrator/workspace/runWatcher.ts';
 import { statusData, statusText } from '../presentation/status.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { StopMode } from '../orchestrator/run/eventCodes.ts';
-import { postRequest } from '../orchestrator/run/inbox.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
+import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
+import { postRequest } from '../orchestrator/workspace/inbox.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption } from './arguments.ts';
 import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';

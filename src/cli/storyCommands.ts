@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { comeLast, leftAlone } from '../orchestrator/policy.ts';
-import { RunHistory } from '../orchestrator/run/history.ts';
-import { isItsLoopRunning } from '../orchestrator/run/livingRun.ts';
-import { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { phaseOf } from '../orchestrator/run/runPhase.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
-import { recordTick, requireRecordable } from '../orchestrator/run/ticks.ts';
+import { HumanError } from '../base/humanError.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import { comeLast, leftAlone } from '../orchestrator/loop/policy.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
-import { setStoryDone } from '../orchestrator/stories/edit.ts';
+import { setStoryDone } from '../orchestrator/stories/edit/edit.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { storyRunState } from '../orchestrator/storyRunStates.ts';
+import { RunHistory } from '../orchestrator/workspace/history.ts';
+import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
+import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
+import { storyRunState } from '../orchestrator/workspace/storyRunStates.ts';
+import { recordTick, requireRecordable } from '../orchestrator/workspace/ticks.ts';
 import {
   type KnownOfStories,
   nextData,

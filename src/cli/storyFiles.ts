@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Option } from 'commander';
-import { type LeftOnBranch, leftOnBranch } from '../orchestrator/git/leftOnBranch.ts';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { newestRunId, type RunFiles } from '../orchestrator/run/runFiles.ts';
-import { say } from '../orchestrator/say.ts';
-import { shellWord } from '../orchestrator/shellWord.ts';
+import { HumanError } from '../base/humanError.ts';
+import { say } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
+import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import {
   findAtKnownPlaces,
   findStoryFile,
   readStoryFile,
 } from '../orchestrator/stories/storyFile.ts';
-import { shorten } from '../orchestrator/text.ts';
-import { UsageError } from '../orchestrator/usageError.ts';
+import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
+import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { wayToBranch } from './wayToBranch.ts';
 

@@ -1,5 +1,5 @@
-import { say } from '../orchestrator/say.ts';
-import { shellWord } from '../orchestrator/shellWord.ts';
+import { say } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 
 /**
  * How to come to a branch that is not checked out here: git switches to none that another worktree has.

@@ -1,6 +1,6 @@
-import { assertNever } from '../orchestrator/assertNever.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import { shorten } from '../orchestrator/text.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shorten } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { duration, type Translate } from './sentences.ts';
 import { line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 

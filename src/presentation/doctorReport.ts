@@ -1,4 +1,4 @@
-import { withoutControls } from '../orchestrator/text.ts';
+import { withoutControls } from '../base/text.ts';
 
 /** What was found at one thing that a run needs. */
 export interface Finding {

@@ -1,7 +1,7 @@
-import { receiptOf } from '../orchestrator/receipts.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import { ofIteration } from '../orchestrator/run/iterationEvents.ts';
-import { withoutControls } from '../orchestrator/text.ts';
+import { withoutControls } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import { ofIteration } from '../orchestrator/journal/iterationEvents.ts';
+import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { receiptText } from './receiptTable.ts';
 import { duration, type Translate } from './sentences.ts';
 import { Transcript } from './transcript.ts';

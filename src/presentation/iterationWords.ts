@@ -1,6 +1,6 @@
-import { assertNever } from '../orchestrator/assertNever.ts';
-import type { IterationReason, IterationRow } from '../orchestrator/run/iterationRows.ts';
-import { shorten } from '../orchestrator/text.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shorten } from '../base/text.ts';
+import type { IterationReason, IterationRow } from '../orchestrator/journal/iterationRows.ts';
 import type { Translate } from './sentences.ts';
 
 /** Longest quotation of an agent, a check or a reviewer, in UTF-16 units. */

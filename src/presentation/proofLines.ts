@@ -1,6 +1,6 @@
-import type { GuardChange } from '../orchestrator/guard/guardChanges.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import { withoutControls } from '../orchestrator/text.ts';
+import { withoutControls } from '../base/text.ts';
+import type { GuardChange } from '../orchestrator/iteration/guard/guardChanges.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { duration, type Translate } from './sentences.ts';
 import { items, line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 

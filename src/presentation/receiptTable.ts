@@ -1,5 +1,5 @@
-import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/receipts.ts';
-import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './sentences.ts';
 import { table } from './table.ts';

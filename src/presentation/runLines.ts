@@ -1,7 +1,7 @@
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
-import { tellsCost } from '../orchestrator/run/tellsCost.ts';
-import { shorten } from '../orchestrator/text.ts';
+import { shorten } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
+import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
 import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 

@@ -1,11 +1,11 @@
-import { assertNever } from '../orchestrator/assertNever.ts';
-import type { RunOutcome } from '../orchestrator/run/eventCodes.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import type { RunState, Waiting } from '../orchestrator/run/runState.ts';
-import type { StoryCount } from '../orchestrator/run/storyCount.ts';
-import { shellWord } from '../orchestrator/shellWord.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shellWord } from '../base/shellWord.ts';
+import { shorten } from '../base/text.ts';
+import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import type { RunState, Waiting } from '../orchestrator/journal/runState.ts';
+import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
-import { shorten } from '../orchestrator/text.ts';
 
 /** Longest reason of a run's end, in UTF-16 units. */
 const MAX_DETAIL = 1_000;

@@ -1,14 +1,14 @@
 import path from 'node:path';
-import { HumanError } from '../orchestrator/humanError.ts';
-import { comeLast } from '../orchestrator/policy.ts';
-import { EXIT_CODES, type RunOutcome } from '../orchestrator/run/eventCodes.ts';
-import type { RunFiles } from '../orchestrator/run/runFiles.ts';
-import { isPlanning, phaseOf } from '../orchestrator/run/runPhase.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
+import { HumanError } from '../base/humanError.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
+import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
-import { shorten, withoutControls } from '../orchestrator/text.ts';
+import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
+import { isPlanning, phaseOf } from '../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import {
   costWords,
   dollars,

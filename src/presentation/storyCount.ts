@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { phaseOf } from '../orchestrator/run/runPhase.ts';
-import { type RunState, storyRecord } from '../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
-import type { StoryCount } from '../orchestrator/run/storyCount.ts';
+import { type RunState, storyRecord } from '../orchestrator/journal/runState.ts';
+import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
+import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 
 /**
  * Whether a story counts as done: its file says so, and no run works on it. What an agent claims counts when its

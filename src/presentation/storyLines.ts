@@ -1,6 +1,6 @@
-import { assertNever } from '../orchestrator/assertNever.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import { shellWord } from '../orchestrator/shellWord.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shellWord } from '../base/shellWord.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { type Door, iterationCount, type Translate } from './sentences.ts';
 import { own, type TranscriptLine } from './transcriptLine.ts';
 

@@ -1,4 +1,4 @@
-import type { RunState } from '../orchestrator/run/runState.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import {
   doneIds,
   type NextStoryOptions,

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import type { RunState } from '../orchestrator/run/runState.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
 import type { Door, Translate } from './sentences.ts';
 import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
 

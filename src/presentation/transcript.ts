@@ -1,10 +1,10 @@
-import { assertNever } from '../orchestrator/assertNever.ts';
-import type { RunEvent } from '../orchestrator/run/events.ts';
-import { applyEvent } from '../orchestrator/run/foldRun.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/run/runState.ts';
-import type { StoryCount } from '../orchestrator/run/storyCount.ts';
-import { tellsCost } from '../orchestrator/run/tellsCost.ts';
-import { shorten, withoutControls } from '../orchestrator/text.ts';
+import { assertNever } from '../base/assertNever.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import { applyEvent } from '../orchestrator/journal/foldRun.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
+import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { branchLeft, checkEnded, gateEnded, guardFound } from './proofLines.ts';

@@ -1,4 +1,4 @@
-import { shorten } from '../orchestrator/text.ts';
+import { shorten } from '../base/text.ts';
 import type { Translate } from './sentences.ts';
 
 /** Roles of text in a transcript; each door decides how they look. */

@@ -1,5 +1,5 @@
 import type { Event, TreeDataProvider } from 'vscode';
-import type { WatchedRun } from '../orchestrator/run/runWatcher.ts';
+import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 import type { StoryTreeNode } from './stories/storyNodes.ts';
 
 /** What `activate` gives to other extensions, and to the tests inside the extension host. */

@@ -1,4 +1,4 @@
-import type { Disposable } from '../orchestrator/emitter.ts';
+import type { Disposable } from '../base/emitter.ts';
 
 /** Does something once for many calls in a short time: an agent can say hundreds of things a second. */
 export class Soon implements Disposable {

@@ -1,5 +1,5 @@
 import { env, l10n } from 'vscode';
-import { messageOf } from '../orchestrator/messageOf.ts';
+import { messageOf } from '../base/messageOf.ts';
 import { SaidWords } from '../presentation/saidWords.ts';
 import type { Translate } from '../presentation/sentences.ts';
 

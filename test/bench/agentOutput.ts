@@ -1,5 +1,5 @@
-import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
-import { LineSplitter } from '../../src/orchestrator/lineSplitter.ts';
+import { LineSplitter } from '../../src/base/lineSplitter.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 import { medianMs, type Row } from './row.ts';
 import { streamOf } from './streamLines.ts';
 

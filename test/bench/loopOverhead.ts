@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
-import { claudeArgs } from '../../src/orchestrator/agents/claude.ts';
+import { claudeArgs } from '../../src/orchestrator/agents/claude/claude.ts';
 import { fakeAgent } from '../support/ralph.ts';
 import { ScriptedModel, storyScript } from '../support/scriptedModel.ts';
 import { type BenchWorkspace, benchStories, benchWorkspace } from './benchWorkspace.ts';

@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { claudeAgent } from '../../src/orchestrator/agents/claude.ts';
-import { brief } from '../../src/orchestrator/briefing.ts';
+import { claudeAgent } from '../../src/orchestrator/agents/claude/claude.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { HANDOFF_MAX_BYTES, writeHandoff } from '../../src/orchestrator/handoff.ts';
-import { decide } from '../../src/orchestrator/policy.ts';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
-import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { RunContext } from '../../src/orchestrator/runContext.ts';
+import { brief } from '../../src/orchestrator/iteration/briefing.ts';
+import { HANDOFF_MAX_BYTES, writeHandoff } from '../../src/orchestrator/iteration/handoff.ts';
+import { readSnapshot } from '../../src/orchestrator/iteration/snapshot.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
+import { decide } from '../../src/orchestrator/loop/policy.ts';
+import { RunContext } from '../../src/orchestrator/loop/runContext.ts';
 import { DEFAULT_CONFIG } from '../../src/orchestrator/settings/config.ts';
-import { readSnapshot } from '../../src/orchestrator/snapshot.ts';
-import { StopSwitch } from '../../src/orchestrator/stopSwitch.ts';
+import { newRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { StopSwitch } from '../../src/orchestrator/workspace/stopSwitch.ts';
 import {
   type BenchWorkspace,
   benchStories,

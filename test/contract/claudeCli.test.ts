@@ -13,8 +13,8 @@ import {
   type ClaudeOptions,
   claudeAgent,
   claudeVersion,
-} from '../../src/orchestrator/agents/claude.ts';
-import type { ProcessLimits } from '../../src/orchestrator/agents/processLimits.ts';
+} from '../../src/orchestrator/agents/claude/claude.ts';
+import type { ProcessLimits } from '../../src/orchestrator/process/processLimits.ts';
 import type { TempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 import {

@@ -4,9 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
-import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { readJournal } from '../../src/orchestrator/run/journal.ts';
+import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { readJournal } from '../../src/orchestrator/journal/journal.ts';
 import type { TempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 import {

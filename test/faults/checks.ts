@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import type { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import type { FaultWorkspace, Manner } from './faultWorkspace.ts';
 import { runIdsNow, wholeJournal } from './journalTail.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { fakeAgent, isAlive, RunningCli } from '../support/ralph.ts';
 

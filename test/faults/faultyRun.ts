@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import type { Finished, RunningCli } from '../support/ralph.ts';
 import { endViolations, handoffViolations } from './checks.ts';
 import { FaultWorkspace, kill, storyIds } from './faultWorkspace.ts';

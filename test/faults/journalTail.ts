@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
-import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
-import type { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
+import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 
 /** Follows all journals of a workspace by looking; synchronous, so that a kill follows an event at once. */
 export class JournalTail {

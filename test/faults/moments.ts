@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import type { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { runIdsNow } from './journalTail.ts';
 import type { Random } from './random.ts';
 

@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { pendingHints } from '../../src/orchestrator/run/pendingHints.ts';
+import { pendingHints } from '../../src/orchestrator/workspace/pendingHints.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { gitRepo } from '../support/cleanEnv.ts';
 import { isAlive, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';

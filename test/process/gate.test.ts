@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { makeCgroup, removeCgroup } from '../../src/orchestrator/agents/agentCgroup.ts';
+import { makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
 import { fakeAgent, isAlive, openStories, until, Workspace } from '../support/ralph.ts';
 
 /** Green when the file `green` is there; says what it looked for. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { postRequest, postRequestNow } from '../../src/orchestrator/run/inbox.ts';
-import { identify } from '../../src/orchestrator/run/processIdentity.ts';
+import { identify } from '../../src/orchestrator/process/processIdentity.ts';
+import { postRequest, postRequestNow } from '../../src/orchestrator/workspace/inbox.ts';
 import { fakeAgent, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 /** The agents of the second story on work only when the test says so. */

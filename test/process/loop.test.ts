@@ -6,8 +6,8 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/handoff.ts';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import {
   fakeAgent,
   isAlive,

@@ -16,7 +16,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { identify } from '../../src/orchestrator/run/processIdentity.ts';
+import { identify } from '../../src/orchestrator/process/processIdentity.ts';
 import {
   fakeAgent,
   isAlive,

@@ -1,3 +1,4 @@
+import { say } from '../../src/base/say.ts';
 import {
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
@@ -5,9 +6,8 @@ import {
   RUN_OUTCOMES,
   STOP_MODES,
   STOP_SOURCES,
-} from '../../src/orchestrator/run/eventCodes.ts';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { say } from '../../src/orchestrator/say.ts';
+} from '../../src/orchestrator/journal/eventCodes.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { iterationEnded, iterationStarted, runStarted } from './runEvents.ts';
 
 /** What people and agents say in these events: no word of it is in a language of the product. */

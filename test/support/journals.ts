@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { readJournal } from '../../src/orchestrator/run/journal.ts';
-import { isRunning as isSameRunning } from '../../src/orchestrator/run/processIdentity.ts';
-import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { readJournal } from '../../src/orchestrator/journal/journal.ts';
+import { isRunning as isSameRunning } from '../../src/orchestrator/process/processIdentity.ts';
+import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 
 /** The journal of the workspace's newest run, as far as it is written. */
 export async function newestJournal(workspace: string): Promise<RunEvent[]> {

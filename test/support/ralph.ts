@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { builtCli } from './builtCli.ts';
 import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
 
 /** Made by npm run journals. */
 export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals');

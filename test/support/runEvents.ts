@@ -1,4 +1,4 @@
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
 
 type RunStarted = Extract<RunEventBody, { type: 'run.started' }>;
 type IterationStarted = Extract<RunEventBody, { type: 'iteration.started' }>;

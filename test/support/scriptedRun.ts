@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
 import { gitFolder } from './gitFolder.ts';
 import { endRuns, newestJournal } from './journals.ts';

@@ -2,7 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Agent, AgentCommand, AgentEvent } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
-import { DEFAULT_LIMITS, type ProcessLimits } from '../../src/orchestrator/agents/processLimits.ts';
+import {
+  DEFAULT_LIMITS,
+  type ProcessLimits,
+} from '../../src/orchestrator/process/processLimits.ts';
 import { gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
 
 /** A project that real agents work on, and a home of their own beside it. */

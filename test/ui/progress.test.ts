@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FrameLocator } from '@playwright/test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { JournalWriter } from '../../src/orchestrator/run/journal.ts';
-import { newestRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { JournalWriter } from '../../src/orchestrator/journal/journal.ts';
+import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { frameOf, violations } from '../support/accessibility.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, isRunning, newestJournal, pidsOf } from '../support/journals.ts';

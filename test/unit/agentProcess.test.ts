@@ -8,13 +8,17 @@ import { after, afterEach, before, beforeEach, describe, it, type TestContext } 
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
-import { cgroupsOf, makeCgroup, removeCgroup } from '../../src/orchestrator/agents/agentCgroup.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import { isStarted, startAgentTree } from '../../src/orchestrator/agents/agentTree.ts';
-import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
-import { endLeftovers, forksSoFar, RUN_MARKER } from '../../src/orchestrator/agents/processTree.ts';
-import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
-import { identify } from '../../src/orchestrator/run/processIdentity.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
+import { cgroupsOf, makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
+import { identify } from '../../src/orchestrator/process/processIdentity.ts';
+import { DEFAULT_LIMITS } from '../../src/orchestrator/process/processLimits.ts';
+import {
+  endLeftovers,
+  forksSoFar,
+  RUN_MARKER,
+} from '../../src/orchestrator/process/processTree.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';
 
@@ -394,7 +398,7 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
       return;
     }
     const module = pathToFileURL(
-      path.resolve(import.meta.dirname, '../../src/orchestrator/agents/processTree.ts'),
+      path.resolve(import.meta.dirname, '../../src/orchestrator/process/processTree.ts'),
     );
     const script = `
       import { spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { alertOf, isPast } from '../../src/views/run/alertOf.ts';
 import { journalOf, runStarted } from '../support/runEvents.ts';
 

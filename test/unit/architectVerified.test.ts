@@ -3,8 +3,8 @@ import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { setArchitectVerified } from '../../src/orchestrator/reviewer/architectVerified.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { setArchitectVerified } from '../../src/orchestrator/proof/reviewer/architectVerified.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 describe('setArchitectVerified', () => {

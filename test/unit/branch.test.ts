@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
 import { checkOutBranch, lookAtBranch } from '../../src/orchestrator/git/branch.ts';
 import { isGitLocked } from '../../src/orchestrator/git/git.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

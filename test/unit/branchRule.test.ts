@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BranchFacts, branchRule } from '../../src/orchestrator/branchRule.ts';
+import { type BranchFacts, branchRule } from '../../src/orchestrator/git/branchRule.ts';
 
 const onBranch: BranchFacts = {
   repository: 'same',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { Emitter } from '../../src/base/emitter.ts';
 import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
-import { CallJournal } from '../../src/orchestrator/calls/callJournal.ts';
-import { Emitter } from '../../src/orchestrator/emitter.ts';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import type { Journal } from '../../src/orchestrator/run/journal.ts';
+import { CallJournal } from '../../src/orchestrator/agents/call/callJournal.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import type { Journal } from '../../src/orchestrator/journal/journal.ts';
 
 /** What a journal is given; nothing is written. */
 function recorder(): { readonly journal: Journal; readonly bodies: RunEventBody[] } {

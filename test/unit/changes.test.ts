@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
 import { changesOf, fileVersion } from '../../src/orchestrator/git/changes.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

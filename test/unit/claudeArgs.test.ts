@@ -3,9 +3,13 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type AgentRequest, isTransient } from '../../src/orchestrator/agents/agent.ts';
-import { claudeAgent, claudeArgs, claudeVersion } from '../../src/orchestrator/agents/claude.ts';
-import { findSdk } from '../../src/orchestrator/agents/findSdk.ts';
-import { sdkAgent, sdkCallOptions } from '../../src/orchestrator/agents/sdk.ts';
+import {
+  claudeAgent,
+  claudeArgs,
+  claudeVersion,
+} from '../../src/orchestrator/agents/claude/claude.ts';
+import { findSdk } from '../../src/orchestrator/agents/sdk/findSdk.ts';
+import { sdkAgent, sdkCallOptions } from '../../src/orchestrator/agents/sdk/sdk.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const request: AgentRequest = { cwd: '/todo', prompt: 'Work.', maxTurns: 7, env: {} };

@@ -8,9 +8,12 @@ import {
   type CommandOptions,
   commandAgent,
   commandArgs,
-} from '../../src/orchestrator/agents/command.ts';
-import { COMMAND_PRESETS, commandPreset } from '../../src/orchestrator/agents/commandPresets.ts';
-import { DEFAULT_LIMITS } from '../../src/orchestrator/agents/processLimits.ts';
+} from '../../src/orchestrator/agents/command/command.ts';
+import {
+  COMMAND_PRESETS,
+  commandPreset,
+} from '../../src/orchestrator/agents/command/commandPresets.ts';
+import { DEFAULT_LIMITS } from '../../src/orchestrator/process/processLimits.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const posix = { skip: process.platform === 'win32' };

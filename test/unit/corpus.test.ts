@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { editStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryFormatName } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CostEstimate } from '../../src/orchestrator/agents/costEstimate.ts';
-import { listPrice } from '../../src/orchestrator/agents/modelPrices.ts';
-import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
-import { callCost } from '../../src/orchestrator/calls/callCost.ts';
+import { callCost } from '../../src/orchestrator/agents/call/callCost.ts';
+import { CostEstimate } from '../../src/orchestrator/agents/claude/costEstimate.ts';
+import { listPrice } from '../../src/orchestrator/agents/claude/modelPrices.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 
 const MILLION = { input: 1e6, output: 0, cacheRead: 0, cacheWrite: 0 };
 

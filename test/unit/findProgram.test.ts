@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type FindProgramOptions, findProgram } from '../../src/orchestrator/agents/findProgram.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import {
+  type FindProgramOptions,
+  findProgram,
+} from '../../src/orchestrator/process/findProgram.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 describe('findProgram', () => {

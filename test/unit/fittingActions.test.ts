@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { fittingActions, type RunAction } from '../../src/views/run/fittingActions.ts';
 
 const here = { allDone: false, isTrusted: true, folders: 1 };

@@ -4,7 +4,11 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type GateOptions, type GateResult, runGate } from '../../src/orchestrator/gate/gate.ts';
+import {
+  type GateOptions,
+  type GateResult,
+  runGate,
+} from '../../src/orchestrator/proof/checks/gate.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 /** Never reached by a test that passes, in ms. */

@@ -4,8 +4,8 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

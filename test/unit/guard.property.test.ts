@@ -8,7 +8,7 @@ import {
   findGuardChanges,
   isForbidden,
   restoreStoryFile,
-} from '../../src/orchestrator/guard/guard.ts';
+} from '../../src/orchestrator/iteration/guard/guard.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';

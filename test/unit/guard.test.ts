@@ -12,7 +12,7 @@ import {
   type HandledStories,
   isForbidden,
   restoreStoryFile,
-} from '../../src/orchestrator/guard/guard.ts';
+} from '../../src/orchestrator/iteration/guard/guard.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';

@@ -14,11 +14,11 @@ import {
   readHandoff,
   refreshHandoffFromFiles,
   writeHandoff,
-} from '../../src/orchestrator/handoff.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+} from '../../src/orchestrator/iteration/handoff.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const fresh = initHandoff({

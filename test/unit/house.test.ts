@@ -54,11 +54,11 @@ const offending = (imports: readonly Import[], isAllowed: (imported: string) => 
 
 describe('imports run one way', () => {
   test('this test sees imports at all', async () => {
-    const seen = await importsOf('orchestrator/freshRun.ts');
-    assert.ok(seen.includes('orchestrator/policy.ts'));
-    assert.ok(seen.includes('orchestrator/run/runState.ts'));
-    assert.ok((await importsOf('orchestrator/gate/gate.ts')).includes('execa'));
-    assert.ok((await importsOf('cli.ts')).includes('orchestrator/node20.ts'));
+    const seen = await importsOf('orchestrator/loop/freshRun.ts');
+    assert.ok(seen.includes('orchestrator/loop/policy.ts'));
+    assert.ok(seen.includes('orchestrator/journal/runState.ts'));
+    assert.ok((await importsOf('orchestrator/proof/checks/gate.ts')).includes('execa'));
+    assert.ok((await importsOf('cli.ts')).includes('base/node20.ts'));
     assert.ok((await importsOf('views/run/runModel.ts')).includes('vscode'));
     assert.ok((await sources('orchestrator')).length > 30);
   });
@@ -137,7 +137,7 @@ describe('imports run one way', () => {
       const bare = text
         .replaceAll(/log\.\w+\([^;]*String\(error\)\)/g, '')
         .match(/String\((?:error|cause|reason)\)|\$\{(?:error|cause)\}/);
-      if (bare !== null && file !== 'orchestrator/messageOf.ts') {
+      if (bare !== null && file !== 'base/messageOf.ts') {
         told.push(`${file}: ${bare[0]}`);
       }
     }

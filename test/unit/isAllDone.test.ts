@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllDone } from '../../src/orchestrator/isAllDone.ts';
 import {
   INITIAL_RUN_STATE,
   type RunState,
   storyRecord,
-} from '../../src/orchestrator/run/runState.ts';
-import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
+} from '../../src/orchestrator/journal/runState.ts';
+import type { StoryRecord } from '../../src/orchestrator/journal/storyRecord.ts';
+import { isAllDone } from '../../src/orchestrator/loop/isAllDone.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { completedWords } from '../../src/views/run/completedWords.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import {
   AT,
   iterationEnded,

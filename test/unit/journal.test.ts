@@ -11,9 +11,13 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { JournalReader, JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
-import { isRunId, newRunId } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import {
+  JournalReader,
+  JournalWriter,
+  readJournal,
+} from '../../src/orchestrator/journal/journal.ts';
+import { isRunId, newRunId } from '../../src/orchestrator/workspace/runFiles.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 let temp: TempDir;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
-import type { AgentCallResult } from '../../src/orchestrator/calls/agentCall.ts';
-import { type Evidence, judge, storyChanges } from '../../src/orchestrator/judge.ts';
+import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
+import { type Evidence, judge, storyChanges } from '../../src/orchestrator/proof/judge.ts';
 import { storyList } from '../support/storyList.ts';
 
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };

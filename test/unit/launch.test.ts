@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { JournalReader } from '../../src/orchestrator/run/journal.ts';
-import { type Launch, launchRun } from '../../src/orchestrator/run/launch.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { JournalReader } from '../../src/orchestrator/journal/journal.ts';
+import { type Launch, launchRun } from '../../src/orchestrator/workspace/launch.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
 import { runStarted } from '../support/runEvents.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { LineSplitter, type SplitLine } from '../../src/orchestrator/lineSplitter.ts';
+import { LineSplitter, type SplitLine } from '../../src/base/lineSplitter.ts';
 
 /** All lines of a stream that comes in these chunks. */
 function split(chunks: readonly Uint8Array[], max = 1_000): SplitLine[] {

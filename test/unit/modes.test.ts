@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { activeOtherMode } from '../../src/orchestrator/modes.ts';
+import { activeOtherMode } from '../../src/orchestrator/preconditions/modes.ts';
 import { otherMode } from '../../src/orchestrator/preconditions/otherMode.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 describe('the modes of oh-my-claudecode in a folder', () => {

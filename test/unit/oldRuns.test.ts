@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { it } from 'node:test';
-import { clearOldRuns } from '../../src/orchestrator/run/oldRuns.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { clearOldRuns } from '../../src/orchestrator/workspace/oldRuns.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 it('an old run that cannot be removed is told of, and keeps no other', async t => {

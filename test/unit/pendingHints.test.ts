@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import {
   addPendingHint,
   pendingHints,
   removePendingHints,
   rewordPendingHint,
-} from '../../src/orchestrator/run/pendingHints.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { toldHints } from '../../src/orchestrator/run/toldHints.ts';
+} from '../../src/orchestrator/workspace/pendingHints.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { toldHints } from '../../src/orchestrator/workspace/toldHints.ts';
 import { hintOf } from '../../src/views/diff/reviewNote.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 

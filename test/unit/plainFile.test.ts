@@ -6,17 +6,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/run/inbox.ts';
-import {
-  createPlainFile,
-  readPlainFile,
-  writePlainFile,
-} from '../../src/orchestrator/run/plainFile.ts';
-import { requirePlainState } from '../../src/orchestrator/run/plainState.ts';
-import { RequestWatcher } from '../../src/orchestrator/run/requestWatcher.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { ignoreStateDir } from '../../src/orchestrator/run/stateIgnore.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { createPlainFile, readPlainFile, writePlainFile } from '../../src/base/plainFile.ts';
+import { InboxReader, inboxSize, postRequest } from '../../src/orchestrator/workspace/inbox.ts';
+import { requirePlainState } from '../../src/orchestrator/workspace/plainState.ts';
+import { RequestWatcher } from '../../src/orchestrator/workspace/requestWatcher.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { ignoreStateDir } from '../../src/orchestrator/workspace/stateIgnore.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const RUN_ID = 'one';

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deadPlans, PlanFolder } from '../../src/orchestrator/planner/planFolder.ts';
-import { newRunId, RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { newRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 let temp: TempDir;

@@ -7,16 +7,20 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { CallAgent, CallRequest, CallResult } from '../../src/orchestrator/calls/callAgent.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import type {
+  CallAgent,
+  CallRequest,
+  CallResult,
+} from '../../src/orchestrator/agents/call/callAgent.ts';
 import { readProgressLog } from '../../src/orchestrator/context/progressLog.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
 import { checkPlan, isBranchName } from '../../src/orchestrator/planner/planDraft.ts';
 import { plannedTaskOf } from '../../src/orchestrator/planner/plannedTask.ts';
 import { type PlanOptions, planStories } from '../../src/orchestrator/planner/planner.ts';
 import { writeTaskStories } from '../../src/orchestrator/planner/taskStories.ts';
-import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
 import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const NOW = new Date('2026-01-28T15:14:03.376Z');
@@ -472,7 +476,7 @@ test('a kill at any moment loses no stories', async () => {
     path.resolve(import.meta.dirname, '../../src/orchestrator/planner/taskStories.ts'),
   );
   const runFiles = pathToFileURL(
-    path.resolve(import.meta.dirname, '../../src/orchestrator/run/runFiles.ts'),
+    path.resolve(import.meta.dirname, '../../src/orchestrator/workspace/runFiles.ts'),
   );
   const code = `
     const { writeTaskStories } = await import(${JSON.stringify(placing.href)});

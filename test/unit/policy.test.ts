@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import type { StoryRecord } from '../../src/orchestrator/journal/storyRecord.ts';
 import {
   type Decision,
   decide,
   isStillToDo,
   type Situation,
-} from '../../src/orchestrator/policy.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
-import type { StoryRecord } from '../../src/orchestrator/run/storyRecord.ts';
+} from '../../src/orchestrator/loop/policy.ts';
 import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { storyList } from '../support/storyList.ts';

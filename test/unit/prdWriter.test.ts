@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { prdFileText } from '../../src/orchestrator/stories/prdWriter.ts';
+import { prdFileText } from '../../src/orchestrator/stories/formats/prdWriter.ts';
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../src/orchestrator/stories/storySources.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';

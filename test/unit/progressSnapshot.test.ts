@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RUN_OUTCOMES } from '../../src/orchestrator/run/eventCodes.ts';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
+import { RUN_OUTCOMES } from '../../src/orchestrator/journal/eventCodes.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { recorded } from '../support/recordedJournals.ts';

@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { fitHandoff, initHandoff, type RalphFreshHandoff } from '../../src/orchestrator/handoff.ts';
-import { generateIterationPrompt, iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
+import {
+  fitHandoff,
+  initHandoff,
+  type RalphFreshHandoff,
+} from '../../src/orchestrator/iteration/handoff.ts';
+import {
+  generateIterationPrompt,
+  iterationPrompt,
+} from '../../src/orchestrator/iteration/prompt/prompt.ts';
 import {
   PROMPT_BUDGET,
   PROMPT_MAX_TOKENS,
   type SectionName,
-} from '../../src/orchestrator/prompt/promptBudget.ts';
-import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
-import { estimateTokens } from '../../src/orchestrator/prompt/tokens.ts';
+} from '../../src/orchestrator/iteration/prompt/promptBudget.ts';
+import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
+import { estimateTokens } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 
 const story: Story = {

@@ -3,18 +3,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { initHandoff } from '../../src/orchestrator/handoff.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { generateIterationPrompt, iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
-import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { initHandoff } from '../../src/orchestrator/iteration/handoff.ts';
+import {
+  generateIterationPrompt,
+  iterationPrompt,
+} from '../../src/orchestrator/iteration/prompt/prompt.ts';
+import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import {
   parsePromptTemplate,
   readPromptTemplate,
   TEMPLATE_MAX_BYTES,
   TEMPLATE_MAX_TOKENS,
-} from '../../src/orchestrator/prompt/promptTemplate.ts';
-import { PLACEHOLDERS } from '../../src/orchestrator/prompt/templateParts.ts';
-import { estimateTokens } from '../../src/orchestrator/prompt/tokens.ts';
+} from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
+import { PLACEHOLDERS } from '../../src/orchestrator/iteration/prompt/templateParts.ts';
+import { estimateTokens } from '../../src/orchestrator/iteration/prompt/tokens.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { aStory } from '../support/storyList.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { initHandoff } from '../../src/orchestrator/handoff.ts';
-import { iterationPrompt } from '../../src/orchestrator/prompt/prompt.ts';
-import type { PromptInput } from '../../src/orchestrator/prompt/promptInput.ts';
-import { parsePromptTemplate } from '../../src/orchestrator/prompt/promptTemplate.ts';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
+import { initHandoff } from '../../src/orchestrator/iteration/handoff.ts';
+import { iterationPrompt } from '../../src/orchestrator/iteration/prompt/prompt.ts';
+import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
+import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
 import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { receiptOf } from '../../src/orchestrator/receipts.ts';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/run/events.ts';
+import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
 import { widthOf } from '../../src/presentation/wrapLine.ts';
 import { journalOf } from '../support/runEvents.ts';

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { iterationRows } from '../../src/orchestrator/run/iterationRows.ts';
-import { FOLD_VERSION } from '../../src/orchestrator/run/runCheckpoint.ts';
-import { fromStored, runStateSchema, toStored } from '../../src/orchestrator/run/runStateSchema.ts';
-import { storyRunState } from '../../src/orchestrator/storyRunStates.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
+import {
+  fromStored,
+  runStateSchema,
+  toStored,
+} from '../../src/orchestrator/journal/runStateSchema.ts';
+import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
+import { storyRunState } from '../../src/orchestrator/workspace/storyRunStates.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEvent } from '../../src/orchestrator/run/events.ts';
-import { applyEvent } from '../../src/orchestrator/run/foldRun.ts';
-import { eventsOfRequest } from '../../src/orchestrator/run/requestEvents.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { applyEvent } from '../../src/orchestrator/journal/foldRun.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
 import { isGitLocked } from '../../src/orchestrator/git/git.ts';
 import {
   removeRestorePoints,
   restorePoints,
   rollBack,
   setRestorePoint,
-} from '../../src/orchestrator/git/restorePoints.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
+} from '../../src/orchestrator/workspace/restorePoints.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

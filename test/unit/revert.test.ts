@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { HumanError } from '../../src/base/humanError.ts';
 import { applyRevert, planRevert } from '../../src/orchestrator/git/revert.ts';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

@@ -3,10 +3,14 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { CallAgent, CallRequest, CallResult } from '../../src/orchestrator/calls/callAgent.ts';
+import type {
+  CallAgent,
+  CallRequest,
+  CallResult,
+} from '../../src/orchestrator/agents/call/callAgent.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { type ReviewOptions, reviewClaim } from '../../src/orchestrator/reviewer/reviewer.ts';
-import { fitDiff } from '../../src/orchestrator/reviewer/reviewerPrompt.ts';
+import { type ReviewOptions, reviewClaim } from '../../src/orchestrator/proof/reviewer/reviewer.ts';
+import { fitDiff } from '../../src/orchestrator/proof/reviewer/reviewerPrompt.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';

@@ -15,10 +15,10 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { readRunState } from '../../src/orchestrator/run/foldJournal.ts';
-import { keepRunState, readRun } from '../../src/orchestrator/run/runCheckpoint.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { readRunState } from '../../src/orchestrator/journal/foldJournal.ts';
+import { keepRunState, readRun } from '../../src/orchestrator/workspace/runCheckpoint.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
 

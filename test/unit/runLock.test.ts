@@ -7,9 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { identify, isRunning } from '../../src/orchestrator/run/processIdentity.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { acquireRunLock, livingLockOwner } from '../../src/orchestrator/run/runLock.ts';
+import { identify, isRunning } from '../../src/orchestrator/process/processIdentity.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { acquireRunLock, livingLockOwner } from '../../src/orchestrator/workspace/runLock.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const orchestrator = pathToFileURL(

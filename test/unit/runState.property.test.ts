@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { isChatter } from '../../src/orchestrator/run/chatter.ts';
+import { isChatter } from '../../src/orchestrator/journal/chatter.ts';
 import {
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
@@ -11,13 +11,17 @@ import {
   RUN_OUTCOMES,
   STOP_MODES,
   STOP_SOURCES,
-} from '../../src/orchestrator/run/eventCodes.ts';
-import { parseRunEvent, type RunEvent } from '../../src/orchestrator/run/events.ts';
-import { foldJournal } from '../../src/orchestrator/run/foldJournal.ts';
-import { applyEvent, foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { readDecisions } from '../../src/orchestrator/run/journal.ts';
-import { INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
-import { fromStored, runStateSchema, toStored } from '../../src/orchestrator/run/runStateSchema.ts';
+} from '../../src/orchestrator/journal/eventCodes.ts';
+import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { foldJournal } from '../../src/orchestrator/journal/foldJournal.ts';
+import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { readDecisions } from '../../src/orchestrator/journal/journal.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import {
+  fromStored,
+  runStateSchema,
+  toStored,
+} from '../../src/orchestrator/journal/runStateSchema.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');

@@ -4,13 +4,13 @@ import {
   parseRunEvent,
   type RunEvent,
   type RunEventBody,
-} from '../../src/orchestrator/run/events.ts';
-import { applyEvent, foldRun } from '../../src/orchestrator/run/foldRun.ts';
+} from '../../src/orchestrator/journal/events.ts';
+import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import {
   INITIAL_RUN_STATE,
   type RunState,
   storyRecord,
-} from '../../src/orchestrator/run/runState.ts';
+} from '../../src/orchestrator/journal/runState.ts';
 import { journalOf } from '../support/runEvents.ts';
 
 const started: RunEventBody = {

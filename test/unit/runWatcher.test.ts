@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
 
 const room = path.resolve(import.meta.dirname, '../../src/orchestrator/run');

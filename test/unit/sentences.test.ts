@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/run/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
 import {
   clock,

@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { HumanError } from '../../src/base/humanError.ts';
 import { DEFAULT_CONFIG } from '../../src/orchestrator/settings/config.ts';
 import { ownSettingsFile } from '../../src/orchestrator/settings/ownSettingsFile.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { readSignal } from '../../src/orchestrator/signals.ts';
+import { readSignal } from '../../src/orchestrator/iteration/signals.ts';
 import { endsSoon } from '../support/endsSoon.ts';
 
 const TAG = '<promise>TASK_COMPLETE</promise>';
@@ -151,7 +151,7 @@ describe('whatever an agent says', () => {
 
   test('long answers do not take minutes', async () => {
     await endsSoon(
-      'src/orchestrator/signals.ts',
+      'src/orchestrator/iteration/signals.ts',
       `for (const part of ['<promise>', '\`', '\`\` ', '\`\`\`\\n', '<promise>x', '> ', ' \\n', '**']) {
         module.readSignal(part.repeat(300_000), 'TASK_COMPLETE');
       }`,
@@ -160,7 +160,7 @@ describe('whatever an agent says', () => {
 
   test('many tags in one long line do not take minutes', async () => {
     await endsSoon(
-      'src/orchestrator/signals.ts',
+      'src/orchestrator/iteration/signals.ts',
       `module.readSignal('" <promise>X</promise> a'.repeat(200_000), 'TASK_COMPLETE');`,
     );
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import type { WatchedRun } from '../../src/orchestrator/run/runWatcher.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import {
   countStories,

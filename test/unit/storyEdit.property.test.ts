@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { editStoryDone } from '../../src/orchestrator/stories/edit.ts';
-import { findJsonError } from '../../src/orchestrator/stories/jsonError.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
+import { findJsonError } from '../../src/orchestrator/stories/formats/jsonError.ts';
+import { TextLines } from '../../src/orchestrator/stories/formats/textLines.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { TextLines } from '../../src/orchestrator/stories/textLines.ts';
 
 interface Style {
   readonly indent: string;

@@ -20,8 +20,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');

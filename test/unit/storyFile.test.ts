@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
+import { HumanError } from '../../src/base/humanError.ts';
 import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
   findStoryFile,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { editStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {

@@ -3,15 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { HumanError } from '../../src/orchestrator/humanError.ts';
-import { moveStory } from '../../src/orchestrator/stories/edit.ts';
-import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { HumanError } from '../../src/base/humanError.ts';
+import { moveStory } from '../../src/orchestrator/stories/edit/edit.ts';
 import {
   inWorkOrder,
   movedOrder,
   prioritiesFor,
-} from '../../src/orchestrator/stories/workOrder.ts';
+} from '../../src/orchestrator/stories/edit/workOrder.ts';
+import type { Story } from '../../src/orchestrator/stories/story.ts';
+import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { aStory } from '../support/storyList.ts';
 

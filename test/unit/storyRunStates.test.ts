@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import type { RunPhase } from '../../src/orchestrator/run/runPhase.ts';
-import type { RunState } from '../../src/orchestrator/run/runState.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import type { RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { storyRunState } from '../../src/orchestrator/storyRunStates.ts';
+import type { RunPhase } from '../../src/orchestrator/workspace/runPhase.ts';
+import { storyRunState } from '../../src/orchestrator/workspace/storyRunStates.ts';
 import { journalOf } from '../support/runEvents.ts';
 import { aStory } from '../support/storyList.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 
 /** Names that the decoder looks at, so that arbitrary values land where they could hurt. */
 const fields = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
-import { StreamJsonDecoder } from '../../src/orchestrator/agents/streamJson.ts';
+import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 
 const init = {
   type: 'system',

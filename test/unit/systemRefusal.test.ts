@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { systemRefusal } from '../../src/base/systemRefusal.ts';
 import { asHumanError } from '../../src/orchestrator/git/git.ts';
-import { systemRefusal } from '../../src/orchestrator/systemRefusal.ts';
 
 function refusal(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words of the system`), { code, ...more });

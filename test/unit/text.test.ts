@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { shorten, shortenBlock, withoutControls } from '../../src/orchestrator/text.ts';
+import { shorten, shortenBlock, withoutControls } from '../../src/base/text.ts';
 import { endsSoon } from '../support/endsSoon.ts';
 
 const anyText = fc.oneof(
@@ -107,14 +107,14 @@ describe('withoutControls', () => {
 
   test('a megabyte of broken escape sequences does not take minutes', async () => {
     await endsSoon(
-      'src/orchestrator/text.ts',
+      'src/base/text.ts',
       "module.withoutControls('\\u001b]'.repeat(500_000)); module.withoutControls('\\u001b]8;;'.repeat(200_000));",
     );
   });
 
   test('other long texts neither', async () => {
     await endsSoon(
-      'src/orchestrator/text.ts',
+      'src/base/text.ts',
       `for (const part of ['\\u001b', '\\u001b[', '\\u009b;', '\\r', ' ', 'a ', '1;', '\\u0000']) {
         module.withoutControls(part.repeat(500_000) + 'x');
         module.shorten(part.repeat(500_000) + 'x', 100);

@@ -7,7 +7,7 @@ import {
   shortenBlockToTokens,
   shortenToTokens,
   tailToTokens,
-} from '../../src/orchestrator/prompt/tokens.ts';
+} from '../../src/orchestrator/iteration/prompt/tokens.ts';
 
 describe('the estimate of tokens', () => {
   test('counts letters by how much they cost', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { INITIAL_RUN_STATE } from '../../src/orchestrator/run/runState.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { answerText, storiesAnswer } from '../../src/views/tools/toolAnswers.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { ITERATION_OUTCOMES, RUN_OUTCOMES } from '../../src/orchestrator/run/eventCodes.ts';
-import { type RunEventBody, runEventSchema } from '../../src/orchestrator/run/events.ts';
+import { ITERATION_OUTCOMES, RUN_OUTCOMES } from '../../src/orchestrator/journal/eventCodes.ts';
+import { type RunEventBody, runEventSchema } from '../../src/orchestrator/journal/events.ts';
 import {
   clock,
   type Door,

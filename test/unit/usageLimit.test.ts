@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readLimit, resetFromEpoch } from '../../src/orchestrator/agents/usageLimit.ts';
+import { readLimit, resetFromEpoch } from '../../src/orchestrator/agents/claude/usageLimit.ts';
 
 const MINUTE = 60_000;
 const now = Date.parse('2026-10-07T12:00:00Z');

@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { proposeVerifyCommands } from '../../src/orchestrator/gate/verifyProposals.ts';
+import { proposeVerifyCommands } from '../../src/orchestrator/proof/checks/verifyProposals.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 type Files = Readonly<Record<string, string>>;

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areClosed, noWindows, withHello, withoutWindows } from '../../src/orchestrator/windows.ts';
+import {
+  areClosed,
+  noWindows,
+  withHello,
+  withoutWindows,
+} from '../../src/orchestrator/workspace/openWindows.ts';
 
 const GRACE = 60;
 const gone = (...ids: string[]) => new Set(ids);

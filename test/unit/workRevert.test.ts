@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { AlreadyRunningError } from '../../src/orchestrator/alone.ts';
-import type { RunEventBody } from '../../src/orchestrator/run/events.ts';
-import { foldRun } from '../../src/orchestrator/run/foldRun.ts';
-import { JournalWriter, readJournal } from '../../src/orchestrator/run/journal.ts';
-import { RunFiles } from '../../src/orchestrator/run/runFiles.ts';
-import { acquireRunLock } from '../../src/orchestrator/run/runLock.ts';
+import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
+import { AlreadyRunningError } from '../../src/orchestrator/loop/exclusiveWork.ts';
 import {
   planWorkRevert,
   type Revertible,
   revertMessage,
   revertWork,
-} from '../../src/orchestrator/workRevert.ts';
+} from '../../src/orchestrator/revert/workRevert.ts';
+import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { acquireRunLock } from '../../src/orchestrator/workspace/runLock.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { gitFolder } from '../support/gitFolder.ts';
 

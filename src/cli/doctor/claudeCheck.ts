@@ -1,4 +1,4 @@
-import { claudeVersion } from '../../orchestrator/agents/claude.ts';
+import { claudeVersion } from '../../orchestrator/agents/claude/claude.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { good, wrong } from './findings.ts';
 import type { KnownPatient } from './patient.ts';

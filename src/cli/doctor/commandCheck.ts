@@ -1,7 +1,7 @@
 import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
-import { homeOf } from '../../orchestrator/agents/claude.ts';
-import { commandPreset } from '../../orchestrator/agents/commandPresets.ts';
-import { findProgram } from '../../orchestrator/agents/findProgram.ts';
+import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
+import { commandPreset } from '../../orchestrator/agents/command/commandPresets.ts';
+import { findProgram } from '../../orchestrator/process/findProgram.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { good, wrong, wrongBy } from './findings.ts';
 import type { KnownPatient } from './patient.ts';

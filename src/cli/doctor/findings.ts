@@ -1,5 +1,5 @@
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { shorten } from '../../base/text.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 
 /** Longest text of others within a finding. */

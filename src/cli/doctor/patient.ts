@@ -1,5 +1,5 @@
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
 import type { GivenSettings, Settings } from '../../orchestrator/settings/settingTable.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 
 /** What the doctor looks at, and with which settings. */
 export interface Patient {

@@ -1,6 +1,6 @@
+import { HumanError } from '../../base/humanError.ts';
 import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
-import { findClaude } from '../../orchestrator/agents/claude.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { findClaude } from '../../orchestrator/agents/claude/claude.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { good, warn } from './findings.ts';

@@ -1,4 +1,4 @@
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
 import {
   type Found,
   lookAtPreconditions,

@@ -1,7 +1,7 @@
+import { HumanError } from '../../base/humanError.ts';
 import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
-import { homeOf } from '../../orchestrator/agents/claude.ts';
-import { findSdk } from '../../orchestrator/agents/findSdk.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
+import { findSdk } from '../../orchestrator/agents/sdk/findSdk.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { good, wrong } from './findings.ts';
 import type { KnownPatient } from './patient.ts';

@@ -1,4 +1,4 @@
-import { proposeVerifyCommands } from '../../orchestrator/gate/verifyProposals.ts';
+import { proposeVerifyCommands } from '../../orchestrator/proof/checks/verifyProposals.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { good, some, warn } from './findings.ts';
 import type { KnownPatient } from './patient.ts';

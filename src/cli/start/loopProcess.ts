@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import { runLoop } from '../../orchestrator/loop.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { runLoop } from '../../orchestrator/loop/run.ts';
+import type { RunOptions } from '../../orchestrator/loop/runContext.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
-import { launchRun } from '../../orchestrator/run/launch.ts';
-import { newestRunId, type RunFiles } from '../../orchestrator/run/runFiles.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { RunOptions } from '../../orchestrator/runContext.ts';
-import type { StopSwitch } from '../../orchestrator/stopSwitch.ts';
-import { shorten, withoutControls } from '../../orchestrator/text.ts';
+import { launchRun } from '../../orchestrator/workspace/launch.ts';
+import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import {
   english,
   iterationCount,

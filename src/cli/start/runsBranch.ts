@@ -1,10 +1,10 @@
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { runGit } from '../../orchestrator/git/git.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import { say } from '../../orchestrator/say.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { wayToBranch } from '../wayToBranch.ts';
 
 /**

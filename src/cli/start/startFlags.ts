@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { isRunId } from '../../orchestrator/run/runFiles.ts';
-import { say } from '../../orchestrator/say.ts';
-import { UsageError } from '../../orchestrator/usageError.ts';
-import type { OnLastWindow } from '../../orchestrator/windows.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { UsageError } from '../../base/usageError.ts';
+import type { OnLastWindow } from '../../orchestrator/workspace/openWindows.ts';
+import { isRunId } from '../../orchestrator/workspace/runFiles.ts';
 
 /** How a run is started, by the flags that each command which starts one has. */
 export interface StartFlags {

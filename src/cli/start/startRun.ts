@@ -1,5 +1,8 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { UsageError } from '../../base/usageError.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import {
   type ChosenRun,
   chooseRun,
@@ -7,11 +10,8 @@ import {
   OtherWorkError,
   pendingPreparation,
   requireSameTerms,
-} from '../../orchestrator/resume.ts';
-import { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { Preparation, RunOptions } from '../../orchestrator/runContext.ts';
-import { say } from '../../orchestrator/say.ts';
+} from '../../orchestrator/loop/resume.ts';
+import type { Preparation, RunOptions } from '../../orchestrator/loop/runContext.ts';
 import {
   agentOf,
   configOf,
@@ -25,9 +25,9 @@ import {
   type GivenSettings,
   type Settings,
 } from '../../orchestrator/settings/settingTable.ts';
-import { StopSwitch } from '../../orchestrator/stopSwitch.ts';
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
-import { UsageError } from '../../orchestrator/usageError.ts';
+import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { english, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { askBranch, canAskBranch } from '../branchQuestion.ts';
 import { eventPrinter, print } from '../print.ts';
@@ -119,7 +119,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     ...(flags.quiet ? {} : { onEvent: eventPrinter({ earlier }) }),
   };
   if (flags.dryRun) {
-    const { dryRun } = await import('../../orchestrator/dryRun.ts');
+    const { dryRun } = await import('../../orchestrator/loop/dryRun.ts');
     const told = await dryRun(
       options,
       earlier,

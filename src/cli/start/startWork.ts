@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { UsageError } from '../../base/usageError.ts';
+import { type ChosenRun, fileOfRun } from '../../orchestrator/loop/resume.ts';
+import type { Preparation, RunOptions } from '../../orchestrator/loop/runContext.ts';
 import { titlesOf } from '../../orchestrator/planner/taskStories.ts';
-import { type ChosenRun, fileOfRun } from '../../orchestrator/resume.ts';
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import type { Preparation, RunOptions } from '../../orchestrator/runContext.ts';
-import { say } from '../../orchestrator/say.ts';
 import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
-import { shorten } from '../../orchestrator/text.ts';
-import { UsageError } from '../../orchestrator/usageError.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 

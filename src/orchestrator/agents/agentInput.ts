@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
-import { PLAIN } from '../run/plainFile.ts';
+import { PLAIN } from '../../base/plainFile.ts';
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import { LineSplitter } from '../lineSplitter.ts';
-import type { ProcessEndReason } from '../run/eventCodes.ts';
-import { createPlainFile } from '../run/plainFile.ts';
-import { identify, type ProcessIdentity } from '../run/processIdentity.ts';
-import { say } from '../say.ts';
+import { LineSplitter } from '../../base/lineSplitter.ts';
+import { createPlainFile } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import type { ProcessEndReason } from '../journal/eventCodes.ts';
+import { enterCgroup, makeCgroup, removeCgroup } from '../process/agentCgroup.ts';
+import { DescendantWatch } from '../process/descendantWatch.ts';
+import { identify, type ProcessIdentity } from '../process/processIdentity.ts';
+import type { ProcessLimits } from '../process/processLimits.ts';
+import { endLeftovers, forksSoFar, RUN_MARKER } from '../process/processTree.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
-import { enterCgroup, makeCgroup, removeCgroup } from './agentCgroup.ts';
 import { isStarted, startAgentTree } from './agentTree.ts';
-import { DescendantWatch } from './descendantWatch.ts';
-import type { ProcessLimits } from './processLimits.ts';
-import { endLeftovers, forksSoFar, RUN_MARKER } from './processTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;

@@ -9,11 +9,11 @@ import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { onExit } from 'signal-exit';
-import { messageOf } from '../messageOf.ts';
-import { say } from '../say.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { treeOptions } from '../process/treeOptions.ts';
 import type { AgentCommand } from './agent.ts';
 import { openInput } from './agentInput.ts';
-import { treeOptions } from './treeOptions.ts';
 
 /** An agent's process, and all that it starts. */
 export interface AgentTree {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { type ProgressLog, ProgressReader } from './progressReader.ts';
 

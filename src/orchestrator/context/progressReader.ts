@@ -1,4 +1,4 @@
-import { fenceAfter } from '../codeFence.ts';
+import { fenceAfter } from '../../base/codeFence.ts';
 import { entryOf, isDated, type ProgressEntry } from './progressEntry.ts';
 import {
   clean,

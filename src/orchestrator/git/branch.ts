@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { SimpleGit } from 'simple-git';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
-import { shorten } from '../text.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
 import { openGit } from './openGit.ts';
 import { heldElsewhere, worktreeWith } from './worktrees.ts';

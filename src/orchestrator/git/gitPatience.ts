@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 
 /** As long as an agent may be silent; a large work tree on a slow disk takes minutes. */
 const LIMIT_MS = 10 * 60_000;

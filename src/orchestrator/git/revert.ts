@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 import { findCommits, type LinkedHash } from './changes.ts';
 import { asHumanError, GitRepository, runGit } from './git.ts';
 import {

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
-import { shorten, withoutControls } from '../text.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
 import { changedTrackedFiles, gitEnv, runGit } from './git.ts';
 
 /**

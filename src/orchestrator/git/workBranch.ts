@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { BranchFacts } from '../branchRule.ts';
+import type { BranchFacts } from './branchRule.ts';
 import { type Commit, GitRepository, runGit, runGitToItsEnd } from './git.ts';
 import { commonDirOf, findGitDir, readHead } from './gitFiles.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { say } from '../say.ts';
-import { shellText } from '../shellWord.ts';
-import { shorten } from '../text.ts';
+import { say } from '../../base/say.ts';
+import { shellText } from '../../base/shellWord.ts';
+import { shorten } from '../../base/text.ts';
 import { runGit } from './git.ts';
 
 /**

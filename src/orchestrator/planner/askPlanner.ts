@@ -1,9 +1,9 @@
-import { answerJson } from '../calls/agentAnswer.ts';
-import type { CallAgent } from '../calls/callAgent.ts';
-import { amount } from '../numbers.ts';
-import type { JournalWriter } from '../run/journal.ts';
-import { say } from '../say.ts';
-import { shorten } from '../text.ts';
+import { amount } from '../../base/numbers.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { answerJson } from '../agents/call/agentAnswer.ts';
+import type { CallAgent } from '../agents/call/callAgent.ts';
+import type { JournalWriter } from '../journal/journal.ts';
 
 /** The first draft and two repairs. */
 export const MAX_ATTEMPTS = 3;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod';
-import { HumanError } from '../humanError.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** An agent that is told to end has 5 s; after twice that the planner itself is taken for stuck, in ms. */
 const END_LIMIT_MS = 15_000;

@@ -2,13 +2,13 @@ import { lstatSync, renameSync } from 'node:fs';
 import { access, constants, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HumanError } from '../humanError.ts';
-import { openPlainFile } from '../run/plainFile.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { openPlainFile } from '../../base/plainFile.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { say } from '../../base/say.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
-import { replaceFile } from '../stories/replaceFile.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** From one try to write to the next, in ms. */
 const PAUSE_MS = 100;

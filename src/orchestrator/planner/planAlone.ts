@@ -1,17 +1,17 @@
+import { Emitter } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
 import type { Agent } from '../agents/agent.ts';
-import { AgentCaller } from '../calls/agentCaller.ts';
-import { Emitter } from '../emitter.ts';
-import { HumanError } from '../humanError.ts';
+import { AgentCaller } from '../agents/call/agentCaller.ts';
+import type { RunEvent, RunEventBody } from '../journal/events.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import type { Journal } from '../journal/journal.ts';
+import { INITIAL_RUN_STATE } from '../journal/runState.ts';
 import { requireWritableState } from '../preconditions/state.ts';
-import type { RunEvent, RunEventBody } from '../run/events.ts';
-import { applyEvent } from '../run/foldRun.ts';
-import type { Journal } from '../run/journal.ts';
-import { newRunId, type RunFiles } from '../run/runFiles.ts';
-import { INITIAL_RUN_STATE } from '../run/runState.ts';
-import { ignoreStateDir } from '../run/stateIgnore.ts';
-import { say } from '../say.ts';
 import type { RunConfig } from '../settings/config.ts';
-import type { StopSwitch } from '../stopSwitch.ts';
+import { newRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import type { StopSwitch } from '../workspace/stopSwitch.ts';
 import { clearDeadPlans, PlanFolder } from './planFolder.ts';
 import { type DraftOptions, type DraftResult, draftStories } from './planner.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
-import { jsonSchemaOf } from '../calls/jsonSchema.ts';
-import { once } from '../once.ts';
-import { say } from '../say.ts';
+import { once } from '../../base/once.ts';
+import { say } from '../../base/say.ts';
+import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
+import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
 /** What a plan may hold, so that no prompt made from it has to leave anything out. Texts in UTF-16 units. */

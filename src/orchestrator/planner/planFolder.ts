@@ -2,12 +2,12 @@ import { closeSync, constants, type Dirent, openSync, writeSync } from 'node:fs'
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { endLeftovers } from '../agents/processTree.ts';
+import { once } from '../../base/once.ts';
+import { PLAIN, readPlainFile, requirePlainFolders, writePlainFile } from '../../base/plainFile.ts';
 import { hasTracked } from '../git/trackedFile.ts';
-import { once } from '../once.ts';
-import { PLAIN, readPlainFile, requirePlainFolders, writePlainFile } from '../run/plainFile.ts';
-import { identify, isRunning, type ProcessIdentity } from '../run/processIdentity.ts';
-import { isRunId, type RunFiles } from '../run/runFiles.ts';
+import { identify, isRunning, type ProcessIdentity } from '../process/processIdentity.ts';
+import { endLeftovers } from '../process/processTree.ts';
+import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
 
 /** Lies in the folder for as long as its planner works: the planner itself in the first line, then its agents. */
 const PROCESSES_FILE = 'processes.jsonl';

@@ -1,5 +1,5 @@
-import { fenced } from '../prompt/fenced.ts';
-import { shortenBlock } from '../text.ts';
+import { shortenBlock } from '../../base/text.ts';
+import { fenced } from '../iteration/prompt/fenced.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
 
 /** So much of a task is told, in UTF-16 units: a whole specification. */

@@ -1,8 +1,8 @@
-import { HumanError } from '../humanError.ts';
-import type { Decision } from '../policy.ts';
-import type { RunContext } from '../runContext.ts';
-import { say } from '../say.ts';
-import { readSnapshot } from '../snapshot.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { readSnapshot } from '../iteration/snapshot.ts';
+import type { Decision } from '../loop/policy.ts';
+import type { RunContext } from '../loop/runContext.ts';
 import { isPlannedFor } from './plannedTask.ts';
 import { planStories } from './planner.ts';
 import { writeTaskStories } from './taskStories.ts';

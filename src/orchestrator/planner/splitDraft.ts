@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
 import * as z from 'zod';
-import { boundedProblems, problemsOf } from '../calls/agentAnswer.ts';
-import { jsonSchemaOf } from '../calls/jsonSchema.ts';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
-import { decodeText } from '../stories/decodeText.ts';
+import { decodeText } from '../../base/decodeText.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
+import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
   findStoryArray,
   TITLE_KEYS,
-} from '../stories/prdFormat.ts';
+} from '../stories/formats/prdKeys.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
-import { shorten } from '../text.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
 
 const MIN_PARTS = 2;

@@ -1,9 +1,9 @@
-import { HumanError } from '../humanError.ts';
-import { fenced } from '../prompt/fenced.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shortenBlock } from '../../base/text.ts';
+import { fenced } from '../iteration/prompt/fenced.ts';
 import type { Story } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
-import { shortenBlock } from '../text.ts';
 import { askPlanner, MAX_ATTEMPTS } from './askPlanner.ts';
 import type { DraftOptions, DraftResult } from './planner.ts';
 import { applySplit, checkSplit, MAX_PARTS, openStory, splitJsonSchema } from './splitDraft.ts';

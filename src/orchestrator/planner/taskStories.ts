@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { HumanError } from '../humanError.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { readStoryFileIfThere } from '../stories/storyFile.ts';
-import { shorten } from '../text.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 import { placeStories, requireWritablePlace } from './placeStories.ts';
 
 /** Longest title of a task's story, in UTF-16 units. */

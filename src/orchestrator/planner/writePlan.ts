@@ -1,11 +1,11 @@
-import { HumanError } from '../humanError.ts';
-import { openPlainFile } from '../run/plainFile.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { acquireRunLock } from '../run/runLock.ts';
-import { ignoreStateDir } from '../run/stateIgnore.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { openPlainFile } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { acquireRunLock } from '../workspace/runLock.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { placeStories, relative } from './placeStories.ts';
 
 export interface WritePlanOptions {

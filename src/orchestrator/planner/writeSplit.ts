@@ -1,9 +1,9 @@
-import { HumanError } from '../humanError.ts';
-import { livingRun } from '../run/livingRun.ts';
-import { readRun } from '../run/runCheckpoint.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { say } from '../say.ts';
-import { editFile } from '../stories/fileEdit.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { editFile } from '../stories/edit/fileEdit.ts';
+import { livingRun } from '../workspace/livingRun.ts';
+import { readRun } from '../workspace/runCheckpoint.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** @throws {HumanError} while a run works: the guard would put the story file back */
 export async function requireNobodyWorks(files: RunFiles): Promise<void> {

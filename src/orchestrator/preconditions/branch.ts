@@ -1,8 +1,8 @@
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { changedFilesBut, lookAtBranch, noRoomBeside } from '../git/branch.ts';
 import { asHumanError } from '../git/git.ts';
 import { heldElsewhere } from '../git/worktrees.ts';
-import { say } from '../say.ts';
-import { shorten } from '../text.ts';
 import type { Precondition } from './precondition.ts';
 
 /** The branch that the story file names can be checked out. */

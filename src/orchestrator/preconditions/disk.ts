@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { say } from '../say.ts';
+import { say } from '../../base/say.ts';
 import type { Precondition } from './precondition.ts';
 
 /** An agent with its tests needs some; the journal little. In bytes. */

@@ -1,5 +1,5 @@
+import { say } from '../../base/say.ts';
 import { GitRepository } from '../git/git.ts';
-import { say } from '../say.ts';
 import type { Precondition } from './precondition.ts';
 
 /**

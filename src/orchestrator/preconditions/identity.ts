@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { say } from '../../base/say.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
-import { say } from '../say.ts';
 import type { Ground, Precondition } from './precondition.ts';
 
 const exec = promisify(execFile);

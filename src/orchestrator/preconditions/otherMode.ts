@@ -1,5 +1,5 @@
-import { activeOtherMode } from '../modes.ts';
-import { say } from '../say.ts';
+import { say } from '../../base/say.ts';
+import { activeOtherMode } from './modes.ts';
 import type { Precondition } from './precondition.ts';
 
 /** No other mode works on the same files. They can see us by our own state file. */

@@ -1,6 +1,6 @@
-import type { RunFiles } from '../run/runFiles.ts';
 import type { Settings } from '../settings/settingTable.ts';
 import type { StoryList } from '../stories/story.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** What a run would work on, and with what, as far as that is known before it starts. */
 export interface Ground {

@@ -1,8 +1,8 @@
-import { HumanError } from '../humanError.ts';
-import { messageOf } from '../messageOf.ts';
-import { say } from '../say.ts';
-import { systemRefusal } from '../systemRefusal.ts';
-import { shorten } from '../text.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { systemRefusal } from '../../base/systemRefusal.ts';
+import { shorten } from '../../base/text.ts';
 import { branch } from './branch.ts';
 import { disk } from './disk.ts';
 import { head } from './head.ts';

@@ -1,5 +1,5 @@
+import { say } from '../../base/say.ts';
 import { GitRepository, runGit } from '../git/git.ts';
-import { say } from '../say.ts';
 import type { Precondition } from './precondition.ts';
 
 /** A git repository with files to work on: commits are how iterations hand over their work. */

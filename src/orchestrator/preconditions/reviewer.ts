@@ -1,4 +1,4 @@
-import { say } from '../say.ts';
+import { say } from '../../base/say.ts';
 import type { Precondition } from './precondition.ts';
 
 /** Agents that can be limited to reading tools. */

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { HumanError } from '../humanError.ts';
-import { requirePlainState } from '../run/plainState.ts';
-import type { RunFiles } from '../run/runFiles.ts';
-import { say } from '../say.ts';
-import { systemRefusal } from '../systemRefusal.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { systemRefusal } from '../../base/systemRefusal.ts';
+import { requirePlainState } from '../workspace/plainState.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
 import { type Judgement, type Precondition, sentenceOf } from './precondition.ts';
 
 /** More than a file system keeps beside the name of a file, in bytes. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readPromptTemplate } from '../prompt/promptTemplate.ts';
+import { readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import type { Precondition } from './precondition.ts';
 
 /** The person's own prompt, where there is one, can be filled in. */

@@ -1,6 +1,6 @@
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
 import { asHumanError, runGit } from '../git/git.ts';
-import { say } from '../say.ts';
-import { shorten } from '../text.ts';
 import type { Precondition } from './precondition.ts';
 
 /** git does not see the state. */

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type ProcessLimits } from '../agents/processLimits.ts';
+import { DEFAULT_LIMITS, type ProcessLimits } from '../process/processLimits.ts';
 
 /** What happens when a story has brought no progress although its agent was warned. */
 export const ON_STUCK = ['warn', 'skip', 'ask', 'stop'] as const;

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import * as z from 'zod';
-import type { ClaudePermissionMode } from '../agents/claude.ts';
-import { COMMAND_PRESETS } from '../agents/commandPresets.ts';
-import { say } from '../say.ts';
+import { say } from '../../base/say.ts';
+import type { ClaudePermissionMode } from '../agents/claude/claude.ts';
+import { COMMAND_PRESETS } from '../agents/command/commandPresets.ts';
 import {
   BRANCH_MODES,
   DEFAULT_CONFIG,

@@ -7,12 +7,12 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { editDistance } from '../editDistance.ts';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
+import { editDistance } from '../../base/editDistance.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { TextLines } from '../stories/formats/textLines.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
-import { TextLines } from '../stories/textLines.ts';
-import { shorten } from '../text.ts';
 import {
   definitionOf,
   flagName,

@@ -1,10 +1,10 @@
 import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { say } from '../../base/say.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
-import { replaceFile } from '../stories/replaceFile.ts';
 import { parseSettings } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
 

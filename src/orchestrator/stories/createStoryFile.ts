@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type NewStoryFile, prdFileText } from './formats/prdWriter.ts';
 import { requireInside } from './outsideLinks.ts';
-import { type NewStoryFile, prdFileText } from './prdWriter.ts';
 
 /**
  * Writes a `prd.json` where there is none, with the folders it is in. One that has appeared meanwhile stays as it is.

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HumanError } from '../humanError.ts';
-import { say } from '../say.ts';
-import { decodeText } from './decodeText.ts';
-import { formatOf } from './formats.ts';
-import { findTooDeep, MAX_DEPTH } from './nesting.ts';
+import { decodeText } from '../../base/decodeText.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { formatOf } from './formats/formats.ts';
+import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
+import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
+import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryProblem } from './story.ts';
-import { isStoryText, type StoryFormat, type StoryText } from './storyFormat.ts';
-import { TextLines } from './textLines.ts';
 
 /** Where a workspace may keep its `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [

@@ -1,5 +1,5 @@
-import { say } from '../say.ts';
-import { plainText } from './plainText.ts';
+import { say } from '../../base/say.ts';
+import { plainText } from './formats/plainText.ts';
 import type { Story, StoryProblem } from './story.ts';
 
 /** Where a fact of a story stands: 1-based line and column. */

@@ -1,4 +1,4 @@
-import { HumanError } from '../humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
 import type { StoryList } from './story.ts';
 import { filesAt, OTHER_STORY_FILE_PLACES, readStoryFile, STORY_FILE_PLACES } from './storyFile.ts';
 

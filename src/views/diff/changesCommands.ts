@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { shorten } from '../../base/text.ts';
 import { changesOf, type FileChange } from '../../orchestrator/git/changes.ts';
 import { GitRepository, runGit } from '../../orchestrator/git/git.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { type CommitsOf, recordedCommits } from '../../orchestrator/run/recordedCommits.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { type CommitsOf, recordedCommits } from '../../orchestrator/workspace/recordedCommits.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';

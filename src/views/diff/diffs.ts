@@ -1,5 +1,5 @@
 import type { LogOutputChannel, Uri } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
 import { ChangesCommands } from './changesCommands.ts';

@@ -11,9 +11,9 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { once } from '../../base/once.ts';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
-import { once } from '../../orchestrator/once.ts';
 import { GIT_SCHEME } from '../contributions.ts';
 import type { Folders } from '../folders/folders.ts';
 import { requireTrust } from '../workspaceFolder.ts';

@@ -6,7 +6,7 @@ import {
   l10n,
   MarkdownString,
 } from 'vscode';
-import { shorten } from '../../orchestrator/text.ts';
+import { shorten } from '../../base/text.ts';
 import { appendWords } from '../tooltipText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 

@@ -1,11 +1,11 @@
 import { env, l10n, type QuickPickItem, window } from 'vscode';
+import { HumanError } from '../../base/humanError.ts';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
 import { lineOrigin } from '../../orchestrator/git/lineOrigin.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { RunHistory } from '../../orchestrator/run/history.ts';
-import { readRun } from '../../orchestrator/run/runCheckpoint.ts';
-import { newestRunId } from '../../orchestrator/run/runFiles.ts';
-import type { RecordedCommit, RunState } from '../../orchestrator/run/runState.ts';
+import type { RecordedCommit, RunState } from '../../orchestrator/journal/runState.ts';
+import { RunHistory } from '../../orchestrator/workspace/history.ts';
+import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
+import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
 import type { Folder } from '../folders/folder.ts';
 import { plainLabel } from '../plainLabel.ts';
 import type { IterationRef, StoryRef } from '../refs.ts';

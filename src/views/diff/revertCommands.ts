@@ -1,16 +1,16 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { livingRun } from '../../orchestrator/run/livingRun.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { shorten } from '../../base/text.ts';
 import {
   planWorkRevert,
   type Revertible,
   revertMessage,
   revertWork,
   type WorkRevert,
-} from '../../orchestrator/workRevert.ts';
+} from '../../orchestrator/revert/workRevert.ts';
+import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { MendableError } from '../errors.ts';

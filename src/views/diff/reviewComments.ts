@@ -13,20 +13,20 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { requireOwnHints } from '../../orchestrator/ownHints.ts';
-import { readDecisions } from '../../orchestrator/run/journal.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { shorten } from '../../base/text.ts';
+import { readDecisions } from '../../orchestrator/journal/journal.ts';
+import { setStoryDone } from '../../orchestrator/stories/edit/edit.ts';
+import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import {
   addPendingHint,
   removePendingHints,
   rewordPendingHint,
-} from '../../orchestrator/run/pendingHints.ts';
-import { runIds } from '../../orchestrator/run/runFiles.ts';
-import { recordTick, requireRecordable } from '../../orchestrator/run/ticks.ts';
-import { toldHints } from '../../orchestrator/run/toldHints.ts';
-import { setStoryDone } from '../../orchestrator/stories/edit.ts';
-import { shorten } from '../../orchestrator/text.ts';
+} from '../../orchestrator/workspace/pendingHints.ts';
+import { runIds } from '../../orchestrator/workspace/runFiles.ts';
+import { recordTick, requireRecordable } from '../../orchestrator/workspace/ticks.ts';
+import { toldHints } from '../../orchestrator/workspace/toldHints.ts';
 import { Command, REVIEW_CONTROLLER } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';

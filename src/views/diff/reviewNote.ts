@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { once } from '../../orchestrator/once.ts';
-import { shorten, withoutControls } from '../../orchestrator/text.ts';
+import { once } from '../../base/once.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
 
 /** So much of the code goes with a note. */
 const MAX_CODE_LINES = 12;

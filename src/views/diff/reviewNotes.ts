@@ -1,5 +1,5 @@
 import { FileSystemError, Uri, workspace } from 'vscode';
-import { writePlainFile } from '../../orchestrator/run/plainFile.ts';
+import { writePlainFile } from '../../base/plainFile.ts';
 import { type ReviewNote, reviewNoteSchema } from './reviewNote.ts';
 
 /** The oldest go; nobody looks at so many. */

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'vscode';
-import { type Disposable, Emitter } from '../../orchestrator/emitter.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { type Disposable, Emitter } from '../../base/emitter.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from './folder.ts';
 import type { Folders } from './folders.ts';

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from './folders.ts';

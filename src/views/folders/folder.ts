@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Memento, Uri } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { RunFiles } from '../../orchestrator/run/runFiles.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunModel } from '../run/runModel.ts';
 import { StoryModel } from '../stories/storyModel.ts';
 

@@ -1,5 +1,5 @@
 import { EventEmitter, type Memento, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { remember } from '../remember.ts';
 import { Folder } from './folder.ts';

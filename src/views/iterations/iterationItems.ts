@@ -7,9 +7,9 @@ import {
   TreeItemCollapsibleState,
   type Command as VsCodeCommand,
 } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { IterationRow } from '../../orchestrator/run/iterationRows.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
+import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';

@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { type IterationRow, iterationRows } from '../../orchestrator/run/iterationRows.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { CommitRef, IterationRef } from '../refs.ts';
 
 /** An iteration. VS Code knows a line by its object, so that one stays and its row changes. */

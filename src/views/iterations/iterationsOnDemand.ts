@@ -6,7 +6,7 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command, RUN_SCHEME, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';

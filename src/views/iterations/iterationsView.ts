@@ -7,9 +7,9 @@ import {
   type TreeView,
   window,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { readDecisions } from '../../orchestrator/run/journal.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';

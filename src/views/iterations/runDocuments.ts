@@ -10,15 +10,15 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { receiptOf } from '../../orchestrator/receipts.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { ofIteration } from '../../orchestrator/run/iterationEvents.ts';
-import { readDecisions } from '../../orchestrator/run/journal.ts';
-import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
-import { runIds } from '../../orchestrator/run/runFiles.ts';
-import { shorten, withoutControls } from '../../orchestrator/text.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
+import { shorten, withoutControls } from '../../base/text.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { ofIteration } from '../../orchestrator/journal/iterationEvents.ts';
+import { readDecisions } from '../../orchestrator/journal/journal.ts';
+import { receiptOf } from '../../orchestrator/journal/receipt.ts';
+import { runIds } from '../../orchestrator/workspace/runFiles.ts';
 import {
   checksOf,
   checksText,

@@ -1,9 +1,9 @@
 import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';

@@ -9,7 +9,7 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command, PLAN_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { plainSentence } from '../plainSentence.ts';

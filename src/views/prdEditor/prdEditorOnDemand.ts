@@ -6,7 +6,7 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command, PLAN_SCHEME } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { EventEmitter, type TextDocument, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import {
   type DiagnosedStories,
   diagnoseStories,

@@ -9,8 +9,8 @@ import {
   type TextDocument,
   WorkspaceEdit,
 } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   StoryDiagnosis,

@@ -13,7 +13,7 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command } from '../contributions.ts';

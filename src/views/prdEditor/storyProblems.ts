@@ -6,7 +6,7 @@ import {
   Range,
   type TextDocument,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import type { DiagnosedStories } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   Severity,

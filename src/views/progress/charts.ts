@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import type { IterationRow } from '../../orchestrator/run/iterationRows.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownCharts, ShownPoint } from './protocol.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../orchestrator/run/events.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
 
 /** How a claim was judged in one iteration, and what the iteration took. */
 export interface IterationProofs {

@@ -1,7 +1,7 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { ToolCalls } from '../../presentation/toolLines.ts';
 import { describeEvent } from '../../presentation/transcript.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { readPlainFile } from '../../orchestrator/run/plainFile.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
 import { Command } from '../contributions.ts';
 import { reportingErrors } from '../errors.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';

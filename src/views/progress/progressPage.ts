@@ -11,8 +11,8 @@ import {
   type WebviewPanel,
   window,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { isAllDone } from '../../orchestrator/isAllDone.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { withFileCountUntilEnd } from '../../presentation/storyCount.ts';
 import { Command, WebviewPanelType } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';

@@ -1,7 +1,7 @@
-import { PROMPT_BUDGET } from '../../orchestrator/prompt/promptBudget.ts';
-import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/prompt/tokens.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { shorten } from '../../base/text.ts';
+import { PROMPT_BUDGET } from '../../orchestrator/iteration/prompt/promptBudget.ts';
+import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/iteration/prompt/tokens.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownPrompt, ShownSection } from './protocol.ts';

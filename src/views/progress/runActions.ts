@@ -1,4 +1,4 @@
-import type { RunState } from '../../orchestrator/run/runState.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { limitSetting } from '../run/limitSetting.ts';
 import type { PageAction, ShownAction } from './protocol.ts';

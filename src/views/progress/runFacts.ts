@@ -1,6 +1,6 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownFact } from './protocol.ts';

@@ -1,9 +1,9 @@
-import type { CurrentIteration } from '../../orchestrator/run/currentIteration.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { type IterationRow, iterationRows } from '../../orchestrator/run/iterationRows.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { shorten } from '../../base/text.ts';
+import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { shownCharts } from './charts.ts';
 import { iterationProofs } from './iterationProofs.ts';

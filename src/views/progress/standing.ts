@@ -1,6 +1,6 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
-import { shorten, shortenBlock } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten, shortenBlock } from '../../base/text.ts';
+import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
 import {
   killedAt,
   outcomeSentence,

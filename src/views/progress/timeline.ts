@@ -1,6 +1,6 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { IterationRow } from '../../orchestrator/run/iterationRows.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
+import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import type { IterationProofs } from './iterationProofs.ts';

@@ -1,8 +1,8 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import type { RunOutcome } from '../../orchestrator/run/eventCodes.ts';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import { type RunState, storyRecord, WHOLE_TASK } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import { type RunState, storyRecord, WHOLE_TASK } from '../../orchestrator/journal/runState.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { openQuestion } from './openQuestion.ts';
 
 /** What a person should know about a run now, because it is theirs to act. */

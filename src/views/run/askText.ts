@@ -1,5 +1,5 @@
 import { type InputBox, l10n, window } from 'vscode';
-import { MAX_TEXT } from '../../orchestrator/run/inbox.ts';
+import { MAX_TEXT } from '../../orchestrator/workspace/inbox.ts';
 
 /** Texts that were begun and put away, by what they were for. */
 const drafts = new Map<string, string>();

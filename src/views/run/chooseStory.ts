@@ -1,5 +1,5 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import type { Folder } from '../folders/folder.ts';
 import { plainLabel } from '../plainLabel.ts';

@@ -1,5 +1,5 @@
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 
 /** So much of the ids of the stories that a run was about, in UTF-16 units. */

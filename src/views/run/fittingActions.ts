@@ -1,5 +1,5 @@
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { limitSetting } from './limitSetting.ts';
 
 export const RUN_ACTIONS = [

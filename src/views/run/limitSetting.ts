@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../orchestrator/run/eventCodes.ts';
+import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import type { RunSetting } from '../settings/windowSettings.ts';
 
 /** The setting whose limit a run has ended at; `undefined` for every other end. Pure. */

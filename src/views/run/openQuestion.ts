@@ -1,5 +1,5 @@
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** The agent's question that a person can still answer: of a run that lives, or that ended for it. Pure. */
 export function openQuestion({ alive, state }: WatchedRun): RunState['question'] {

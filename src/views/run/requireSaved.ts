@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { l10n, workspace } from 'vscode';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
 
 /**
  * @param storyFile absolute path

@@ -1,6 +1,6 @@
 import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { isAllDone } from '../../orchestrator/isAllDone.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { Command, SETTINGS_SECTION, View } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';

@@ -1,7 +1,7 @@
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { isAllDone } from '../../orchestrator/isAllDone.ts';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';

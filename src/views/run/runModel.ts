@@ -1,10 +1,10 @@
 import { EventEmitter } from 'vscode';
-import { type Disposable, Emitter } from '../../orchestrator/emitter.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { RunHistory } from '../../orchestrator/run/history.ts';
-import type { RunFiles } from '../../orchestrator/run/runFiles.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import { RunWatcher, type WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { type Disposable, Emitter } from '../../base/emitter.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { RunHistory } from '../../orchestrator/workspace/history.ts';
+import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
+import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { DisposableStore } from '../disposableStore.ts';
 
 /** Events kept for views that open later; beyond it the agents' older words and tool calls go. */

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { isAllDone } from '../../orchestrator/isAllDone.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
-import { launchRun } from '../../orchestrator/run/launch.ts';
-import { livingRun } from '../../orchestrator/run/livingRun.ts';
 import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
+import { launchRun } from '../../orchestrator/workspace/launch.ts';
+import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../configValue.ts';
 import { Command, View } from '../contributions.ts';

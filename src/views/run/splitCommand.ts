@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { commands, type LogOutputChannel, l10n, ProgressLocation, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';

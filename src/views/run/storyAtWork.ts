@@ -1,4 +1,4 @@
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** Id of the story that a run works on now, or waits for; a run that is over has none. Pure. */
 export function storyAtWork({ alive, state }: WatchedRun): string | undefined {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { postRequest, postRequestNow } from '../../orchestrator/run/inbox.ts';
-import { identify, type ProcessIdentity } from '../../orchestrator/run/processIdentity.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { identify, type ProcessIdentity } from '../../orchestrator/process/processIdentity.ts';
+import { postRequest, postRequestNow } from '../../orchestrator/workspace/inbox.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 

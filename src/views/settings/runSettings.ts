@@ -1,5 +1,5 @@
 import { EventEmitter, type LogOutputChannel, l10n, Uri, window, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import {
   type GivenSettings,
   PLANNER_SETTINGS,

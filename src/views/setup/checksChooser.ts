@@ -1,5 +1,5 @@
 import { type LogOutputChannel, l10n, type QuickPickItem, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import {
   readWorkspaceSettings,
   setWorkspaceChecks,
@@ -60,7 +60,9 @@ export class ChecksChooser implements Disposable {
   }
 
   private async ask(folder: Folder, before: readonly string[]): Promise<string[] | undefined> {
-    const { proposeVerifyCommands } = await import('../../orchestrator/gate/verifyProposals.ts');
+    const { proposeVerifyCommands } = await import(
+      '../../orchestrator/proof/checks/verifyProposals.ts'
+    );
     const proposals = await proposeVerifyCommands(folder.path);
     const known = proposals.map(({ command, source }) => ({
       label: plainLabel(command, MAX_LABEL),

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { type LogOutputChannel, l10n, workspace } from 'vscode';
-import { askDoctor, type DoctorFinding } from '../../orchestrator/doctor.ts';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doctor.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { Command, ContextKey } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';

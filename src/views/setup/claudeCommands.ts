@@ -8,7 +8,7 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command, SETTINGS_SECTION } from '../contributions.ts';
 import { reportingErrors } from '../errors.ts';
 import type { Folder } from '../folders/folder.ts';

@@ -1,5 +1,5 @@
 import { type LogOutputChannel, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { OnDemand } from '../onDemand.ts';
 import type { Steering } from '../run/steering.ts';

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
+import { assertNever } from '../../base/assertNever.ts';
 import type { Payer } from './claudeCheck.ts';
 
 /** Who pays for what the agents do. */

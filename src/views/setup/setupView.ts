@@ -1,5 +1,5 @@
 import { type TreeDataProvider, TreeItem, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { View } from '../contributions.ts';
 
 /**

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type LogOutputChannel, l10n, Range, Uri, window, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
 import { createStoryFile } from '../../orchestrator/stories/createStoryFile.ts';
-import { type NewStoryFile, prdFileText } from '../../orchestrator/stories/prdWriter.ts';
+import { type NewStoryFile, prdFileText } from '../../orchestrator/stories/formats/prdWriter.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,

@@ -1,5 +1,5 @@
 import { commands, type Tab, version, window } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { ContextKeyValue } from '../contextKey.ts';
 import { ContextKey, WALKTHROUGH } from '../contributions.ts';
 

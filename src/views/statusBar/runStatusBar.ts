@@ -7,13 +7,13 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { isAllDone } from '../../orchestrator/isAllDone.ts';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
   costWords,
   dollars,

@@ -1,7 +1,7 @@
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RunState, Waiting } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
 import { heardWords } from '../heardWords.ts';
 import { plainLabel } from '../plainLabel.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { l10n, type QuickPickItem, window } from 'vscode';
 import * as z from 'zod';
-import { HumanError } from '../../orchestrator/humanError.ts';
+import { HumanError } from '../../base/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { countStories } from '../../presentation/storyCount.ts';

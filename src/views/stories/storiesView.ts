@@ -11,11 +11,11 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/git/leftOnBranch.ts';
-import { iterationRows } from '../../orchestrator/run/iterationRows.ts';
-import { shellWord } from '../../orchestrator/shellWord.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { shellWord } from '../../base/shellWord.ts';
+import { shorten } from '../../base/text.ts';
+import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
+import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
 import { countStories } from '../../presentation/storyCount.ts';
 import { ContextKeyValue } from '../contextKey.ts';

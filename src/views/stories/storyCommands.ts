@@ -7,11 +7,11 @@ import {
   Uri,
   window,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { recordTick, requireRecordable } from '../../orchestrator/run/ticks.ts';
-import { setStoryDone } from '../../orchestrator/stories/edit.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { setStoryDone } from '../../orchestrator/stories/edit/edit.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import { recordTick, requireRecordable } from '../../orchestrator/workspace/ticks.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';

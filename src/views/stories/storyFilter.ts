@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { once } from '../../orchestrator/once.ts';
+import { once } from '../../base/once.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import { STATE_KINDS, type StoryState } from './storyState.ts';
 

@@ -9,8 +9,8 @@ import {
   TreeItemCollapsibleState,
   Uri,
 } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
 import { clock } from '../../presentation/sentences.ts';
 import { Command } from '../contributions.ts';
 import { heardWords } from '../heardWords.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import {

@@ -1,5 +1,5 @@
-import type { RecordedCommit, RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import type { RecordedCommit, RunState } from '../../orchestrator/journal/runState.ts';
+import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
 import type {
   Criterion,
@@ -7,7 +7,7 @@ import type {
   Story,
   StoryFile,
 } from '../../orchestrator/stories/story.ts';
-import { inWorkOrder } from '../../orchestrator/stories/workOrder.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { CommitRef, StoryRef } from '../refs.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
 import {

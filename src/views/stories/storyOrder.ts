@@ -1,7 +1,7 @@
 import { type LogOutputChannel, l10n } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
-import { HumanError } from '../../orchestrator/humanError.ts';
-import { moveStory } from '../../orchestrator/stories/edit.ts';
+import type { Disposable } from '../../base/emitter.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { moveStory } from '../../orchestrator/stories/edit/edit.ts';
 import { Command } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';

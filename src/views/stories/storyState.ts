@@ -1,14 +1,14 @@
 import path from 'node:path';
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
 import {
   INITIAL_RUN_STATE,
   type RecordedCommit,
   type RunState,
-} from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
-import type { StoryRecord } from '../../orchestrator/run/storyRecord.ts';
+} from '../../orchestrator/journal/runState.ts';
+import type { StoryRecord } from '../../orchestrator/journal/storyRecord.ts';
 import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** What a story's line says; words and icons are made of it elsewhere. */
 export type StoryState =

@@ -1,6 +1,6 @@
 import { l10n, ThemeColor, ThemeIcon } from 'vscode';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { shorten } from '../../base/text.ts';
 import type { StoryState } from './storyState.ts';
 
 /** Longest quotation in a tooltip, in UTF-16 units. */

@@ -12,7 +12,7 @@ import {
   Uri,
   window,
 } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { transcriptOf } from '../../presentation/toolLines.ts';
 import { Command } from '../contributions.ts';
 import type { CommitRef, IterationRef } from '../refs.ts';

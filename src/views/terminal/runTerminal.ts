@@ -1,8 +1,8 @@
 import { EventEmitter, l10n, type Pseudoterminal, type TerminalDimensions } from 'vscode';
-import type { StopMode } from '../../orchestrator/run/eventCodes.ts';
-import type { RunEvent } from '../../orchestrator/run/events.ts';
-import { postRequest } from '../../orchestrator/run/inbox.ts';
-import { withoutControls } from '../../orchestrator/text.ts';
+import { withoutControls } from '../../base/text.ts';
+import type { StopMode } from '../../orchestrator/journal/eventCodes.ts';
+import type { RunEvent } from '../../orchestrator/journal/events.ts';
+import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import { Transcript } from '../../presentation/transcript.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../disposableStore.ts';

@@ -1,5 +1,5 @@
 import { type LogOutputChannel, type Memento, tasks, workspace } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command, TASK_TYPE } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import { reportingErrors } from '../errors.ts';

@@ -8,9 +8,9 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import { assertNever } from '../../orchestrator/assertNever.ts';
-import { once } from '../../orchestrator/once.ts';
-import { livingRun } from '../../orchestrator/run/livingRun.ts';
+import { assertNever } from '../../base/assertNever.ts';
+import { once } from '../../base/once.ts';
+import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { dollars } from '../../presentation/sentences.ts';
 import { statusData } from '../../presentation/status.ts';
 import { Tool, type ToolName } from '../contributions.ts';

@@ -1,9 +1,9 @@
-import { phaseOf } from '../../orchestrator/run/runPhase.ts';
-import type { RunState } from '../../orchestrator/run/runState.ts';
-import type { WatchedRun } from '../../orchestrator/run/runWatcher.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { storyRunState } from '../../orchestrator/storyRunStates.ts';
-import { shorten } from '../../orchestrator/text.ts';
+import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { storyRunState } from '../../orchestrator/workspace/storyRunStates.ts';
 import { storyListData } from '../../presentation/storyListData.ts';
 
 /** A language model reads every word of an answer, and pays for it. */

@@ -1,5 +1,5 @@
 import { type LogOutputChannel, lm } from 'vscode';
-import type { Disposable } from '../../orchestrator/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { Tool } from '../contributions.ts';
 import { DisposableStore } from '../disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';

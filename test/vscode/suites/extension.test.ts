@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { WatchedRun } from '../../../src/orchestrator/run/runWatcher.ts';
+import type { WatchedRun } from '../../../src/orchestrator/workspace/runWatcher.ts';
 import type { RalphFreshApi } from '../../../src/views/api.ts';
 import type { StoryTreeNode } from '../../../src/views/stories/storyNodes.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { HumanError } from '../../humanError.ts';
-import { say } from '../../say.ts';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
 import type { Agent } from '../agent.ts';
 import { agentEnv } from '../agentEnv.ts';
-import { StreamJsonDecoder } from '../streamJson.ts';
+import { StreamJsonDecoder } from '../claude/streamJson.ts';
 
 /** An agent without account or cost, which plays back prepared work for the sample project. */
 export function demoAgent(options: { readonly program?: string } = {}): Agent {

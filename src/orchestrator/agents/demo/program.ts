@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../messageOf.ts';
+import { messageOf } from '../../../base/messageOf.ts';
 import { ChildProcesses } from './childProcesses.ts';
 import { NeedsHuman, PlaybackFailed } from './endings.ts';
 import { Playback } from './playback.ts';

@@ -1,5 +1,5 @@
-import { plainText } from '../plainText.ts';
-import type { StatusUse } from '../statusWord.ts';
+import { plainText } from '../formats/plainText.ts';
+import type { StatusUse } from '../formats/statusWord.ts';
 import type { Habits } from './habits.ts';
 import type { Severity, StoryMend } from './storyDiagnosis.ts';
 

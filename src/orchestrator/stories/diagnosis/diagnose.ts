@@ -1,11 +1,11 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { literal, memberSpan, removePart } from '../jsonEdit.ts';
-import type { Span } from '../jsonOutline.ts';
-import { ownId } from '../prdFormat.ts';
+import { literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
+import type { Span } from '../formats/jsonOutline.ts';
+import { ownId } from '../formats/prdKeys.ts';
+import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile, StoryProblem } from '../story.ts';
 import { parseStoryText } from '../storyFile.ts';
 import { unknownDependencyMessage } from '../storyProblems.ts';
-import { TextLines } from '../textLines.ts';
 import { closestId, takeFreeId } from './ids.ts';
 import { checkEntries } from './prdChecks.ts';
 import { type DependencyPlace, PrdDocument } from './prdDocument.ts';

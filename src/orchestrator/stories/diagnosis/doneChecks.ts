@@ -1,6 +1,6 @@
-import { say } from '../../say.ts';
-import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../prdFormat.ts';
-import { type StatusUse, statusFollows } from '../statusWord.ts';
+import { say } from '../../../base/say.ts';
+import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../formats/prdKeys.ts';
+import { type StatusUse, statusFollows } from '../formats/statusWord.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
 import { addField, replaceKey, setValue } from './entryMends.ts';
 import { yesOrNo } from './fieldNames.ts';

@@ -1,5 +1,5 @@
-import { type JsonValue, literal, setMembers } from '../jsonEdit.ts';
-import type { Member } from '../jsonOutline.ts';
+import { type JsonValue, literal, setMembers } from '../edit/jsonEdit.ts';
+import type { Member } from '../formats/jsonOutline.ts';
 import type { PrdDocument } from './prdDocument.ts';
 import type { StoryMend } from './storyDiagnosis.ts';
 

@@ -1,4 +1,10 @@
-import { CRITERIA_KEYS, DEPENDENCY_KEYS, DONE_KEYS, type Entry, isDoneWord } from '../prdFormat.ts';
+import {
+  CRITERIA_KEYS,
+  DEPENDENCY_KEYS,
+  DONE_KEYS,
+  type Entry,
+  isDoneWord,
+} from '../formats/prdKeys.ts';
 
 /** A fact that no program reads under the key it was written with. */
 export interface Misnamed {

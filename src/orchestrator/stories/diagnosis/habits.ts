@@ -9,7 +9,7 @@ import {
   ownId,
   readCriteria,
   TITLE_KEYS,
-} from '../prdFormat.ts';
+} from '../formats/prdKeys.ts';
 import type { PrdDocument } from './prdDocument.ts';
 
 /** What the stories of a file have in common; what one lacks is a mistake only where it is usual. */

@@ -1,4 +1,4 @@
-import { editDistance } from '../../editDistance.ts';
+import { editDistance } from '../../../base/editDistance.ts';
 
 /** The first id like `model` (`US-002`, `7`) that is not taken yet; it is taken then. */
 export function takeFreeId(taken: Set<string>, model: string): string {

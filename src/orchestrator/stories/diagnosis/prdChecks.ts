@@ -1,7 +1,7 @@
-import { say } from '../../say.ts';
-import { type JsonValue, literal, memberSpan, removePart } from '../jsonEdit.ts';
-import { skipSpace } from '../jsonOutline.ts';
-import { plainText } from '../plainText.ts';
+import { say } from '../../../base/say.ts';
+import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
+import { skipSpace } from '../formats/jsonOutline.ts';
+import { plainText } from '../formats/plainText.ts';
 import {
   CRITERIA_KEYS,
   DEPENDENCY_KEYS,
@@ -15,7 +15,7 @@ import {
   readCriteria,
   readPriority,
   TITLE_KEYS,
-} from '../prdFormat.ts';
+} from '../formats/prdKeys.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
 import { addField, replaceKey, setValue } from './entryMends.ts';

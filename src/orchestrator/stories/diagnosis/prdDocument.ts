@@ -5,7 +5,8 @@ import {
   membersOf,
   type Span,
   skipSpace,
-} from '../jsonOutline.ts';
+} from '../formats/jsonOutline.ts';
+import { findEntries } from '../formats/prdFormat.ts';
 import {
   DEPENDENCY_KEYS,
   dependencyId,
@@ -13,8 +14,7 @@ import {
   findStoryArray,
   isEntry,
   ownId,
-} from '../prdFormat.ts';
-import { findEntries } from '../prdText.ts';
+} from '../formats/prdKeys.ts';
 
 /** One id that a story waits for, and where it stands. */
 export interface DependencyPlace {

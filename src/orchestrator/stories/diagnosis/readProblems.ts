@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
 import { parseStoryFile, readStoryFile } from '../storyFile.ts';
-import { TextLines } from '../textLines.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 

@@ -1,6 +1,6 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
-import { findJsonError } from '../jsonError.ts';
-import { TextLines } from '../textLines.ts';
+import { findJsonError } from '../formats/jsonError.ts';
+import { TextLines } from '../formats/textLines.ts';
 import type { StoryMend } from './storyDiagnosis.ts';
 
 /**

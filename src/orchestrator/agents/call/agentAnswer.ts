@@ -1,0 +1,161 @@
+import type * as z from 'zod';
+import { fenceAfter } from '../../../base/codeFence.ts';
+import { say } from '../../../base/say.ts';
+import { shorten } from '../../../base/text.ts';
+import { findJsonError } from '../../stories/formats/jsonError.ts';
+import { TextLines } from '../../stories/formats/textLines.ts';
+import type { CallResult } from './callAgent.ts';
+
+/** So much of an answer's end is looked at, in UTF-16 units. */
+const MAX_TEXT = 1_000_000;
+/** Problems that are told of one answer. */
+const MAX_PROBLEMS = 20;
+const MAX_PROBLEM = 300;
+
+/** The JSON object of an answer, nobody has checked it yet; or why there is none. */
+export type AnswerJson =
+  | { readonly value: unknown; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/**
+ * Finds the JSON object that an agent was asked for: the structured answer, else the last code block that is one,
+ * else what stands between the first and the last brace. Pure; never throws.
+ */
+export function answerJson({
+  structured,
+  text,
+}: Pick<CallResult, 'structured' | 'text'>): AnswerJson {
+  if (isObject(structured)) {
+    return { value: structured };
+  }
+  const tail = text.slice(-MAX_TEXT);
+  const candidates = [...codeBlocks(tail).reverse(), ...betweenBraces(tail)];
+  for (const candidate of candidates) {
+    const value = parse(candidate);
+    if (isObject(value)) {
+      return { value };
+    }
+  }
+  const broken = candidates.find(candidate => candidate.trim().startsWith('{'));
+  const error = broken === undefined ? undefined : findJsonError(broken, new TextLines(broken));
+  return {
+    problem:
+      error === undefined
+        ? say('The answer holds no JSON object.')
+        : say('The answer is not valid JSON: {0}', error.message),
+  };
+}
+
+/** What a schema found, one sentence each, with the place: `userStories[2].title: …`. */
+export function problemsOf(error: z.ZodError): string[] {
+  return boundedProblems(
+    error.issues.map(issue => {
+      const place = issue.path
+        .map(key => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+        .join('')
+        .replace(/^\./, '');
+      return place === ''
+        ? say('The answer: {0}.', issueWords(issue))
+        : say('{0}: {1}.', place, issueWords(issue));
+    }),
+  );
+}
+
+/** What must be so, in words for an agent and for people, and so not in those of zod. */
+function issueWords(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_WORDS[issue.expected]?.() ?? issue.message;
+    case 'too_small':
+      if (issue.minimum === 1 && (issue.origin === 'string' || issue.origin === 'array')) {
+        return say('must not be empty');
+      }
+      switch (issue.origin) {
+        case 'string':
+          return say('must have at least {0} characters', String(issue.minimum));
+        case 'array':
+          return say('must have at least {0} entries', String(issue.minimum));
+        default:
+          return say('must be at least {0}', String(issue.minimum));
+      }
+    case 'too_big':
+      switch (issue.origin) {
+        case 'string':
+          return issue.maximum === 1
+            ? say('must have at most 1 character')
+            : say('must have at most {0} characters', String(issue.maximum));
+        case 'array':
+          return issue.maximum === 1
+            ? say('must have at most 1 entry')
+            : say('must have at most {0} entries', String(issue.maximum));
+        default:
+          return say('must be at most {0}', String(issue.maximum));
+      }
+    default:
+      // The schema's own words.
+      return issue.message;
+  }
+}
+
+const TYPE_WORDS: Readonly<Record<string, () => string>> = {
+  string: () => say('must be a text'),
+  number: () => say('must be a number'),
+  int: () => say('must be a whole number'),
+  boolean: () => say('must be true or false'),
+  array: () => say('must be a list'),
+  object: () => say('must be an object'),
+};
+
+/** The first of them, each on one line. */
+export function boundedProblems(problems: readonly string[]): string[] {
+  const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
+  const rest = problems.length - shown.length;
+  if (rest === 0) {
+    return shown;
+  }
+  return [
+    ...shown,
+    rest === 1 ? say('…and 1 more problem.') : say('…and {0} more problems.', rest),
+  ];
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not this one; the caller tells when it was the last.
+    return undefined;
+  }
+}
+
+/** The bodies of the text's code blocks; no JSON holds a line that closes one, since its strings have no line breaks. */
+function codeBlocks(text: string): string[] {
+  const blocks: string[] = [];
+  let fence: string | undefined;
+  let body: string[] = [];
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const before = fence;
+    fence = fenceAfter(line.trimStart(), fence);
+    if (before === undefined) {
+      body = [];
+    } else if (fence === undefined) {
+      blocks.push(body.join('\n'));
+    } else {
+      body.push(line);
+    }
+  }
+  if (fence !== undefined) {
+    blocks.push(body.join('\n'));
+  }
+  return blocks;
+}
+
+function betweenBraces(text: string): string[] {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}');
+  return from === -1 ? [] : [text.slice(from, to > from ? to + 1 : text.length)];
+}

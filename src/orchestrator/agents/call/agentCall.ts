@@ -1,0 +1,171 @@
+import path from 'node:path';
+import { HumanError } from '../../../base/humanError.ts';
+import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { ProcessLimits } from '../../process/processLimits.ts';
+import type { Agent, AgentErrorKind, AgentRequest } from '../agent.ts';
+import { type AgentEnd, type AgentProcessOptions, runAgentProcess } from '../agentProcess.ts';
+import { CostEstimate } from '../claude/costEstimate.ts';
+import { callCost } from './callCost.ts';
+import { CallJournal } from './callJournal.ts';
+
+/** Longest message of an error in the journal, in UTF-16 units; the raw stream has the rest. */
+const MAX_TEXT = 4_000;
+/** Lines of standard error that tell of a failure, its last ones. */
+const LAST_LINES = 6;
+const MAX_LAST_LINE = 500;
+
+export interface AgentCallRequest {
+  /** What the call is for; stories are the rule. */
+  readonly purpose: 'story' | 'plan' | 'review';
+  /** 0 before the first iteration. */
+  readonly iteration: number;
+  readonly runId: string;
+  readonly agent: Agent;
+  readonly request: AgentRequest;
+  readonly limits: ProcessLimits;
+  readonly journal: Journal;
+  /** Everything the agent prints goes there, byte for byte. */
+  readonly rawFile: string;
+  /** Aborted: end the agent, SIGTERM first. */
+  readonly signal: AbortSignal;
+  /** Aborted: end the agent with SIGKILL. */
+  readonly killSignal: AbortSignal;
+  /** See {@link AgentProcessOptions.ready}. */
+  readonly ready?: Promise<unknown>;
+  /** See {@link AgentProcessOptions.onExit}. */
+  readonly onExit?: () => void;
+}
+
+/** What one fresh agent's process came to, before the files are looked at. */
+export interface AgentCallResult {
+  readonly end: AgentEnd;
+  /** The call failed, by its own result, its exit code, or a limit. */
+  readonly error?: {
+    readonly kind: AgentErrorKind | AgentEnd['reason'];
+    readonly message: string;
+    /** When a usage limit ends, in ms since the epoch, if the agent told. */
+    readonly resetsAt?: number;
+  };
+  /** After a wait there was nothing left to do for the call, so it was not made again. */
+  readonly notWanted?: true;
+}
+
+/**
+ * One process of a fresh agent from start to end: writes what it does into the journal as it happens.
+ * What it left in the files is not its business.
+ */
+export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallResult> {
+  const { agent, iteration, journal, runId } = call;
+  const purpose = call.purpose === 'story' ? {} : { purpose: call.purpose };
+  const estimate = new CostEstimate();
+  const stream = path.basename(call.rawFile);
+  const said = new CallJournal(journal, stream);
+  let end: AgentEnd;
+  try {
+    const command = await agent.command(call.request);
+    end = await runAgentProcess(agent, command, {
+      cwd: call.request.cwd,
+      runId,
+      limits: call.limits,
+      signal: call.signal,
+      killSignal: call.killSignal,
+      rawFile: call.rawFile,
+      ...(call.ready && { ready: call.ready }),
+      ...(call.onExit && { onExit: call.onExit }),
+      onStarted: identity =>
+        void journal.append({
+          type: 'agent.started',
+          iteration,
+          ...purpose,
+          ...identity,
+          stream,
+        }),
+      onEvent: event => {
+        estimate.take(event);
+        said.take(event);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: error.message };
+  }
+  said.end();
+  const error = errorOf(end);
+  journal.append({
+    type: 'agent.ended',
+    iteration,
+    ...purpose,
+    reason: end.reason,
+    ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
+    ...(end.signal === undefined ? {} : { signal: end.signal }),
+    durationMs: Math.round(end.durationMs),
+    leftovers: end.leftovers,
+    ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
+    ...(error === undefined ? {} : stderrOf(end, error.message, call.request.cwd)),
+    ...callCost(end.result, estimate),
+  });
+  return { end, ...(error === undefined ? {} : { error }) };
+}
+
+function errorOf(end: AgentEnd): AgentCallResult['error'] {
+  if (end.error) {
+    return { ...end.error, message: shortenBlock(end.error.message, MAX_TEXT) };
+  }
+  switch (end.reason) {
+    case 'cancelled':
+      return undefined;
+    case 'hardLimit':
+    case 'idleLimit':
+      return { kind: end.reason, message: lastWords(end) };
+    case 'notStarted':
+      return { kind: end.reason, message: lastWords(end) };
+    case 'exited':
+    case 'lingered': {
+      if (end.result?.isError) {
+        const { kind = 'other', message = end.result.text, resetsAt } = end.result.error ?? {};
+        return {
+          kind,
+          message: shortenBlock(message, MAX_TEXT),
+          ...(resetsAt === undefined ? {} : { resetsAt }),
+        };
+      }
+      if (end.result === undefined || (end.reason === 'exited' && end.exitCode !== 0)) {
+        return { kind: 'other', message: lastWords(end) };
+      }
+      return undefined;
+    }
+  }
+}
+
+function lastWords(end: AgentEnd): string {
+  return lastLines(end.stderr);
+}
+
+/** The end of an output is where its cause is told; its file has the whole. */
+function lastLines(text: string): string {
+  const lines = withoutControls(text)
+    .split('\n')
+    .filter(line => line.trim() !== '');
+  return shortenBlock(
+    lines
+      .slice(-LAST_LINES)
+      .map(line => shorten(line, MAX_LAST_LINE))
+      .join('\n'),
+    MAX_TEXT,
+  );
+}
+
+/** Where the rest is of which the message has the last lines, relative to the workspace. */
+function stderrOf(
+  { stderr, stderrFile }: AgentEnd,
+  message: string,
+  cwd: string,
+): { stderr?: string } {
+  const isWhole = withoutControls(stderr).trim() === message;
+  return stderrFile === undefined || isWhole
+    ? {}
+    : { stderr: path.relative(cwd, stderrFile).split(path.sep).join('/') };
+}

@@ -1,0 +1,357 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { writeDerivedFile } from '../../../base/plainFile.ts';
+import { say } from '../../../base/say.ts';
+import { waitUntil } from '../../../base/waiting.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { LESS_THAN_A_CENT } from '../../loop/policy.ts';
+import type { RunConfig } from '../../settings/config.ts';
+import type { RunFiles } from '../../workspace/runFiles.ts';
+import type { StopSwitch } from '../../workspace/stopSwitch.ts';
+import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
+import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './agentCall.ts';
+import type { CallAgent } from './callAgent.ts';
+
+/** The countdown of a usage limit goes on in the journal at this pace, in ms. */
+const COUNTDOWN_MS = 60_000;
+/** However often it failed, it is tried again after this time, in ms. */
+const MAX_RETRY_DELAY_MS = 5 * 60_000;
+/** A limit whose reset is always in a moment must not become a storm of calls. */
+const MIN_LIMIT_WAIT_MS = 5_000;
+/** After these another try is no use: the same would follow, or a person has to act. The rest may be a crash. */
+const SETTLED_KINDS: ReadonlySet<string> = new Set([
+  'authentication',
+  'billing',
+  'budget',
+  'request',
+  'usageLimit',
+]);
+/** Starts of an agent that fail before another agent takes its place. */
+const MAX_START_FAILURES = 2;
+
+export interface AgentCallerOptions {
+  readonly files: RunFiles;
+  readonly runId: string;
+  readonly agent: Agent;
+  /** Takes over when `agent` cannot be started twice. */
+  readonly fallbackAgent?: Agent;
+  readonly config: RunConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly journal: Journal;
+  readonly stop: StopSwitch;
+  /** Aborted when a person wants to go on now. A new one after each time. */
+  readonly wake: () => AbortSignal;
+  /** What the run has cost so far, in US dollars. */
+  readonly costUsd: () => number;
+  /** What the calls of the current iteration have cost so far, in US dollars. */
+  readonly iterationCostUsd: () => number;
+}
+
+export interface PatientCall {
+  readonly purpose: 'story' | 'plan' | 'review';
+  readonly iteration: number;
+  readonly prompt: string;
+  /** Absolute path; the call's files go there. */
+  readonly dir: string;
+  /** Stem of the raw stream's file name. */
+  readonly streamName: string;
+  /** The prompt's file name. */
+  readonly promptName: string;
+  /** The first prompt is in that file already. */
+  readonly isPromptWritten?: boolean;
+  /** What this call asks beyond the run's configuration. */
+  readonly extra?: Partial<
+    Pick<AgentRequest, 'model' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'>
+  >;
+  /** Whether what is asked for is there already; looked at before the call is made again. */
+  readonly isDone?: () => Promise<boolean>;
+  /** What must have come about before an agent is started. The call fails when it fails. */
+  readonly ready?: Promise<unknown>;
+  /** See {@link AgentCallRequest.onExit}. */
+  readonly onExit?: () => void;
+  /** Aborted: end this call, the run goes on. */
+  readonly skip?: AbortSignal;
+  /**
+   * Called when a usage limit must be waited for; what it gives is called after the wait, for the prompt as it
+   * is by then. `undefined`: there is nothing left to do for this call.
+   */
+  readonly onWait?: () => Promise<() => Promise<string | undefined>>;
+}
+
+/**
+ * Calls fresh agents with patience: a transient error is tried again with growing delays, a usage limit is
+ * waited for, an agent that does not start is replaced. Neither uses up an iteration.
+ */
+export class AgentCaller {
+  private readonly options: AgentCallerOptions;
+  private agent: Agent;
+  private startFailures = 0;
+
+  constructor(options: AgentCallerOptions) {
+    this.options = options;
+    this.agent = options.agent;
+  }
+
+  /** @returns the last call's result */
+  async call(call: PatientCall): Promise<AgentCallResult> {
+    const { config, stop } = this.options;
+    const promptFile = path.join(call.dir, call.promptName);
+    if (!existsSync(call.dir)) {
+      await mkdir(call.dir, { recursive: true });
+    }
+    const ready = Promise.all([
+      call.isPromptWritten === true ? undefined : writeDerivedFile(promptFile, call.prompt),
+      call.ready,
+    ]);
+    // Beside all that comes before the start of the agent, which waits for it, and so does its result.
+    ready.catch(() => undefined);
+    let { prompt } = call;
+    let retries = 0;
+    for (let calls = 1; ; calls++) {
+      const maxBudgetUsd = this.budget(call.extra?.maxBudgetUsd);
+      if (maxBudgetUsd !== undefined && maxBudgetUsd < LESS_THAN_A_CENT) {
+        return NOTHING_LEFT;
+      }
+      const result = await this.callOnce(
+        { ...call, prompt, ready },
+        promptFile,
+        calls,
+        maxBudgetUsd,
+      );
+      await ready;
+      const { error } = result;
+      if (error === undefined || stop.endSignal.aborted || call.skip?.aborted) {
+        return result;
+      }
+      if (error.kind === 'notStarted' && this.replaceAgent(error.message)) {
+        continue;
+      }
+      if (error.kind !== 'notStarted') {
+        this.startFailures = 0;
+      }
+      if (await call.isDone?.()) {
+        // The call failed after its work was done; another one would do it twice.
+        return result;
+      }
+      if (error.kind === 'usageLimit' && config.onLimit === 'wait') {
+        const afterWait = await call.onWait?.();
+        if ((await this.waitForLimit(call, error)) === 'stop') {
+          return result;
+        }
+        const newPrompt = await afterWait?.();
+        if (stop.requested || call.skip?.aborted) {
+          // Asked for in the last moment, and heard only by the look at the files.
+          return result;
+        }
+        if (afterWait !== undefined) {
+          if (newPrompt === undefined) {
+            return NOT_WANTED;
+          }
+          prompt = newPrompt;
+          await writeDerivedFile(promptFile, prompt);
+        }
+        continue;
+      }
+      // A reviewer changes nothing, so it can be asked again however it ended; a claim depends on its verdict.
+      const isWorthATry =
+        call.purpose === 'review' ? !SETTLED_KINDS.has(error.kind) : isTransient(error.kind);
+      if (!isWorthATry || retries >= config.retryAttempts) {
+        return result;
+      }
+      retries += 1;
+      if ((await this.waitForRetry(call, error, retries)) === 'stop') {
+        return result;
+      }
+    }
+  }
+
+  /**
+   * The same patience for an agent beside the stories; each call keeps its files in `dir`.
+   * @param iteration 0 before the first one
+   */
+  port(purpose: 'plan' | 'review', iteration: number, dir: string): CallAgent {
+    return async ({ name, prompt, ...extra }) => {
+      const costBefore = this.options.costUsd();
+      const { end, error } = await this.call({
+        ...{ purpose, iteration, prompt, dir, extra },
+        promptName: `${name}.md`,
+        streamName: name,
+      });
+      const costUsd = this.options.costUsd() - costBefore;
+      return {
+        text: end.result?.text ?? '',
+        ...(end.result?.structured === undefined ? {} : { structured: end.result.structured }),
+        ...(error && { error: { kind: error.kind, message: error.message } }),
+        cancelled: end.reason === 'cancelled',
+        ...(costUsd > 0 ? { costUsd } : {}),
+      };
+    };
+  }
+
+  private async callOnce(
+    call: PatientCall,
+    promptFile: string,
+    calls: number,
+    maxBudgetUsd: number | undefined,
+  ): Promise<AgentCallResult> {
+    const { config, env, files, journal, runId, stop } = this.options;
+    const request = agentRequest(config, {
+      cwd: files.workspace,
+      prompt: call.prompt,
+      promptFile,
+      env,
+      ...call.extra,
+      ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    });
+    return callAgentOnce({
+      purpose: call.purpose,
+      iteration: call.iteration,
+      runId,
+      agent: this.agent,
+      request,
+      limits: config.limits,
+      journal,
+      rawFile: path.join(
+        call.dir,
+        calls === 1 ? `${call.streamName}.jsonl` : `${call.streamName}-${calls}.jsonl`,
+      ),
+      signal: call.skip ? AbortSignal.any([stop.endSignal, call.skip]) : stop.endSignal,
+      killSignal: stop.killSignal,
+      ...(call.ready && { ready: call.ready }),
+      ...(call.onExit && { onExit: call.onExit }),
+    });
+  }
+
+  /** What this call may cost: the smallest of its own limit and what is left for the iteration and the run. */
+  private budget(own: number | undefined): number | undefined {
+    const { config, costUsd, iterationCostUsd } = this.options;
+    const left = callBudget(config, { run: costUsd(), iteration: iterationCostUsd() });
+    const limits = [own, left].filter(limit => limit !== undefined);
+    return limits.length === 0 ? undefined : Math.min(...limits);
+  }
+
+  /** @returns whether another try makes sense */
+  private replaceAgent(reason: string): boolean {
+    const { fallbackAgent, journal } = this.options;
+    if (fallbackAgent === undefined || this.agent === fallbackAgent) {
+      return false;
+    }
+    this.startFailures += 1;
+    if (this.startFailures >= MAX_START_FAILURES) {
+      journal.append({
+        type: 'agent.replaced',
+        from: this.agent.id,
+        to: fallbackAgent.id,
+        reason: reason.slice(0, 2_000),
+      });
+      this.agent = fallbackAgent;
+    }
+    return true;
+  }
+
+  private async waitForRetry(
+    call: PatientCall,
+    error: { readonly kind: string; readonly message: string },
+    attempt: number,
+  ): Promise<'time' | 'stop'> {
+    const { config, journal, stop } = this.options;
+    const delayMs = Math.min(MAX_RETRY_DELAY_MS, config.retryDelayMs * 2 ** (attempt - 1));
+    journal.append({
+      type: 'call.retried',
+      iteration: call.iteration,
+      ...purposeOf(call),
+      attempt,
+      maxAttempts: config.retryAttempts,
+      delayMs,
+      error: { kind: error.kind, message: error.message },
+    });
+    const signals = [stop.endSignal, ...(call.skip ? [call.skip] : [])];
+    const reason = await waitUntil(Date.now() + delayMs, ...signals);
+    return reason === 'time' ? 'time' : 'stop';
+  }
+
+  /** Waits until the limit's reset, or until a person wants to try now, with a countdown in the journal. */
+  private async waitForLimit(
+    call: PatientCall,
+    error: { readonly message: string; readonly resetsAt?: number },
+  ): Promise<'goOn' | 'stop'> {
+    const { config, journal, stop } = this.options;
+    const known = error.resetsAt !== undefined && error.resetsAt > Date.now();
+    const until =
+      known && error.resetsAt
+        ? Math.max(error.resetsAt, Date.now() + MIN_LIMIT_WAIT_MS)
+        : Date.now() + config.limitRetryMs;
+    const wake = this.options.wake();
+    const end = [stop.requestedSignal, ...(call.skip ? [call.skip] : [])];
+    const about = { iteration: call.iteration, ...purposeOf(call) };
+    for (;;) {
+      const remainingMs = Math.max(0, until - Date.now());
+      journal.append({
+        type: 'limit.waiting',
+        ...about,
+        until: new Date(until).toISOString(),
+        remainingMs,
+        known,
+        message: error.message.slice(0, 1_000),
+      });
+      journal.sync();
+      const reason = await waitUntil(
+        Date.now() + Math.min(remainingMs, COUNTDOWN_MS),
+        wake,
+        ...end,
+      );
+      if (reason === 'time' && Date.now() < until) {
+        continue;
+      }
+      const isOver = end.some(signal => signal.aborted);
+      const isStop = stop.requested;
+      const by = isStop ? 'stop' : isOver || wake.aborted ? 'person' : 'time';
+      journal.append({ type: 'limit.ended', ...about, by });
+      return isOver ? 'stop' : 'goOn';
+    }
+  }
+}
+
+/** The call was not made: its budget is used up. */
+const NOTHING_LEFT: AgentCallResult = {
+  end: { reason: 'exited', durationMs: 0, leftovers: 0, stderr: '' },
+  error: { kind: 'budget', message: say('The budget is used up.') },
+};
+
+/** The call was not made again: after a wait nothing was left for it to do. */
+const NOT_WANTED: AgentCallResult = {
+  end: { reason: 'cancelled', durationMs: 0, leftovers: 0, stderr: '' },
+  notWanted: true,
+};
+
+/** What is left of the budgets, in US dollars; `undefined` without one. */
+export function callBudget(
+  { budgetUsd, iterationBudgetUsd }: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>,
+  spent: { readonly run: number; readonly iteration: number },
+): number | undefined {
+  const limits = [
+    ...(budgetUsd === undefined ? [] : [budgetUsd - spent.run]),
+    ...(iterationBudgetUsd === undefined ? [] : [iterationBudgetUsd - spent.iteration]),
+  ];
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+/** What every call of a run asks of its agent; what the call itself says comes first. */
+export function agentRequest(
+  { allowedTools, effort, fallbackModel, maxTurnsPerIteration, model }: RunConfig,
+  call: Omit<AgentRequest, 'maxTurns'>,
+): AgentRequest {
+  return {
+    maxTurns: maxTurnsPerIteration,
+    ...(model === undefined ? {} : { model }),
+    ...(fallbackModel === undefined ? {} : { fallbackModel }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...call,
+  };
+}
+
+function purposeOf({ purpose }: PatientCall): { purpose?: 'plan' | 'review' } {
+  return purpose === 'story' ? {} : { purpose };
+}

@@ -1,0 +1,207 @@
+import { assertNever } from '../../../base/assertNever.ts';
+import { whole } from '../../../base/numbers.ts';
+import { shorten, shortenBlock } from '../../../base/text.ts';
+import type { RunEventBody } from '../../journal/events.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { AgentEvent } from '../agent.ts';
+
+/** Longest text of one event in the journal, in UTF-16 units; the raw stream has the rest. */
+const MAX_TEXT = 4_000;
+/** Longest name, id or gist in the journal, in UTF-16 units. */
+const MAX_FACT = 300;
+/** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
+const MAX_OUTPUT_LINES = 50;
+/** Tool calls at a time whose names are remembered. */
+const MAX_OPEN_CALLS = 1_000;
+/** Events of one call that the journal keeps, and their bytes; a long day's work of an agent stays below. */
+const MAX_EVENTS = 3_000;
+const MAX_BYTES = 1024 * 1024;
+/** Beyond that, something is kept at most this often, in ms, and half as often after each so many. */
+const SAMPLE_MS = 5_000;
+const SAMPLES_PER_PACE = 100;
+/** However long the call takes. */
+const MAX_SAMPLES = 800;
+/** Their results say no more than that they succeeded. */
+const WRITING_TOOLS: ReadonlySet<string> = new Set([
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+  'TodoWrite',
+  'Write',
+]);
+
+/**
+ * Turns what one call's agent does into events of the journal. Bounded, whatever it prints, since journals are read
+ * for ever: after so much the journal says once that there is more in the raw stream, and keeps only something now
+ * and then, for whoever watches, and the last words.
+ */
+export class CallJournal {
+  private readonly journal: Journal;
+  private readonly stream: string;
+  private readonly now: () => number;
+  private outputLines = 0;
+  private events = 0;
+  private bytes = 0;
+  private isFull = false;
+  private samples = 0;
+  private nextSampleAt = 0;
+  /** The newest text that was not kept. */
+  private unkept: string | undefined;
+  /** Tool calls whose results have not come yet. */
+  private readonly names = new Map<string, string>();
+
+  /**
+   * @param stream name of the file that has all that the agent prints
+   * @param now in ms, of a clock that only goes forward
+   */
+  constructor(journal: Journal, stream: string, now: () => number = () => performance.now()) {
+    this.journal = journal;
+    this.stream = stream;
+    this.now = now;
+  }
+
+  take(event: AgentEvent): void {
+    if (this.isFull) {
+      this.sample(event);
+    } else {
+      this.keep(event);
+    }
+  }
+
+  /** The call is over. */
+  end(): void {
+    if (this.unkept !== undefined) {
+      this.journal.append({ type: 'agent.text', ...cut(this.unkept) });
+      this.unkept = undefined;
+    }
+  }
+
+  private keep(event: AgentEvent): void {
+    for (const body of this.bodiesOf(event)) {
+      const size = Buffer.byteLength(JSON.stringify(body));
+      if (this.events >= MAX_EVENTS || this.bytes + size > MAX_BYTES) {
+        this.isFull = true;
+        this.journal.append({ type: 'agent.overflow', stream: this.stream });
+        this.names.clear();
+        this.sample(event);
+        return;
+      }
+      this.events += 1;
+      this.bytes += size;
+      this.journal.append(body);
+    }
+  }
+
+  /** So that a person sees what it does now. */
+  private sample(event: AgentEvent): void {
+    if (event.type === 'text' && event.text.trim() !== '') {
+      this.unkept = event.text;
+    } else if (event.type !== 'tool') {
+      return;
+    }
+    if (this.samples >= MAX_SAMPLES || this.now() < this.nextSampleAt) {
+      return;
+    }
+    const pace = SAMPLE_MS * 2 ** Math.floor(this.samples / SAMPLES_PER_PACE);
+    this.nextSampleAt = this.now() + pace;
+    this.samples += 1;
+    if (event.type === 'text') {
+      this.unkept = undefined;
+      this.journal.append({ type: 'agent.text', ...cut(event.text, MAX_FACT) });
+    } else {
+      this.journal.append(toolCall(event));
+    }
+  }
+
+  private bodiesOf(event: AgentEvent): readonly RunEventBody[] {
+    switch (event.type) {
+      case 'init': {
+        const { model, version, apiKeySource, sessionId } = event;
+        const facts = { model, version, apiKeySource, sessionId };
+        return [{ type: 'agent.init', ...shortFacts(facts) }];
+      }
+      case 'text':
+        return event.text.trim() === '' ? [] : [{ type: 'agent.text', ...cut(event.text) }];
+      case 'tool':
+        if (this.names.size < MAX_OPEN_CALLS) {
+          this.names.set(event.id, event.name);
+        }
+        return [toolCall(event)];
+      case 'toolResult': {
+        const name = this.names.get(event.id);
+        this.names.delete(event.id);
+        return toolResult(event, name);
+      }
+      case 'retry':
+        return [
+          {
+            type: 'agent.retry',
+            attempt: whole(event.attempt),
+            maxAttempts: whole(event.maxAttempts),
+            delayMs: whole(event.delayMs),
+            ...(event.status === undefined ? {} : { status: whole(event.status) }),
+            error: fact(event.error),
+          },
+        ];
+      case 'denied':
+        return [{ type: 'agent.denied', tool: fact(event.tool), message: fact(event.message) }];
+      case 'unknown':
+        this.outputLines += 1;
+        return this.outputLines <= MAX_OUTPUT_LINES
+          ? [{ type: 'agent.output', ...cut(event.line) }]
+          : [];
+      case 'activity':
+      case 'usage':
+      case 'limit':
+      case 'fatal':
+      case 'result':
+        // A result's facts go into iteration.ended, with what the files say beside them.
+        return [];
+      default:
+        return assertNever(event);
+    }
+  }
+}
+
+function toolCall({ gist, id, name }: Extract<AgentEvent, { type: 'tool' }>): RunEventBody {
+  return { type: 'agent.tool', id: fact(id), name: fact(name), gist: fact(gist) };
+}
+
+/** What a tool gave back, as far as a person would look at it. */
+function toolResult(
+  { gist, head, id, isError, lines = 1 }: Extract<AgentEvent, { type: 'toolResult' }>,
+  name: string | undefined,
+): RunEventBody[] {
+  const more = head === undefined ? {} : { head, lines };
+  if (isError) {
+    return [{ type: 'agent.toolFailed', id: fact(id), gist: fact(gist), ...more }];
+  }
+  if (gist === '' || (name !== undefined && WRITING_TOOLS.has(name))) {
+    return [];
+  }
+  return name === 'Read'
+    ? [{ type: 'agent.toolResult', id: fact(id), lines }]
+    : [{ type: 'agent.toolResult', id: fact(id), head: head ?? fact(gist), lines }];
+}
+
+function fact(text: string): string {
+  return shorten(text, MAX_FACT);
+}
+
+function shortFacts<K extends string>(
+  facts: Readonly<Record<K, string | undefined>>,
+): { [P in K]?: string } {
+  const short: { [P in K]?: string } = {};
+  for (const key in facts) {
+    const value = facts[key];
+    if (value !== undefined) {
+      short[key] = fact(value);
+    }
+  }
+  return short;
+}
+
+function cut(text: string, max = MAX_TEXT): { text: string; cut?: number } {
+  const kept = shortenBlock(text, max);
+  return text.length <= max ? { text: kept } : { text: kept, cut: text.length - kept.length };
+}

@@ -1,0 +1,435 @@
+import { shorten, withoutControls } from '../../../base/text.ts';
+import type {
+  AgentDecoder,
+  AgentError,
+  AgentErrorKind,
+  AgentEvent,
+  ResultEvent,
+} from '../agent.ts';
+import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
+import { decodeUsage, type Message, usageOf } from './streamJsonUsage.ts';
+import { readLimit, resetFromEpoch } from './usageLimit.ts';
+
+/** Longest gist in UTF-16 units: one line of a tree view or of a narrow terminal. */
+const MAX_GIST = 120;
+/** Lines of a result that are told. */
+const HEAD_LINES = 3;
+/** Enough of a text to find its first line in; keeps huge tool results out of the regular expressions. */
+const GIST_WINDOW = 4096;
+/** Most texts begin with their first line, and then this much is enough. */
+const SMALL_GIST_WINDOW = 4 * MAX_GIST;
+/** Most gists are such a line, which needs no cleaning. */
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+/** One refused log-in can be a token being renewed; after a second one the CLI only goes on trying. */
+const MAX_REFUSED_LOGINS = 2;
+
+type SystemEvent = Fields<
+  | 'subtype'
+  // init
+  | 'session_id'
+  | 'model'
+  | 'cwd'
+  | 'claude_code_version'
+  | 'apiKeySource'
+  // api_retry
+  | 'attempt'
+  | 'max_retries'
+  | 'retry_delay_ms'
+  | 'error_status'
+  | 'error'
+  // permission_denied
+  | 'tool_name'
+  | 'message'
+>;
+type AssistantEvent = Fields<'message' | 'parent_tool_use_id' | 'error'>;
+type RawResult = Fields<
+  | 'subtype'
+  | 'is_error'
+  | 'result'
+  | 'structured_output'
+  | 'num_turns'
+  | 'total_cost_usd'
+  | 'duration_ms'
+  | 'usage'
+  | 'errors'
+  | 'api_error_status'
+  | 'permission_denials'
+>;
+type LimitInfo = Fields<
+  'status' | 'resetsAt' | 'rateLimitType' | 'isUsingOverage' | 'overageStatus'
+>;
+/** Kinds of lines in which something is read. */
+const readTypes: ReadonlySet<string> = new Set([
+  'system',
+  'assistant',
+  'user',
+  'result',
+  'rate_limit_event',
+]);
+const readSubtypes: ReadonlySet<string> = new Set(['init', 'api_retry', 'permission_denied']);
+const activity: readonly AgentEvent[] = [{ type: 'activity' }];
+
+/** What the CLI calls a failed request, in the words that decide what happens next. */
+const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
+  ['authentication_failed', 'authentication'],
+  ['oauth_org_not_allowed', 'authentication'],
+  ['account_on_hold', 'authentication'],
+  ['verification_required', 'authentication'],
+  ['cloud_credential_error', 'authentication'],
+  ['billing_error', 'billing'],
+  ['rate_limit', 'rateLimit'],
+  ['overloaded', 'overloaded'],
+  // No number of retries finds a model that does not exist.
+  ['model_not_found', 'request'],
+]);
+
+/** The API refuses a conversation whose tool calls got mixed up; the CLI has words of its own for some. */
+const mixedUpToolCalls =
+  /tool_use\W{1,4}ids must be unique|duplicate tool_use id|tool use concurrency|tool_use\W{1,4}ids were found without/i;
+
+/** Inputs that say in one line what a tool call is about, the most telling first. */
+const gistInputs = ['command', 'pattern', 'url', 'query', 'description', 'skill', 'prompt'];
+const pathInputs = ['file_path', 'notebook_path'];
+
+/** Decodes what `claude -p --output-format stream-json --verbose` prints. */
+export class StreamJsonDecoder implements AgentDecoder {
+  private cwd = '';
+  /** `error` of the newest assistant message: the `result` that follows carries only the status. */
+  private lastError: string | undefined;
+  private refusedLogins = 0;
+  private readonly now: () => number;
+
+  /** @param now clock in ms since the epoch, by which "resets 5pm" is understood */
+  constructor(now: () => number = Date.now) {
+    this.now = now;
+  }
+
+  decode(line: string): readonly AgentEvent[] {
+    if (isSignOfLife(line)) return activity;
+    if (line.trim() === '') return [];
+    const event = parseJson(line);
+    if (!isRecord(event)) return [{ type: 'unknown', line }];
+    switch ((event as Fields<'type'>).type) {
+      case 'system':
+        return this.decodeSystem(event);
+      case 'assistant':
+        return orActivity(this.decodeAssistant(event));
+      case 'user':
+        return orActivity(decodeUser(event));
+      case 'result':
+        return [this.decodeResult(event)];
+      case 'rate_limit_event':
+        return [this.decodeLimit(event)];
+      default:
+        return typeof (event as Fields<'type'>).type === 'string'
+          ? activity
+          : [{ type: 'unknown', line }];
+    }
+  }
+
+  private decodeSystem(system: SystemEvent): readonly AgentEvent[] {
+    switch (system.subtype) {
+      case 'init':
+        this.cwd = text(system.cwd) ?? this.cwd;
+        return [decodeInit(system)];
+      case 'api_retry':
+        return this.decodeRetry(system);
+      case 'permission_denied':
+        return [
+          {
+            type: 'denied',
+            tool: text(system.tool_name) ?? '',
+            message: text(system.message) ?? '',
+          },
+        ];
+      default:
+        return activity;
+    }
+  }
+
+  private decodeRetry(system: SystemEvent): AgentEvent[] {
+    const status = count(system.error_status);
+    const error = text(system.error) ?? 'unknown';
+    const retry: AgentEvent = {
+      type: 'retry',
+      attempt: count(system.attempt) ?? 0,
+      maxAttempts: count(system.max_retries) ?? 0,
+      delayMs: count(system.retry_delay_ms) ?? 0,
+      ...(status !== undefined && { status }),
+      error,
+    };
+    const kind = errorKinds.get(error) ?? kindOfStatus(status);
+    this.refusedLogins = kind === 'authentication' ? this.refusedLogins + 1 : 0;
+    if (kind === 'billing' || this.refusedLogins >= MAX_REFUSED_LOGINS) {
+      const message = status === undefined ? error : `${error} (status ${status})`;
+      return [retry, { type: 'fatal', error: { kind: kind ?? 'other', message } }];
+    }
+    return [retry];
+  }
+
+  private decodeLimit(event: Fields<'rate_limit_info'>): AgentEvent {
+    const info: LimitInfo = isRecord(event.rate_limit_info) ? event.rate_limit_info : {};
+    // With credits beyond the subscription the call goes on, though the limit itself says no.
+    const goesOn =
+      info.isUsingOverage === true ||
+      (info.isUsingOverage === undefined &&
+        (info.overageStatus === 'allowed' || info.overageStatus === 'allowed_warning'));
+    if (info.status !== 'rejected' || goesOn) return { type: 'activity' };
+    const resets = count(info.resetsAt);
+    const resetsAt = resets === undefined ? undefined : resetFromEpoch(resets, this.now());
+    const limitType = text(info.rateLimitType);
+    return {
+      type: 'limit',
+      ...(resetsAt !== undefined && { resetsAt }),
+      ...(limitType !== undefined && { limitType }),
+    };
+  }
+
+  private decodeAssistant(event: AssistantEvent): AgentEvent[] {
+    // A helper's failure is the helper's; the agent may well go on.
+    if (text(event.parent_tool_use_id) === undefined) this.lastError = text(event.error);
+    if (this.lastError === undefined) this.refusedLogins = 0;
+    const message = messageOf(event.message);
+    const { content } = message;
+    const usage = decodeUsage(message);
+    if (typeof content === 'string') {
+      return content === '' ? usage : [{ type: 'text', text: content }, ...usage];
+    }
+    const events: AgentEvent[] = [];
+    for (const block of blocksOf(content)) {
+      const said = block.type === 'text' ? text(block.text) : undefined;
+      if (said) {
+        events.push({ type: 'text', text: said });
+      } else if (block.type === 'tool_use') {
+        events.push({
+          type: 'tool',
+          id: text(block.id) ?? '',
+          name: text(block.name) ?? '',
+          gist: isRecord(block.input) ? this.gistOfInput(block.input) : '',
+        });
+      }
+    }
+    events.push(...usage);
+    return events;
+  }
+
+  private gistOfInput(input: Readonly<Record<string, unknown>>): string {
+    for (const name of pathInputs) {
+      const value = input[name];
+      if (typeof value === 'string') return gistOf(this.relativePath(value));
+    }
+    for (const name of gistInputs) {
+      const value = input[name];
+      if (typeof value === 'string') return gistOf(value);
+    }
+    const { path } = input as Fields<'path'>;
+    return typeof path === 'string' ? gistOf(this.relativePath(path)) : '';
+  }
+
+  private relativePath(file: string): string {
+    const inside = this.cwd !== '' && file.startsWith(this.cwd);
+    const separator = file.charAt(this.cwd.length);
+    return inside && (separator === '/' || separator === '\\')
+      ? file.slice(this.cwd.length + 1)
+      : file;
+  }
+
+  private decodeResult(result: RawResult): ResultEvent {
+    // A failed call says `subtype: "success"` with `is_error: true`, so both are needed.
+    const isError = result.is_error === true || text(result.subtype)?.startsWith('error') === true;
+    const error = isError ? this.errorOf(result) : undefined;
+    this.lastError = undefined;
+    const costUsd = count(result.total_cost_usd);
+    const usage = usageOf(result.usage);
+    const durationMs = count(result.duration_ms);
+    const denials = Array.isArray(result.permission_denials) ? result.permission_denials.length : 0;
+    return {
+      type: 'result',
+      isError,
+      ...(error !== undefined && { error }),
+      text: text(result.result) ?? '',
+      ...(result.structured_output != null && { structured: result.structured_output }),
+      turns: count(result.num_turns) ?? 0,
+      ...(costUsd !== undefined && { costUsd }),
+      ...(usage !== undefined && { usage }),
+      ...(durationMs !== undefined && { durationMs }),
+      ...(denials > 0 && { permissionDenials: denials }),
+    };
+  }
+
+  private errorOf(result: RawResult): AgentError {
+    const errors: readonly unknown[] = Array.isArray(result.errors) ? result.errors : [];
+    const first = errors.find(item => typeof item === 'string');
+    const message = (text(result.result) || first) ?? text(result.subtype) ?? '';
+    if (result.subtype === 'error_max_turns') return { kind: 'maxTurns', message };
+    if (result.subtype === 'error_max_budget_usd') return { kind: 'budget', message };
+    // The words come first: of a used up subscription the status only says "too many requests".
+    const limit = readLimit(message, this.now());
+    return limit === undefined
+      ? { kind: this.errorKind(message, count(result.api_error_status)), message }
+      : { message, ...limit };
+  }
+
+  private errorKind(message: string, status: number | undefined): AgentErrorKind {
+    if ((status === undefined || status === 400) && mixedUpToolCalls.test(message)) {
+      return 'toolConcurrency';
+    }
+    const named = this.lastError === undefined ? undefined : errorKinds.get(this.lastError);
+    // A lost connection has a name but no status; it is as transient as a failed request.
+    const unnamed = this.lastError === undefined ? 'other' : 'api';
+    return named ?? kindOfStatus(status) ?? unnamed;
+  }
+}
+
+/**
+ * Whether the line can only be a sign of life, told by its beginning: the CLI prints `type` first and
+ * `subtype` second, and many lines (progress, partial messages) need not be parsed at all.
+ */
+function isSignOfLife(line: string): boolean {
+  if (!line.startsWith('{"type":"') || !line.endsWith('}')) return false;
+  const end = line.indexOf('"', 9);
+  const type = line.slice(9, end);
+  if (!/^\w+$/.test(type)) return false;
+  if (!readTypes.has(type)) return true;
+  if (type !== 'system' || !line.startsWith(',"subtype":"', end + 1)) return false;
+  const subtype = line.slice(end + 13, line.indexOf('"', end + 13));
+  return /^\w+$/.test(subtype) && !readSubtypes.has(subtype);
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeInit(system: SystemEvent): AgentEvent {
+  const sessionId = text(system.session_id);
+  const model = text(system.model);
+  const version = text(system.claude_code_version);
+  const apiKeySource = text(system.apiKeySource);
+  return {
+    type: 'init',
+    ...(sessionId !== undefined && { sessionId }),
+    ...(model !== undefined && { model }),
+    ...(version !== undefined && { version }),
+    ...(apiKeySource !== undefined && { apiKeySource }),
+  };
+}
+
+function messageOf(message: unknown): Message {
+  return isRecord(message) ? message : {};
+}
+
+function decodeUser(event: Fields<'message'>): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  for (const block of blocksOf(messageOf(event.message).content)) {
+    if (block.type !== 'tool_result') continue;
+    events.push({
+      type: 'toolResult',
+      id: text(block.tool_use_id) ?? '',
+      isError: block.is_error === true,
+      gist: gistOf(resultText(block.content)),
+      ...headOf(block.content),
+    });
+  }
+  return events;
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === 'string') {
+    const start = content.slice(0, GIST_WINDOW);
+    return start.includes('tool_use_error>') ? start.replace(/<\/?tool_use_error>/g, '') : start;
+  }
+  for (const block of blocksOf(content)) {
+    const said = block.type === 'text' ? text(block.text) : undefined;
+    if (said) return resultText(said);
+  }
+  return '';
+}
+
+/** The first lines of a result that has several. */
+function headOf(content: unknown): { head: string; lines: number } | undefined {
+  const whole = typeof content === 'string' ? content : firstText(content);
+  const lines = lineCount(whole);
+  if (lines < 2) return undefined;
+  const shown = withoutControls(resultText(whole)).replace(/\p{Bidi_Control}/gu, '');
+  const head = shown.trim().split('\n', HEAD_LINES);
+  return { head: head.map(line => cutLine(line)).join('\n'), lines };
+}
+
+function firstText(content: unknown): string {
+  for (const block of blocksOf(content)) {
+    const said = block.type === 'text' ? text(block.text) : undefined;
+    if (said) return said;
+  }
+  return '';
+}
+
+/** Indentation says something in an output, so that `shorten` is not for it. */
+function cutLine(line: string): string {
+  return line.length > MAX_GIST ? `${line.slice(0, MAX_GIST - 1)}…` : line.trimEnd();
+}
+
+/** Line breaks at the beginning and the end are none of the content. */
+function lineCount(value: string): number {
+  let end = value.length;
+  while (end > 0 && value.charCodeAt(end - 1) <= 0x20) end -= 1;
+  let from = 0;
+  while (from < end && value.charCodeAt(from) <= 0x20) from += 1;
+  if (from === end) return 0;
+  let lines = 1;
+  for (let at = value.indexOf('\n', from); at >= 0 && at < end; at = value.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/** An event with nothing to show still proves that the agent is alive. */
+function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
+  return events.length > 0 ? events : activity;
+}
+
+/**
+ * The first line with something in it, without the control and direction characters that could make it
+ * show something else than it says.
+ */
+function gistOf(value: string): string {
+  const end = value.indexOf('\n');
+  const line = end < 0 ? value : value.slice(0, Math.min(end, MAX_GIST + 1));
+  if (line.length <= MAX_GIST && plainLine.test(line)) return line;
+  const small = firstLine(value.slice(0, SMALL_GIST_WINDOW));
+  // Found whole, or longer than what is shown of it anyway; else the rest may hold more of it.
+  const isWhole = value.length <= SMALL_GIST_WINDOW || small.length > 2 * MAX_GIST;
+  return shorten(isWhole ? small : firstLine(value.slice(0, GIST_WINDOW)), MAX_GIST);
+}
+
+function firstLine(value: string): string {
+  for (const line of withoutControls(value).split('\n')) {
+    if (line.trim() !== '') return line.replace(/\p{Bidi_Control}/gu, '');
+  }
+  return '';
+}
+
+function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {
+  switch (status) {
+    case undefined:
+      return undefined;
+    case 401:
+    case 403:
+      return 'authentication';
+    case 402:
+      return 'billing';
+    // The server gave up waiting, or was in the middle of something: both pass.
+    case 408:
+    case 409:
+      return 'api';
+    case 429:
+      return 'rateLimit';
+    case 529:
+      return 'overloaded';
+    default:
+      return status >= 400 && status < 500 ? 'request' : 'api';
+  }
+}

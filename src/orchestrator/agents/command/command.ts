@@ -1,0 +1,220 @@
+import path from 'node:path';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { shortenBlock, withoutControls } from '../../../base/text.ts';
+import { findProgram } from '../../process/findProgram.ts';
+import type {
+  Agent,
+  AgentCommand,
+  AgentDecoder,
+  AgentError,
+  AgentErrorKind,
+  AgentEvent,
+  AgentRequest,
+  ProcessExit,
+} from '../agent.ts';
+import { agentEnv, withoutApiKeys } from '../agentEnv.ts';
+import { homeOf } from '../claude/claude.ts';
+import { readLimit } from '../claude/usageLimit.ts';
+
+/** How any command-line agent is called for one fresh conversation. */
+export interface CommandOptions {
+  /** A program's name, looked for on `PATH`, or its path; a relative one counts from the workspace. */
+  readonly command: string;
+  /**
+   * Arguments, one item each; there is no shell. `{prompt}`, `{promptFile}` and `{model}` are replaced. An
+   * item with `{model}` is left out when no model is set, together with the option before it.
+   */
+  readonly args: readonly string[];
+  /** How the prompt arrives. `file` and `argument` add it as the last argument when no item names it. */
+  readonly promptVia: 'stdin' | 'file' | 'argument';
+  /** What it prints: plain text, whose end is the final answer. */
+  readonly output?: 'text';
+  /** Takes API keys out of the agent's environment, so that the subscription pays. */
+  readonly removeApiKey?: boolean | undefined;
+}
+
+/** Of what a command prints, its end counts as the final answer; this much of it, in UTF-16 units. */
+const MAX_ANSWER = 64 * 1024;
+/** Longest line that is passed on as an event, in UTF-16 units; the raw output has the rest. */
+const MAX_LINE_TEXT = 4_000;
+const MAX_LAST_WORDS = 1_000;
+/** Lines at the end of a failed command's output in which its cause is looked for. */
+const LAST_LINES = 6;
+
+/**
+ * Any coding agent with a command line. What it prints is its answer and its exit code says whether it
+ * failed; turns, tools and cost stay unknown.
+ */
+export function commandAgent(options: CommandOptions): Agent {
+  return {
+    id: 'command',
+    command: request => commandFor(options, request),
+    decoder: (): AgentDecoder => new CommandDecoder(),
+  };
+}
+
+async function commandFor(options: CommandOptions, request: AgentRequest): Promise<AgentCommand> {
+  const clean = agentEnv(request.env);
+  const env = options.removeApiKey === true ? withoutApiKeys(clean) : clean;
+  const file = await findCommand(options.command.trim(), request.cwd, env);
+  const args = commandArgs(options, request);
+  if (args.some(arg => arg.includes('\0'))) {
+    throw new HumanError(
+      say(
+        'The arguments for {0} hold a null character, which no program can be given.',
+        options.command,
+      ),
+    );
+  }
+  const tooLong = longestArgument(file);
+  if (args.some(arg => Buffer.byteLength(arg) > tooLong)) {
+    throw new HumanError(
+      say(
+        'The prompt is too long for an argument of {0} (more than {1} bytes). Give it on standard input or as a file instead (promptVia "stdin" or "file").',
+        options.command,
+        tooLong,
+      ),
+    );
+  }
+  return { file, args, stdin: options.promptVia === 'stdin' ? request.prompt : '', env };
+}
+
+async function findCommand(
+  command: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  if (command === '') {
+    throw new HumanError(
+      say('The agent is "command", but no command is set. Name the program to run.'),
+    );
+  }
+  const isPath = /[\\/]/.test(command);
+  const isHome = /^~[\\/]/.test(command);
+  const file = await findProgram(command, {
+    ...(isPath && { setting: isHome ? command : path.resolve(cwd, command) }),
+    settingName: say("the agent's command"),
+    env,
+    home: homeOf(env),
+    platform: process.platform,
+  });
+  if (file === undefined) {
+    throw new HumanError(
+      say(
+        "{0} was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+        command,
+      ),
+    );
+  }
+  return file;
+}
+
+/**
+ * Linux takes 128 KiB in one argument, Windows 32 Ki characters in the whole command line, and a batch file
+ * there 8 Ki.
+ */
+function longestArgument(file: string): number {
+  if (process.platform !== 'win32') return 120_000;
+  return /\.(?:cmd|bat)$/i.test(file) ? 7_000 : 30_000;
+}
+
+/** The arguments of one call, with every placeholder replaced. */
+export function commandArgs(options: CommandOptions, request: AgentRequest): string[] {
+  const { prompt, promptFile, model } = request;
+  const wanted = { stdin: undefined, file: '{promptFile}', argument: '{prompt}' }[
+    options.promptVia
+  ];
+  const isNamed = wanted === undefined || options.args.some(arg => arg.includes(wanted));
+  const args = withoutModel([...options.args, ...(isNamed ? [] : [wanted])], model);
+  return args.map(arg =>
+    // In one pass: what stands in a prompt is not a placeholder.
+    arg.replace(/\{(prompt|promptFile|model)\}/g, (_, name: string) => {
+      if (name === 'prompt') return prompt;
+      if (name === 'model') return model ?? '';
+      if (promptFile === undefined) {
+        throw new Error('The command wants the prompt as a file, but the request names none');
+      }
+      return promptFile;
+    }),
+  );
+}
+
+function withoutModel(args: readonly string[], model: string | undefined): readonly string[] {
+  if (model) return args;
+  const names = (arg: string | undefined) => arg?.includes('{model}') === true;
+  return args.filter((arg, index) => {
+    const next = args[index + 1];
+    const isOptionOfIt = arg.startsWith('-') && names(next) && next?.startsWith('-') === false;
+    return !names(arg) && !isOptionOfIt;
+  });
+}
+
+/** Plain text, line by line; the last of it is the answer. */
+class CommandDecoder implements AgentDecoder {
+  private answer = '';
+  private readonly now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.now = now;
+  }
+
+  decode(line: string): readonly AgentEvent[] {
+    const clean = withoutControls(line);
+    this.answer += `${clean}\n`;
+    if (this.answer.length > 2 * MAX_ANSWER) this.answer = this.answer.slice(-MAX_ANSWER);
+    if (clean.trim() === '') return [{ type: 'activity' }];
+    return [{ type: 'text', text: shortenBlock(clean, MAX_LINE_TEXT) }];
+  }
+
+  end(exit: ProcessExit): readonly AgentEvent[] {
+    const text = this.answer.slice(-MAX_ANSWER).trim();
+    const isError = exit.exitCode !== 0;
+    return [
+      {
+        type: 'result',
+        isError,
+        ...(isError && { error: commandError(exit, text, this.now()) }),
+        text,
+        turns: 0,
+      },
+    ];
+  }
+}
+
+/** What the end of a failed command's output says for sure; the first that fits. */
+const causes: readonly (readonly [RegExp, AgentErrorKind])[] = [
+  [
+    /\bnot (?:logged|signed) in\b|\b(?:log|sign) ?in (?:first|again|required)\b|\bplease (?:run \S+ )?(?:\S+ )?(?:log ?in|sign in|authenticate)\b|\binvalid api key\b|\bincorrect api key\b|\bapi key (?:not found|not valid|is missing)\b|\b401 unauthorized\b|\bauthentication (?:failed|required)\b|\bset an auth method\b/i,
+    'authentication',
+  ],
+  [/\binsufficient_quota\b|\bcredit balance is too low\b|\bpayment required\b/i, 'billing'],
+  [/\b429 too many requests\b|\brate_limit_(?:error|exceeded)\b/i, 'rateLimit'],
+  [/\boverloaded_error\b|\b529\b.{0,20}\boverloaded\b/i, 'overloaded'],
+  [
+    /\b(?:ECONNRESET|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENETUNREACH)\b|\bsocket hang up\b|\bstream disconnected before completion\b|\b50[0-4] (?:internal server error|bad gateway|service unavailable|gateway time-?out)\b/i,
+    'api',
+  ],
+];
+
+function commandError(exit: ProcessExit, answer: string, now: number): AgentError {
+  const ended = exit.signal
+    ? say('ended by {0}', exit.signal)
+    : say('exit code {0}', String(exit.exitCode));
+  const errors = lastLines(withoutControls(exit.stderr));
+  const message = shortenBlock(errors || lastLines(answer) || ended, MAX_LAST_WORDS);
+  // Programs differ in where they complain, so both ends are read; the rest may be anybody's prose.
+  const words = `${errors}\n${lastLines(answer)}`;
+  const limit = readLimit(words, now);
+  if (limit !== undefined) return { message, ...limit };
+  const kind = causes.find(([pattern]) => pattern.test(words))?.[1] ?? 'other';
+  return { kind, message };
+}
+
+function lastLines(text: string): string {
+  const lines = text.split('\n').filter(line => line.trim() !== '');
+  return lines
+    .slice(-LAST_LINES)
+    .map(line => line.slice(0, MAX_LAST_WORDS))
+    .join('\n');
+}

@@ -1,0 +1,57 @@
+import { messageOf } from '../../base/messageOf.ts';
+import type { GitRepository } from '../git/git.ts';
+import type { Journal } from '../journal/journal.ts';
+
+/**
+ * Writes the commits of an iteration into the journal, oldest first; a warning when git cannot be read.
+ * @param origin where the commits come from, and `since` which commit they are new
+ * @returns how many there are
+ */
+export async function recordCommits(
+  journal: Journal,
+  git: GitRepository,
+  origin: {
+    readonly iteration: number;
+    readonly storyId?: string | undefined;
+    readonly since?: string | undefined;
+    /** HEAD now; nothing is asked of git when it is `since`. */
+    readonly until?: string | undefined;
+    /** Commits that are in the journal already. */
+    readonly known?: readonly { readonly hash: string }[];
+  },
+): Promise<number> {
+  const { iteration, storyId, since, until, known = [] } = origin;
+  if (until !== undefined && until === since) {
+    return 0;
+  }
+  try {
+    if (since === undefined && until === undefined && (await git.head()) === undefined) {
+      return 0; // Not one commit yet: git calls that an error.
+    }
+    const recorded = new Set(known.map(({ hash }) => hash));
+    const all = await git.commits({
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { at: until }),
+    });
+    const commits = all.filter(({ hash }) => !recorded.has(hash));
+    for (const { hash, subject, author } of commits.reverse()) {
+      journal.append({
+        type: 'commit.recorded',
+        iteration,
+        ...(storyId === undefined ? {} : { storyId }),
+        hash,
+        subject: subject.slice(0, 500),
+        author: author.slice(0, 200),
+      });
+    }
+    return commits.length;
+  } catch (error) {
+    journal.append({
+      type: 'warning',
+      code: 'gitUnreadable',
+      detail: messageOf(error).slice(0, 2_000),
+      iteration,
+    });
+    return 0;
+  }
+}

@@ -1,0 +1,358 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { copyFile, link, lstat, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { HumanError } from '../../../base/humanError.ts';
+import { PLAIN } from '../../../base/plainFile.ts';
+import { say } from '../../../base/say.ts';
+import { editFile } from '../../stories/edit/fileEdit.ts';
+import { requireInside } from '../../stories/outsideLinks.ts';
+import type { Story, StoryFile, StoryList } from '../../stories/story.ts';
+import { parseStoryFile, parseStoryText } from '../../stories/storyFile.ts';
+import {
+  type Duty,
+  doubleTicks,
+  findGuardChanges,
+  type GuardChange,
+  isForbidden,
+  matchStories,
+  mayTick,
+  type Pair,
+} from './guardChanges.ts';
+import { withOldEntries } from './guardEntries.ts';
+
+export {
+  describeGuardChange,
+  findGuardChanges,
+  type GuardChange,
+  type HandledStories,
+  isForbidden,
+} from './guardChanges.ts';
+
+const { O_WRONLY, O_CREAT, O_TRUNC, COPYFILE_EXCL } = constants;
+
+export interface RestoreOptions extends Duty {
+  /** Absolute path of the story file. */
+  readonly path: string;
+  /** Its content before the iteration. */
+  readonly beforeBytes: Buffer;
+  /** What {@link findGuardChanges} found; only what is among it is put right, the rest is somebody else's doing. */
+  readonly changes: readonly GuardChange[];
+  /** Absolute; where the file of the agent is kept when texts of it are replaced. */
+  readonly asideDir: string;
+}
+
+export interface Restored {
+  /** Forbidden changes that were put right. */
+  readonly restored: readonly GuardChange[];
+  /** Forbidden changes that could not be. */
+  readonly left: readonly GuardChange[];
+  /** Why, for the person; with `left` only. */
+  readonly problem?: string;
+  /** Absolute path of the agent's version. */
+  readonly keptAside?: string;
+}
+
+/**
+ * Undoes what an agent may not do to a story file, and nothing else where that is possible: first by ticks
+ * alone; then, in JSON, by putting the old stories back in their places, with the marks and notes that the agent
+ * may change; else by the old file with the ticks of the agent's own story and of people. Each is used only when it
+ * leaves no forbidden change of the agent. Written in one step, and only while the file is what was judged.
+ *
+ * @returns what was restored and left. A change that is no longer there is in neither.
+ */
+export async function restoreStoryFile(options: RestoreOptions): Promise<Restored> {
+  const judged = options.changes.filter(isForbidden);
+  if (judged.length === 0) {
+    return { restored: [], left: [] };
+  }
+  try {
+    const before = parseStoryFile(options.path, options.beforeBytes);
+    if (before.kind === 'invalid') {
+      throw new HumanError(say('{0} could not be read before the iteration either.', options.path));
+    }
+    return await restore(options, before);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      return { restored: [], left: judged, problem: error.message };
+    }
+    throw error;
+  }
+}
+
+async function restore(options: RestoreOptions, before: StoryList): Promise<Restored> {
+  requireInside(options.path);
+  const place = await placeOf(options.path);
+  if (place === 'nothing') {
+    return create(options, before);
+  }
+  if (place === 'noFile') {
+    throw new HumanError(
+      say(
+        'There is something else at the place of {0}: put the story file back there.',
+        options.path,
+      ),
+    );
+  }
+  let mend: Mend | undefined;
+  let keptAside: string | undefined;
+  await mkdir(options.asideDir, { recursive: true });
+  const { changed } = await editFile(options.path, bytes => {
+    mend = findMend(options, before, bytes, place === 'link');
+    if (mend.replacesTexts) {
+      // Before the write, so that a kill in between loses nothing.
+      keptAside = path.join(options.asideDir, 'story-file-after');
+      keep(keptAside, bytes);
+    }
+    return mend.content;
+  });
+  return {
+    restored: changed ? (mend?.targets ?? []) : [],
+    left: [],
+    ...(changed && keptAside !== undefined ? { keptAside } : {}),
+  };
+}
+
+function keep(file: string, bytes: Buffer): void {
+  const handle = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
+  try {
+    writeFileSync(handle, bytes);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** What is at the path of the story file: nothing, a file, a link to one, or what is none. */
+async function placeOf(file: string): Promise<'nothing' | 'file' | 'link' | 'noFile'> {
+  const own = await lstat(file).catch(ignoreAbsent);
+  if (own === undefined) {
+    return 'nothing';
+  }
+  const target = await stat(file).catch(ignoreAbsent);
+  // Opening a pipe would wait for a writer for ever.
+  return target?.isFile() !== true ? 'noFile' : own.isSymbolicLink() ? 'link' : 'file';
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
+    throw new HumanError(say('The story file cannot be looked at: {0}', error.message), {
+      cause: error,
+    });
+  }
+}
+
+async function create(options: RestoreOptions, before: StoryList): Promise<Restored> {
+  const gone = options.changes.filter(({ kind }) => kind === 'fileGone');
+  if (gone.length === 0) {
+    throw new HumanError(say('{0} was removed meanwhile.', options.path));
+  }
+  const text = setTicks(options, before, decode(options.beforeBytes), wishes(options, before));
+  const isCreated = await createFile(options.path, Buffer.from(text));
+  return { restored: isCreated ? gone : [], left: [] };
+}
+
+/** @returns false when there is a file by now */
+export async function createFile(file: string, content: Buffer): Promise<boolean> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(temporary, content, { flag: 'wx' });
+    return await linkTo(temporary, file);
+  } catch (error) {
+    throw new HumanError(say('{0} cannot be written: {1}', file, (error as Error).message), {
+      cause: error,
+    });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Unlike a rename, a link takes nobody's place; not every file system has them. */
+async function linkTo(temporary: string, file: string): Promise<boolean> {
+  const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EEXIST';
+  try {
+    await link(temporary, file).catch(error => {
+      if (isTaken(error)) {
+        throw error;
+      }
+      return copyFile(temporary, file, COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if (isTaken(error)) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+interface Mend {
+  readonly content: Buffer;
+  /** The changes that it undoes. */
+  readonly targets: readonly GuardChange[];
+  readonly replacesTexts: boolean;
+}
+
+/** @throws {HumanError} when there is none */
+function findMend(
+  options: RestoreOptions,
+  before: StoryList,
+  bytes: Buffer,
+  isLink: boolean,
+): Mend {
+  const now = parseStoryFile(options.path, bytes);
+  const found = findGuardChanges({ ...options, before, after: now });
+  const judged = new Set(options.changes.map(keyOf));
+  const forbidden = found.filter(isForbidden);
+  const targets = forbidden.filter(change => judged.has(keyOf(change)));
+  if (targets.length === 0) {
+    return { content: bytes, targets, replacesTexts: false };
+  }
+  const others = forbidden.filter(change => !judged.has(keyOf(change)));
+  const ids = new Set(targets.flatMap(idsOf));
+  const wanted = wishes(options, before, now, targets);
+  const candidates: { readonly replacesTexts: boolean; readonly text: () => string | undefined }[] =
+    [];
+  if (now.kind === 'stories' && targets.every(isTick)) {
+    candidates.push({
+      replacesTexts: false,
+      text: () => setTicks(options, before, decode(bytes), wanted),
+    });
+  }
+  if (
+    now.kind === 'stories' &&
+    before.format === 'prd' &&
+    now.format === 'prd' &&
+    !others.flatMap(idsOf).some(id => ids.has(id))
+  ) {
+    candidates.push({
+      replacesTexts: true,
+      text: () => {
+        const texts = { before: decode(options.beforeBytes), now: decode(bytes) };
+        const text = withOldEntries({ before, now }, texts, ids, options);
+        return text === undefined ? undefined : setTicks(options, before, text, wanted);
+      },
+    });
+  }
+  // The whole old file would undo what others did since, and a link may lead to a file that is none of ours.
+  if (isAllJudged(options.changes, found) && !(isLink && now.kind === 'invalid')) {
+    candidates.push({
+      replacesTexts: true,
+      text: () => setTicks(options, before, decode(options.beforeBytes), wanted),
+    });
+  }
+  for (const { text, replacesTexts } of candidates) {
+    const content = attempt(text);
+    if (content !== undefined && isMended(options, before, now, content, others)) {
+      return { content: Buffer.from(content), targets, replacesTexts };
+    }
+  }
+  throw new HumanError(
+    say(
+      '{0} could not be put right: it has been changed by others since, or cannot be edited safely. Compare it with its version in git, or with your own copy.',
+      options.path,
+    ),
+  );
+}
+
+/** Whether nobody changed the file since; somebody who was told of no allowed change knows none. */
+function isAllJudged(judged: readonly GuardChange[], found: readonly GuardChange[]): boolean {
+  const keys = new Set(judged.map(keyOf));
+  const forbiddenOnly = judged.every(isForbidden);
+  return found.every(change => keys.has(keyOf(change)) || (forbiddenOnly && !isForbidden(change)));
+}
+
+const idsOf = (change: GuardChange) => ('storyId' in change ? [change.storyId] : []);
+const keyOf = (change: GuardChange) => JSON.stringify(change);
+const isTick = ({ kind }: GuardChange) => kind === 'tickedOther' || kind === 'untickedOther';
+const decode = (bytes: Buffer) =>
+  new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+
+/** A way that is not open, such as a tick that no small edit can set, leaves the next one. */
+function attempt(text: () => string | undefined): string | undefined {
+  try {
+    return text();
+  } catch (error) {
+    if (error instanceof HumanError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** No forbidden change is left but those of others, and the agent's own story is as it left it. */
+function isMended(
+  options: RestoreOptions,
+  before: StoryList,
+  now: StoryFile,
+  content: string,
+  others: readonly GuardChange[],
+): boolean {
+  const after = parseStoryFile(options.path, content);
+  const known = new Set(others.map(keyOf));
+  const isLeft = (change: GuardChange) => isForbidden(change) && !known.has(keyOf(change));
+  if (after.kind === 'invalid' || findGuardChanges({ ...options, before, after }).some(isLeft)) {
+    return false;
+  }
+  const own = (file: StoryFile) =>
+    file.kind === 'invalid'
+      ? new Map<Story, boolean>()
+      : doneNow(
+          matchStories(before.stories, file.stories).pairs.filter(pair =>
+            mayTick(pair.before.id, options),
+          ),
+        );
+  const kept = own(after);
+  return [...own(now)].every(([story, done]) => kept.get(story) === done);
+}
+
+const doneNow = (pairs: readonly Pair[]) =>
+  new Map(pairs.map(pair => [pair.before, pair.after.done]));
+
+/** Says of a story before the iteration whether it is to be done; `undefined` leaves it as it is. */
+type Wishes = (story: Story) => boolean | undefined;
+
+function wishes(
+  { handled }: Duty,
+  before: StoryList,
+  now?: StoryFile,
+  targets: readonly GuardChange[] = [],
+): Wishes {
+  const forbidden = new Set(targets.filter(isTick).flatMap(idsOf));
+  if (now?.kind === 'stories') {
+    const known = doneNow(matchStories(before.stories, now.stories).pairs);
+    return story => (forbidden.has(story.id) ? story.done : known.get(story));
+  }
+  // Nobody can say any more what a person ticked; a tick that changed nothing would not have been one.
+  return story =>
+    handled.has(story.id) ? ('get' in handled ? handled.get(story.id) : !story.done) : undefined;
+}
+
+/** Sets the stories of a text to what is wished for those of before, and takes ticks of doubles back. */
+function setTicks(
+  options: RestoreOptions,
+  before: StoryList,
+  content: string,
+  wanted: Wishes,
+): string {
+  const parsed = parseStoryText(options.path, content);
+  if (parsed.file.kind === 'invalid') {
+    return content;
+  }
+  const { pairs, added } = matchStories(before.stories, parsed.file.stories);
+  const doubled = new Set(doubleTicks(before.stories, added, options).flatMap(idsOf));
+  const edits: Edit[] = [];
+  for (const pair of pairs) {
+    const done = wanted(pair.before);
+    if (done !== undefined && done !== pair.after.done) {
+      edits.push(...parsed.edits(pair.after, done));
+    }
+  }
+  for (const story of added) {
+    if (story.done && doubled.has(story.id)) {
+      edits.push(...parsed.edits(story, false));
+    }
+  }
+  return parsed.bom + applyEdits(parsed.text, edits);
+}

@@ -1,0 +1,394 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertNever } from '../../../base/assertNever.ts';
+import { say } from '../../../base/say.ts';
+import { shorten } from '../../../base/text.ts';
+import { numberId } from '../../stories/formats/storyFormat.ts';
+import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
+
+/** One thing that differs between a story file before and after an iteration. Data only; for the journal. */
+export type GuardChange =
+  | { readonly kind: 'storyRemoved' | 'storyAdded'; readonly storyId: string }
+  | {
+      readonly kind: 'titleChanged' | 'descriptionChanged';
+      readonly storyId: string;
+      readonly before: string;
+      readonly after: string;
+    }
+  | {
+      readonly kind: 'criterionRemoved' | 'criterionAdded';
+      readonly storyId: string;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'criterionReworded';
+      readonly storyId: string;
+      readonly before: string;
+      readonly after: string;
+    }
+  | { readonly kind: 'tickedOther' | 'untickedOther'; readonly storyId: string }
+  /** Also what it waits for, and whether it is put aside: all that decides when it is its turn. */
+  | { readonly kind: 'orderOrPriority'; readonly storyId: string }
+  /** Put aside by a status of its own (deferred, cancelled, …), so that it would never be done. */
+  | { readonly kind: 'parked'; readonly storyId: string }
+  | { readonly kind: 'fileBroken'; readonly problem: string }
+  | { readonly kind: 'fileGone' }
+  /** Something that is no file of its own stands in its place; `target` is where a link leads. */
+  | {
+      readonly kind: 'fileReplaced';
+      readonly by: 'link' | 'folder' | 'pipe' | 'other';
+      readonly target?: string;
+    };
+
+/** Stories that a person ticked or unticked during the iteration, by id; a map also says to what. */
+export type HandledStories = ReadonlySet<string> | ReadonlyMap<string, boolean>;
+
+/** What an agent was to do, and what others did meanwhile. */
+export interface Duty {
+  /** The story that the agent was given; without it, every tick is one too many. */
+  readonly storyId?: string;
+  readonly handled: HandledStories;
+}
+
+/**
+ * Compares a story file with what it was before an iteration. A story is known again by its id, and where ids
+ * are missing or repeated by what it says. White space does not count. Pure.
+ *
+ * @param input.after absent when there is no file any more
+ */
+export function findGuardChanges(
+  input: { readonly before: StoryList; readonly after: StoryFile | undefined } & Duty,
+): readonly GuardChange[] {
+  const { before, after } = input;
+  if (after === undefined) {
+    return [{ kind: 'fileGone' }];
+  }
+  if (after.kind === 'invalid') {
+    const [{ line, message }] = after.problems;
+    return [{ kind: 'fileBroken', problem: say('Line {0}: {1}', line, message) }];
+  }
+  const { pairs, removed, added } = matchStories(before.stories, after.stories);
+  const moved = movedStories(pairs);
+  return [
+    ...removed.map(({ id }): GuardChange => ({ kind: 'storyRemoved', storyId: id })),
+    ...pairs.flatMap(pair => [
+      ...textChanges(pair),
+      ...tickChanges(pair, input),
+      ...(pair.after.parked && !pair.before.parked
+        ? [{ kind: 'parked', storyId: pair.before.id } as const]
+        : []),
+      ...(moved.has(pair.before) || isRescheduled(pair)
+        ? [{ kind: 'orderOrPriority', storyId: pair.before.id } as const]
+        : []),
+    ]),
+    ...added.map(({ id }): GuardChange => ({ kind: 'storyAdded', storyId: id })),
+    ...doubleTicks(before.stories, added, input),
+  ];
+}
+
+/**
+ * Whether an agent may not do this. It may split work (add stories and criteria), append lines of its own to a
+ * description, say what had not been said, and plan; it may not make the work less or call others' work done.
+ */
+export function isForbidden(change: GuardChange): boolean {
+  switch (change.kind) {
+    case 'storyAdded':
+    case 'criterionAdded':
+    case 'orderOrPriority':
+      return false;
+    case 'titleChanged':
+      return plain(change.before) !== '';
+    case 'descriptionChanged': {
+      const before = plainLines(change.before);
+      return before !== '' && !plainLines(change.after).startsWith(`${before}\n`);
+    }
+    case 'storyRemoved':
+    case 'criterionRemoved':
+    case 'criterionReworded':
+    case 'tickedOther':
+    case 'untickedOther':
+    case 'parked':
+    case 'fileBroken':
+    case 'fileGone':
+    case 'fileReplaced':
+      return true;
+    default:
+      return assertNever(change);
+  }
+}
+
+/** One English sentence, for a prompt. Texts of stories are shortened, without control characters. */
+export function describeGuardChange(change: GuardChange): string {
+  const story = 'storyId' in change ? `story ${shorten(change.storyId, 60)}` : '';
+  const quoted = (text: string) => `“${shorten(text, 200)}”`;
+  switch (change.kind) {
+    case 'storyRemoved':
+      return `The ${story} was removed.`;
+    case 'storyAdded':
+      return `The ${story} was added.`;
+    case 'titleChanged':
+      return `The title of ${story} was changed from ${quoted(change.before)} to ${quoted(change.after)}.`;
+    case 'descriptionChanged':
+      return `The description of ${story} was changed from ${quoted(change.before)} to ${quoted(change.after)}.`;
+    case 'criterionRemoved':
+      return `An acceptance criterion of ${story} was removed: ${quoted(change.text)}.`;
+    case 'criterionAdded':
+      return `An acceptance criterion was added to ${story}: ${quoted(change.text)}.`;
+    case 'criterionReworded':
+      return `An acceptance criterion of ${story} was changed from ${quoted(change.before)} to ${quoted(change.after)}.`;
+    case 'tickedOther':
+      return `The ${story} was marked as done by an agent that was not working on it.`;
+    case 'untickedOther':
+      return `The ${story} was marked as not done by an agent that was not working on it.`;
+    case 'parked':
+      return `The ${story} was put aside, though it is not done.`;
+    case 'orderOrPriority':
+      return `The place of ${story} in the order of work was changed.`;
+    case 'fileBroken':
+      return `The story file could not be read any more. ${shorten(change.problem, 300)}`;
+    case 'fileGone':
+      return 'The story file was removed.';
+    case 'fileReplaced':
+      return `A ${change.by === 'other' ? 'thing that is no file' : change.by} was put in place of the story file${change.target === undefined ? '' : `, which led to ${quoted(change.target)}`}.`;
+    default:
+      return assertNever(change);
+  }
+}
+
+/** One story, before and after. */
+export interface Pair {
+  readonly before: Story;
+  readonly after: Story;
+}
+
+export interface Matching {
+  /** In the order before. */
+  readonly pairs: readonly Pair[];
+  readonly removed: readonly Story[];
+  readonly added: readonly Story[];
+}
+
+/** Finds each story of before again, by its id, else by what it says. */
+export function matchStories(before: readonly Story[], after: readonly Story[]): Matching {
+  const found = new Map<Story, Story>();
+  const taken = new Set<Story>();
+  // A number is no name: it goes to whatever story is at that place now.
+  const group = (story: Story) => (isNumbered(story) ? '#' : `=${story.id}`);
+  const passes: readonly ((story: Story) => string)[] = [
+    story => JSON.stringify([group(story), sayingOf(story)]),
+    story => JSON.stringify([group(story), titleOf(story)]),
+    story => story.id,
+  ];
+  for (const keyOf of passes) {
+    const waiting = new Map<string, Story[]>();
+    // Backwards, since the last of a list is taken first.
+    for (const story of after.filter(candidate => !taken.has(candidate)).reverse()) {
+      addTo(waiting, keyOf(story), story);
+    }
+    for (const story of before) {
+      const match = found.has(story) ? undefined : waiting.get(keyOf(story))?.pop();
+      if (match !== undefined) {
+        found.set(story, match);
+        taken.add(match);
+      }
+    }
+  }
+  return {
+    pairs: before.flatMap(story => {
+      const match = found.get(story);
+      return match === undefined ? [] : [{ before: story, after: match }];
+    }),
+    removed: before.filter(story => !found.has(story)),
+    added: after.filter(story => !taken.has(story)),
+  };
+}
+
+function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) {
+    lists.set(key, [value]);
+  } else {
+    list.push(value);
+  }
+}
+
+function isNumbered({ id, position }: Story): boolean {
+  return id === numberId(position);
+}
+
+/** A title that is only the id is none. */
+function titleOf({ id, title }: Story): string {
+  return title === id ? '' : plain(title);
+}
+
+/** What the stories of a file said before an iteration is asked for again after it. */
+const sayings = new WeakMap<Story, string>();
+
+/** All that a story says, to know it again. */
+export function sayingOf(story: Story): string {
+  let saying = sayings.get(story);
+  if (saying === undefined) {
+    saying = JSON.stringify([
+      titleOf(story),
+      plainLines(story.description),
+      story.criteria.map(({ text }) => plain(text)),
+    ]);
+    sayings.set(story, saying);
+  }
+  return saying;
+}
+
+/** A text without what white space says. */
+export function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function plainLines(text: string): string {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map(plain)
+    .join('\n')
+    .trim();
+}
+
+/** How the texts of a story changed. */
+export function textChanges({ before, after }: Pair): GuardChange[] {
+  if (sayingOf(before) === sayingOf(after)) {
+    return [];
+  }
+  const storyId = before.id;
+  const changes: GuardChange[] = [];
+  if (titleOf(before) !== titleOf(after)) {
+    changes.push({
+      kind: 'titleChanged',
+      storyId,
+      before: titleOf(before) === '' ? '' : before.title,
+      after: after.title,
+    });
+  }
+  if (plainLines(before.description) !== plainLines(after.description)) {
+    changes.push({
+      kind: 'descriptionChanged',
+      storyId,
+      before: before.description,
+      after: after.description,
+    });
+  }
+  return [...changes, ...criterionChanges(storyId, before.criteria, after.criteria)];
+}
+
+/** How the criteria of a story changed; their order does not count. */
+export function criterionChanges(
+  storyId: string,
+  before: readonly Criterion[],
+  after: readonly Criterion[],
+): GuardChange[] {
+  const added = new Map(after.map(({ text }, index) => [index, text]));
+  const missing = new Map<number, string>();
+  const places = new Map<string, number[]>();
+  for (const [index, { text }] of [...after.entries()].reverse()) {
+    addTo(places, plain(text), index);
+  }
+  for (const [index, { text }] of before.entries()) {
+    const place = places.get(plain(text))?.pop();
+    if (place === undefined) {
+      missing.set(index, text);
+    } else {
+      added.delete(place);
+    }
+  }
+  const changes: GuardChange[] = [];
+  const reword = (index: number, text: string, place: number | undefined) => {
+    const now = place === undefined ? undefined : added.get(place);
+    if (place !== undefined && now !== undefined) {
+      added.delete(place);
+      missing.delete(index);
+      changes.push({ kind: 'criterionReworded', storyId, before: text, after: now });
+    }
+  };
+  // Another text at its place, counted from the beginning or the end, is the same criterion in other words; so is
+  // any other one that is left over, since nobody can tell it from a weaker form.
+  for (const [index, text] of missing) {
+    const candidates = [index, index - before.length + after.length];
+    reword(
+      index,
+      text,
+      candidates.find(at => added.has(at)),
+    );
+  }
+  for (const [index, text] of missing) {
+    reword(index, text, added.keys().next().value);
+  }
+  for (const text of missing.values()) {
+    changes.push({ kind: 'criterionRemoved', storyId, text });
+  }
+  for (const text of added.values()) {
+    changes.push({ kind: 'criterionAdded', storyId, text });
+  }
+  return changes;
+}
+
+/** A tick that neither the agent nor a person was to set. */
+export function tickChanges({ before, after }: Pair, duty: Duty): GuardChange[] {
+  return before.done === after.done || mayTick(before.id, duty)
+    ? []
+    : [{ kind: after.done ? 'tickedOther' : 'untickedOther', storyId: before.id }];
+}
+
+/** Whether the agent or a person may have ticked this story. */
+export function mayTick(id: string, { storyId, handled }: Duty): boolean {
+  return id === storyId || handled.has(id);
+}
+
+/** A new story under an id that is taken, and done: whoever asks for that id would take it for the old one. */
+export function doubleTicks(
+  before: readonly Story[],
+  added: readonly Story[],
+  duty: Duty,
+): readonly GuardChange[] {
+  const done = new Map<string, boolean>();
+  for (const story of before) {
+    done.set(story.id, story.done || done.get(story.id) === true);
+  }
+  return added
+    .filter(story => story.done && done.get(story.id) === false && !mayTick(story.id, duty))
+    .map(({ id }) => ({ kind: 'tickedOther', storyId: id }));
+}
+
+function isRescheduled({ before, after }: Pair): boolean {
+  return (
+    before.priority !== after.priority ||
+    before.parked !== after.parked ||
+    !isDeepStrictEqual([...before.dependsOn].sort(), [...after.dependsOn].sort())
+  );
+}
+
+/** The fewest stories that must have been moved: all but a longest run of those still in order. */
+function movedStories(pairs: readonly Pair[]): ReadonlySet<Story> {
+  // ends[n]: the pair that ends the run of n + 1 with the earliest place.
+  const ends: number[] = [];
+  const previous: (number | undefined)[] = [];
+  const placeOf = (index: number | undefined) =>
+    index === undefined ? -1 : (pairs[index]?.after.position ?? -1);
+  for (const [index, { after }] of pairs.entries()) {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (placeOf(ends[middle]) < after.position) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    previous[index] = ends[low - 1];
+    ends[low] = index;
+  }
+  const moved = new Set(pairs.map(({ before }) => before));
+  for (let at = ends.at(-1); at !== undefined; at = previous[at]) {
+    const kept = pairs[at];
+    if (kept !== undefined) {
+      moved.delete(kept.before);
+    }
+  }
+  return moved;
+}

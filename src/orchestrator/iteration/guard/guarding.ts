@@ -1,0 +1,151 @@
+import { copyFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HumanError } from '../../../base/humanError.ts';
+import { shorten } from '../../../base/text.ts';
+import type { RunContext } from '../../loop/runContext.ts';
+import { outsideProblem } from '../../stories/outsideLinks.ts';
+import type { Story, StoryFile } from '../../stories/story.ts';
+import { readStoryFileNow } from '../../stories/storyFile.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
+import { clearPlace, findReplaced } from './storyPlace.ts';
+
+const MAX_CHANGES = 50;
+/** From a person's tick in the file to its request in the inbox, in ms; longer than any machine takes. */
+const TICK_GRACE_MS = 500;
+const MAX_FACT = 300;
+
+/**
+ * Looks whether the iteration changed stories that it may not change, records what, and puts it back where
+ * the configuration says so. A broken story file is kept aside, whatever the configuration says.
+ */
+export async function guardStories(
+  context: RunContext,
+  about: {
+    readonly iteration: number;
+    readonly story: Story | undefined;
+    readonly before: Snapshot;
+    /** The story file as the iteration found it. */
+    readonly bytes: Buffer | undefined;
+    /** Where the story file led then, when it was a link. */
+    readonly link: string | undefined;
+  },
+): Promise<void> {
+  const { config, storyFile } = context.options;
+  const { before, bytes, iteration, link, story } = about;
+  if (storyFile === undefined || before.stories === undefined) {
+    return;
+  }
+  const isGuarded = config.guard !== 'off' && bytes !== undefined;
+  const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
+  const cleared =
+    replaced && config.guard === 'restore'
+      ? await attempt(context, iteration, async () => ({
+          aside: await clearPlace(storyFile, {
+            link,
+            beforeBytes: bytes ?? Buffer.alloc(0),
+            asideDir: context.dir(iteration),
+          }),
+        }))
+      : undefined;
+  const after = readNow(storyFile);
+  const broken =
+    after?.kind === 'invalid' ? await keepAside(context, storyFile, iteration) : undefined;
+  if (!isGuarded || bytes === undefined) {
+    return;
+  }
+  const storyId = story === undefined ? {} : { storyId: story.id };
+  let handled = context.handledNow();
+  let changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
+  if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
+    // A person's tick is in the file a moment before the loop is told of it.
+    await delay(TICK_GRACE_MS);
+    await context.look();
+    handled = context.handledNow();
+    changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
+  }
+  const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
+  if (forbidden.length === 0) {
+    return;
+  }
+  let restored = false;
+  let keptAside = cleared?.aside ?? broken;
+  if (config.guard === 'restore' && (replaced === undefined || cleared !== undefined)) {
+    const result = await attempt(context, iteration, () =>
+      restoreStoryFile({
+        path: storyFile,
+        beforeBytes: bytes,
+        changes,
+        ...storyId,
+        handled,
+        asideDir: context.dir(iteration),
+      }),
+    );
+    restored = result !== undefined && result.left.filter(isForbidden).length === 0;
+    keptAside = result?.keptAside ?? keptAside;
+    if (result?.problem !== undefined) {
+      context.warn('guardCouldNotRestore', result.problem, iteration);
+    }
+  }
+  context.append({
+    type: 'guard.found',
+    iteration,
+    changes: forbidden.slice(0, MAX_CHANGES).map(shortChange),
+    restored,
+    ...(keptAside === undefined ? {} : { keptAside: context.relative(keptAside) }),
+  });
+}
+
+/** @returns `undefined` when a person has to do it, who is told why */
+async function attempt<T>(
+  context: RunContext,
+  iteration: number,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    context.warn('guardCouldNotRestore', error.message, iteration);
+    return undefined;
+  }
+}
+
+function readNow(file: string): StoryFile | undefined {
+  try {
+    return readStoryFileNow(file);
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // There is no such file any more.
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Nothing that an agent wrote is lost, also when nobody can read it. */
+async function keepAside(
+  context: RunContext,
+  file: string,
+  iteration: number,
+): Promise<string | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile() || outsideProblem(file) !== undefined) {
+    return undefined;
+  }
+  const copy = path.join(context.dir(iteration), `broken-${path.basename(file)}`);
+  await copyFile(file, copy);
+  return copy;
+}
+
+function shortChange(change: GuardChange): { kind: string } {
+  return Object.fromEntries(
+    Object.entries(change).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? shorten(value, MAX_FACT) : value,
+    ]),
+  ) as { kind: string };
+}

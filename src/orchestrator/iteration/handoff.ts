@@ -1,0 +1,311 @@
+import { readFile, rm } from 'node:fs/promises';
+import * as z from 'zod';
+import { messageOf } from '../../base/messageOf.ts';
+import { once } from '../../base/once.ts';
+import { writeDerivedFileNow } from '../../base/plainFile.ts';
+import { shorten } from '../../base/text.ts';
+import { readProgressLog } from '../context/progressLog.ts';
+import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
+import type { RunState } from '../journal/runState.ts';
+import { storyRecord } from '../journal/runState.ts';
+import { nextStory } from '../stories/select.ts';
+import type { StoryList } from '../stories/story.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+
+/** Largest handoff file, in bytes, whatever the number of stories or iterations. */
+export const HANDOFF_MAX_BYTES = 5 * 1024;
+
+const RECENT_COMMITS = 5;
+const RECENT_LEARNINGS = 5;
+
+const handoffSchema = once(() =>
+  z.looseObject({
+    version: z.literal('1.0'),
+    created_at: z.string(),
+    iteration: z.number(),
+    max_iterations: z.number(),
+    original_prompt: z.string(),
+    completion_promise: z.string(),
+    completed: z.boolean(),
+    completion_message: z.string().optional(),
+    prd: z
+      .looseObject({
+        project: z.string(),
+        branchName: z.string(),
+        description: z.string(),
+        storiesTotal: z.number(),
+        storiesCompleted: z.number(),
+        nextStoryId: z.string().nullable(),
+        incompleteIds: z.array(z.string()),
+      })
+      .optional(),
+    progress: z.looseObject({
+      patterns: z.array(z.string()),
+      recentLearnings: z.array(z.string()),
+      lastCompletedStory: z.string().optional(),
+    }),
+    git: z.looseObject({
+      recentCommits: z.array(z.looseObject({ hash: z.string(), message: z.string() })),
+      branch: z.string(),
+      hasUncommittedChanges: z.boolean(),
+    }),
+    stuckDetection: z.looseObject({
+      lastPrdStatus: z.array(z.string()),
+      iterationsOnSameStory: z.number(),
+      lastActionAttempted: z.string().optional(),
+    }),
+    lastError: z
+      .looseObject({
+        iteration: z.number(),
+        message: z.string(),
+        recoveryAttempt: z.string().optional(),
+      })
+      .optional(),
+  }),
+);
+
+/** Everything a fresh agent is told of the run so far (Ralph-Fresh whitepaper, 7.1). */
+export type RalphFreshHandoff = z.infer<ReturnType<typeof handoffSchema>>;
+
+/** A new handoff, before anything was read from files. */
+export function initHandoff(options: {
+  readonly prompt: string;
+  readonly maxIterations: number;
+  readonly completionPromise: string;
+}): RalphFreshHandoff {
+  return {
+    version: '1.0',
+    created_at: new Date().toISOString(),
+    iteration: 1,
+    max_iterations: options.maxIterations,
+    original_prompt: options.prompt,
+    completion_promise: options.completionPromise,
+    completed: false,
+    progress: { patterns: [], recentLearnings: [] },
+    git: { recentCommits: [], branch: '', hasUncommittedChanges: false },
+    stuckDetection: { lastPrdStatus: [], iterationsOnSameStory: 0 },
+  };
+}
+
+/** @returns `undefined` when there is none, or none that can be read */
+export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | undefined> {
+  try {
+    return handoffSchema().parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError || isAbsent(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
+export function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): number {
+  const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
+  writeDerivedFileNow(files.handoffFile, text);
+  return Buffer.byteLength(text);
+}
+
+/** Removes the handoff; none there is fine. */
+export async function clearHandoff(files: RunFiles): Promise<void> {
+  await rm(files.handoffFile, { force: true });
+}
+
+/** What the handoff is refreshed from. */
+export interface HandoffSources {
+  /** Absent in free-form mode. */
+  readonly stories?: StoryList;
+  /** Beside the story file; may not exist yet. */
+  readonly progressFile: string;
+  readonly git: GitRepository;
+  /** Its state as it was asked for a moment ago; asked for anew when it is not about `head`. */
+  readonly workTree?: Promise<WorkTreeStatus>;
+  /** Told of the state of the work tree. */
+  readonly onWorkTree?: (status: WorkTreeStatus) => void;
+  /** HEAD now. */
+  readonly head?: string;
+  readonly state: RunState;
+  /** Iteration that is about to start. */
+  readonly iteration: number;
+  readonly storyId?: string;
+  /** What was already done about the last error: a retry, a wait, a story put back. */
+  readonly recoveryAttempt?: string;
+}
+
+/**
+ * Brings the handoff up to date from the story file, the progress log, git and the run's journal.
+ * A source that cannot be read leaves what was known before (whitepaper 7.6).
+ * @param onWarning told of a source that could not be read
+ */
+export async function refreshHandoffFromFiles(
+  handoff: RalphFreshHandoff,
+  sources: HandoffSources,
+  onWarning: (code: 'gitUnreadable' | 'progressUnreadable', detail: string) => void,
+): Promise<RalphFreshHandoff> {
+  const { stories, state } = sources;
+  const [progress, git] = await Promise.all([
+    readProgress(sources.progressFile).catch((error: unknown) => {
+      onWarning('progressUnreadable', messageOf(error));
+      return undefined;
+    }),
+    readGit(sources).catch((error: unknown) => {
+      onWarning('gitUnreadable', messageOf(error));
+      return undefined;
+    }),
+  ]);
+  const lastCompleted = state.lastCompletedStory;
+  return {
+    ...handoff,
+    iteration: sources.iteration,
+    ...(stories && { prd: prdState(stories, sources.storyId) }),
+    progress: progress
+      ? { ...progress, ...(lastCompleted !== undefined && { lastCompletedStory: lastCompleted }) }
+      : handoff.progress,
+    git: git ?? handoff.git,
+    stuckDetection: {
+      lastPrdStatus: stories ? incompleteIds(stories) : [],
+      iterationsOnSameStory:
+        sources.storyId === undefined ? 0 : storyRecord(state, sources.storyId).stuckFor,
+      ...(state.lastIteration && { lastActionAttempted: state.lastIteration.outcome }),
+    },
+    ...(state.lastError && {
+      lastError: {
+        iteration: state.lastError.iteration,
+        message: state.lastError.message,
+        ...(sources.recoveryAttempt !== undefined && { recoveryAttempt: sources.recoveryAttempt }),
+      },
+    }),
+  };
+}
+
+/**
+ * Shortens a handoff until it fits. Each round the texts get shorter and the lists end earlier; what was
+ * left out is marked. Pure.
+ */
+export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
+  const fits = (value: object) =>
+    Buffer.byteLength(JSON.stringify(value, null, 2)) < HANDOFF_MAX_BYTES;
+  let scale = 1;
+  let fitted = shortenHandoff(handoff, scale);
+  while (!fits(fitted) && scale > 0.01) {
+    scale *= 0.8;
+    fitted = shortenHandoff(handoff, scale);
+  }
+  // Unknown fields of a newer version are kept while there is room; they cannot be shortened.
+  const whole = { ...handoff, ...fitted };
+  return fits(whole) ? whole : fitted;
+}
+
+function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHandoff {
+  const max = (units: number) => Math.max(8, Math.floor(units * scale));
+  const texts = (values: readonly string[], count: number, units: number) =>
+    values.slice(-Math.max(1, Math.floor(count * scale))).map(value => shorten(value, max(units)));
+  const ids = (values: readonly string[]) => {
+    const kept = values.slice(0, Math.max(1, Math.floor(40 * scale)));
+    const rest = values.length - kept.length;
+    return [...kept.map(id => shorten(id, max(60))), ...(rest > 0 ? [`…and ${rest} more`] : [])];
+  };
+  const { prd, progress, git, stuckDetection, lastError } = handoff;
+  return {
+    version: handoff.version,
+    created_at: shorten(handoff.created_at, 40),
+    iteration: handoff.iteration,
+    max_iterations: handoff.max_iterations,
+    original_prompt: shorten(handoff.original_prompt, max(1_200)),
+    completion_promise: shorten(handoff.completion_promise, max(120)),
+    completed: handoff.completed,
+    ...(handoff.completion_message !== undefined && {
+      completion_message: shorten(handoff.completion_message, max(300)),
+    }),
+    ...(prd && {
+      prd: {
+        project: shorten(prd.project, max(120)),
+        branchName: shorten(prd.branchName, max(120)),
+        description: shorten(prd.description, max(400)),
+        storiesTotal: prd.storiesTotal,
+        storiesCompleted: prd.storiesCompleted,
+        nextStoryId: prd.nextStoryId === null ? null : shorten(prd.nextStoryId, max(60)),
+        incompleteIds: ids(prd.incompleteIds),
+      },
+    }),
+    progress: {
+      patterns: texts(progress.patterns, 12, 160),
+      recentLearnings: texts(progress.recentLearnings, RECENT_LEARNINGS, 200),
+      ...(progress.lastCompletedStory !== undefined && {
+        lastCompletedStory: shorten(progress.lastCompletedStory, max(60)),
+      }),
+    },
+    git: {
+      recentCommits: git.recentCommits.slice(0, RECENT_COMMITS).map(({ hash, message }) => ({
+        hash: shorten(hash, 40),
+        message: shorten(message, max(100)),
+      })),
+      branch: shorten(git.branch, max(120)),
+      hasUncommittedChanges: git.hasUncommittedChanges,
+    },
+    stuckDetection: {
+      lastPrdStatus: ids(stuckDetection.lastPrdStatus),
+      iterationsOnSameStory: stuckDetection.iterationsOnSameStory,
+      ...(stuckDetection.lastActionAttempted !== undefined && {
+        lastActionAttempted: shorten(stuckDetection.lastActionAttempted, max(120)),
+      }),
+    },
+    ...(lastError && {
+      lastError: {
+        iteration: lastError.iteration,
+        message: shorten(lastError.message, max(300)),
+        ...(lastError.recoveryAttempt !== undefined && {
+          recoveryAttempt: shorten(lastError.recoveryAttempt, max(200)),
+        }),
+      },
+    }),
+  };
+}
+
+function prdState(stories: StoryList, storyId: string | undefined): RalphFreshHandoff['prd'] {
+  const next = nextStory(stories.stories);
+  return {
+    project: stories.project,
+    branchName: stories.branchName,
+    description: stories.description,
+    storiesTotal: stories.stories.length,
+    storiesCompleted: stories.stories.filter(story => story.done).length,
+    nextStoryId: storyId ?? next.story?.id ?? null,
+    incompleteIds: incompleteIds(stories),
+  };
+}
+
+function incompleteIds(stories: StoryList): string[] {
+  return stories.stories.filter(story => !story.done).map(story => story.id);
+}
+
+async function readProgress(
+  file: string,
+): Promise<{ patterns: string[]; recentLearnings: string[] }> {
+  const log = await readProgressLog(file);
+  return {
+    patterns: [...log.patterns],
+    recentLearnings: log.learnings.slice(-RECENT_LEARNINGS),
+  };
+}
+
+async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git']> {
+  const { git } = sources;
+  const known = await sources.workTree?.catch(() => undefined);
+  const status = known !== undefined && known.head === sources.head ? known : await git.status();
+  sources.onWorkTree?.(status);
+  const { branch, hasUncommittedChanges, head } = status;
+  const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS, at: head });
+  return {
+    recentCommits: commits.map(({ hash, subject }) => ({
+      hash: hash.slice(0, 10),
+      message: subject,
+    })),
+    branch,
+    hasUncommittedChanges,
+  };
+}
+
+function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}

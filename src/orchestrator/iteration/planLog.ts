@@ -1,0 +1,54 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunContext } from '../loop/runContext.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
+
+/** What went wrong in an iteration of the pure loop, for the next one to read in `errors.log`. */
+export async function appendError(context: RunContext, iteration: number): Promise<void> {
+  const { planDir } = context.options;
+  const { failedCheck, lastError } = context.state;
+  if (planDir === undefined) {
+    return;
+  }
+  const failures = [
+    lastError?.iteration === iteration ? `The agent failed: ${lastError.message}` : undefined,
+    failedCheck?.iteration === iteration ? `The check failed: ${failedCheck.command}` : undefined,
+  ].filter(failure => failure !== undefined);
+  if (failures.length === 0) {
+    return;
+  }
+  const at = new Date().toISOString();
+  const text = failures
+    .map(failure => `[${at}] Iteration ${iteration}: ${shorten(failure, 1_000)}\n`)
+    .join('');
+  try {
+    requirePlainFolders(planDir);
+    const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+    const file = path.join(planDir, 'errors.log');
+    // The folder is the repository's, which may have a link there.
+    requireInside(file);
+    const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
+    try {
+      const found = await handle.stat();
+      if (!found.isFile() || found.nlink > 1) {
+        throw new HumanError(
+          say(
+            '{0} is a pipe, a device or a hard link, so nothing was written there. Remove it.',
+            file,
+          ),
+        );
+      }
+      await handle.appendFile(text);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    context.warn('errorsLogNotWritten', messageOf(error), iteration);
+  }
+}

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { writeDerivedFileNow } from '../../base/plainFile.ts';
+import type { RunEvent } from '../journal/events.ts';
+import type { RunState } from '../journal/runState.ts';
+import { RECEIPT_NAME } from '../workspace/keptReceipts.ts';
+
+/**
+ * Writes what an iteration came to into its folder, for people and scripts that look there; the journal
+ * has the same facts and is what the product itself reads.
+ */
+export function writeReceipt(dir: string, ended: RunEvent, state: RunState): void {
+  if (ended.type !== 'iteration.ended') {
+    return;
+  }
+  const { seq: _seq, type: _type, at, commits: _commits, ...facts } = ended;
+  const receipt = {
+    run: state.runId,
+    agent: state.agent,
+    model: state.model,
+    apiKeySource: state.apiKeySource,
+    endedAt: at,
+    ...facts,
+    commits: state.commits
+      .filter(commit => commit.iteration === ended.iteration)
+      .map(({ hash, subject }) => ({ hash, subject })),
+  };
+  writeDerivedFileNow(path.join(dir, RECEIPT_NAME), `${JSON.stringify(receipt, null, 2)}\n`);
+}

@@ -1,0 +1,272 @@
+import type { IterationOutcome } from './eventCodes.ts';
+import type { RunEvent } from './events.ts';
+import { foldRun } from './foldRun.ts';
+import { tellsCost } from './tellsCost.ts';
+
+/** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */
+export interface Spent {
+  readonly durationMs: number;
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly costUsd: number;
+  /** Cost and tokens are estimated, in whole or in part: a call ended without a result. */
+  readonly costEstimated: boolean;
+  /** `costUsd` is not all of it: an agent that worked here does not tell what it costs. */
+  readonly costUnknown: boolean;
+  readonly commits: number;
+}
+
+export interface IterationReceipt extends Spent {
+  readonly iteration: number;
+  /** `null` where the task itself was worked on. */
+  readonly story: string | null;
+  readonly title: string | null;
+  /** `null` while it goes on, or when the loop was killed in it. */
+  readonly outcome: IterationOutcome | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  /** The oldest first. */
+  readonly commitList: readonly { readonly hash: string; readonly subject: string }[];
+}
+
+export interface StoryReceipt extends Spent {
+  readonly story: string | null;
+  readonly title: string | null;
+  readonly iterations: number;
+  /** Of its last iteration. */
+  readonly outcome: IterationOutcome | null;
+}
+
+/** A run's iterations with their costs, and the sums. The data of `receipt --json`. */
+export interface RunReceipt {
+  readonly run: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly payer: 'apiKey' | 'login' | null;
+  /** The calls of the planning agent, which come before the first iteration; `null` without any. */
+  readonly planning: Spent | null;
+  readonly iterations: readonly IterationReceipt[];
+  /** In the order of their first iterations. */
+  readonly stories: readonly StoryReceipt[];
+  /** Iterations and planning together. */
+  readonly total: Spent & { readonly iterations: number };
+}
+
+/**
+ * Makes the receipt of a run from its journal. Pure.
+ * @param only this iteration alone, and its sums
+ */
+export function receiptOf(events: readonly RunEvent[], only?: number): RunReceipt {
+  const { runId, agent, model, payer } = foldRun(events);
+  const drafts = new Map<number, Draft>();
+  let worker = '';
+  for (const event of events) {
+    worker = workerAfter(event, worker);
+    addEvent(drafts, event, worker);
+  }
+  const planned = only === undefined ? drafts.get(0) : undefined;
+  const planning = planned ? spentOf(planned) : null;
+  const iterations = [...drafts]
+    .filter(([iteration]) => iteration > 0 && (only === undefined || iteration === only))
+    .sort(([a], [b]) => a - b)
+    .map(([iteration, draft]) => iterationReceipt(iteration, draft));
+  return {
+    run: runId ?? null,
+    agent: agent ?? null,
+    model: model ?? null,
+    payer: payer ?? null,
+    planning,
+    iterations,
+    stories: storyReceipts(iterations),
+    total: {
+      ...sumOf([...(planning ? [planning] : []), ...iterations]),
+      iterations: iterations.length,
+    },
+  };
+}
+
+/** The agent that works after this event. */
+function workerAfter(event: RunEvent, before: string): string {
+  switch (event.type) {
+    case 'run.started':
+    case 'run.resumed':
+      return event.agent;
+    case 'agent.replaced':
+      return event.to;
+    default:
+      return before;
+  }
+}
+
+type Calls = Omit<Spent, 'commits'>;
+
+const NO_CALLS: Calls = {
+  durationMs: 0,
+  turns: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costUsd: 0,
+  costEstimated: false,
+  costUnknown: false,
+};
+
+/** What the journal has told of an iteration so far. */
+interface Draft {
+  story: string | null;
+  title: string | null;
+  startedAt: string | null;
+  /** Of its agents' calls, one by one. */
+  calls: Calls;
+  commitList: { hash: string; subject: string }[];
+  ended?: Extract<RunEvent, { type: 'iteration.ended' }>;
+}
+
+function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): void {
+  switch (event.type) {
+    case 'iteration.started': {
+      const draft = draftOf(drafts, event.iteration);
+      draft.story = event.storyId ?? null;
+      draft.title = event.storyTitle ?? null;
+      if (draft.ended !== undefined) {
+        // No agent could be started for it, so that the next one has its number.
+        delete draft.ended;
+        draft.startedAt = null;
+      }
+      draft.startedAt ??= event.at;
+      return;
+    }
+    case 'agent.ended': {
+      const draft = draftOf(drafts, event.iteration);
+      draft.calls = addCall(draft.calls, event, worker);
+      return;
+    }
+    case 'commit.recorded': {
+      const { hash, iteration, subject } = event;
+      draftOf(drafts, iteration).commitList.push({ hash, subject });
+      return;
+    }
+    case 'iteration.ended': {
+      const draft = draftOf(drafts, event.iteration);
+      draft.story ??= event.storyId ?? null;
+      draft.ended = event;
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function draftOf(drafts: Map<number, Draft>, iteration: number): Draft {
+  const known = drafts.get(iteration);
+  if (known) {
+    return known;
+  }
+  const draft: Draft = {
+    story: null,
+    title: null,
+    startedAt: null,
+    calls: NO_CALLS,
+    commitList: [],
+  };
+  drafts.set(iteration, draft);
+  return draft;
+}
+
+function addCall(
+  calls: Calls,
+  event: Extract<RunEvent, { type: 'agent.ended' }>,
+  worker: string,
+): Calls {
+  const { costEstimated, costUsd, durationMs, reason, turns, usage } = event;
+  const isUntold = costUsd === undefined && reason !== 'notStarted' && !tellsCost(worker);
+  return {
+    durationMs: calls.durationMs + durationMs,
+    turns: calls.turns + (turns ?? 0),
+    costUsd: calls.costUsd + (costUsd ?? 0),
+    costEstimated: calls.costEstimated || costEstimated === true,
+    costUnknown: calls.costUnknown || isUntold,
+    inputTokens: calls.inputTokens + (usage?.input ?? 0),
+    outputTokens: calls.outputTokens + (usage?.output ?? 0),
+    cacheReadTokens: calls.cacheReadTokens + (usage?.cacheRead ?? 0),
+    cacheWriteTokens: calls.cacheWriteTokens + (usage?.cacheWrite ?? 0),
+  };
+}
+
+/**
+ * The iteration's own sums count where it has them; journals of 0.1 have no others. They know neither the time
+ * of an iteration that was cut off and judged later, nor the turns of calls that were made again.
+ */
+function spentOf({ calls, commitList, ended }: Draft): Spent {
+  const { usage } = ended ?? {};
+  return {
+    durationMs: Math.max(ended?.durationMs ?? 0, calls.durationMs),
+    turns: Math.max(ended?.turns ?? 0, calls.turns),
+    inputTokens: usage?.input ?? calls.inputTokens,
+    outputTokens: usage?.output ?? calls.outputTokens,
+    cacheReadTokens: usage?.cacheRead ?? calls.cacheReadTokens,
+    cacheWriteTokens: usage?.cacheWrite ?? calls.cacheWriteTokens,
+    costUsd: dollars(ended?.costUsd ?? calls.costUsd),
+    costEstimated: calls.costEstimated || ended?.costEstimated === true,
+    costUnknown: calls.costUnknown,
+    commits: ended?.commits ?? commitList.length,
+  };
+}
+
+function iterationReceipt(iteration: number, draft: Draft): IterationReceipt {
+  const { commitList, ended, startedAt, story, title } = draft;
+  return {
+    iteration,
+    story,
+    title,
+    outcome: ended?.outcome ?? null,
+    startedAt,
+    endedAt: ended?.at ?? null,
+    ...spentOf(draft),
+    commitList,
+  };
+}
+
+function storyReceipts(iterations: readonly IterationReceipt[]): StoryReceipt[] {
+  const byStory = new Map<string | null, IterationReceipt[]>();
+  for (const receipt of iterations) {
+    const others = byStory.get(receipt.story);
+    if (others) {
+      others.push(receipt);
+    } else {
+      byStory.set(receipt.story, [receipt]);
+    }
+  }
+  return [...byStory].map(([story, of]) => ({
+    story,
+    title: of.at(-1)?.title ?? null,
+    iterations: of.length,
+    outcome: of.at(-1)?.outcome ?? null,
+    ...sumOf(of),
+  }));
+}
+
+function sumOf(parts: readonly Spent[]): Spent {
+  const sum = (of: (part: Spent) => number) => parts.reduce((total, part) => total + of(part), 0);
+  return {
+    durationMs: sum(part => part.durationMs),
+    turns: sum(part => part.turns),
+    inputTokens: sum(part => part.inputTokens),
+    outputTokens: sum(part => part.outputTokens),
+    cacheReadTokens: sum(part => part.cacheReadTokens),
+    cacheWriteTokens: sum(part => part.cacheWriteTokens),
+    costUsd: dollars(sum(part => part.costUsd)),
+    costEstimated: parts.some(part => part.costEstimated),
+    costUnknown: parts.some(part => part.costUnknown),
+    commits: sum(part => part.commits),
+  };
+}
+
+/** Sums of fractions get digits that nobody has billed. */
+function dollars(amount: number): number {
+  return Math.round(amount * 1e6) / 1e6;
+}

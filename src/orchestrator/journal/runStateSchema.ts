@@ -1,0 +1,232 @@
+import * as z from 'zod';
+import { once } from '../../base/once.ts';
+import type { CurrentIteration } from './currentIteration.ts';
+import {
+  ITERATION_OUTCOMES,
+  PAUSE_REASONS,
+  RUN_MODES,
+  RUN_OUTCOMES,
+  STOP_MODES,
+} from './eventCodes.ts';
+import type { RunState } from './runState.ts';
+import type { StoryRecord } from './storyRecord.ts';
+
+/** A field for each of the type's, so that the compiler tells of one that was forgotten here. */
+type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
+
+/** A run's state as JSON has it: maps are lists of pairs. */
+export const runStateSchema = once(() => {
+  const count = z.number().int().nonnegative();
+  const tokens = z.object({
+    input: z.number(),
+    output: z.number(),
+    cacheRead: z.number(),
+    cacheWrite: z.number(),
+  });
+  const current = z.object({
+    number: count,
+    storyId: z.string().optional(),
+    storyTitle: z.string().optional(),
+    startedAt: z.string(),
+    startCommit: z.string().optional(),
+    branch: z.string().optional(),
+    storyLink: z.string().optional(),
+    leftElsewhere: z.array(z.string()).optional(),
+    agentPid: z.number().int().positive().optional(),
+    agentStartId: z.string().optional(),
+    hasWorked: z.literal(true).optional(),
+    step: z.enum(['agent', 'gate', 'review']).optional(),
+    costUsd: z.number(),
+    costEstimated: z.literal(true).optional(),
+    usage: tokens.optional(),
+    handled: z.array(z.tuple([z.string(), z.boolean()])),
+    activity: z.string().optional(),
+    commits: count,
+  } satisfies FieldsOf<CurrentIteration>);
+  const record = z.object({
+    doneBy: z.enum(['agent', 'hand', 'outside']).optional(),
+    verified: z.literal(true).optional(),
+    approved: z.literal(true).optional(),
+    refused: z.literal(true).optional(),
+    stuckFor: count,
+    later: z.object({ since: count, stuckFor: count }).optional(),
+    failures: count,
+    blocked: z.string().optional(),
+    skipped: z.enum(['person', 'stuck']).optional(),
+    costUsd: z.number(),
+    iterations: count,
+  } satisfies FieldsOf<StoryRecord>);
+  return z.object({
+    runId: z.string().optional(),
+    phase: z.enum(['idle', 'running', 'stopping', 'ended']),
+    agent: z.string().optional(),
+    model: z.string().optional(),
+    mode: z.enum(RUN_MODES).optional(),
+    task: z.string(),
+    storyFile: z.string().optional(),
+    planDir: z.string().optional(),
+    branch: z.string().optional(),
+    pid: z.number().int().optional(),
+    startId: z.string().optional(),
+    startedAt: z.string().optional(),
+    endedAt: z.string().optional(),
+    iteration: count,
+    maxIterations: count,
+    stuckThreshold: count,
+    budgetUsd: z.number().optional(),
+    payer: z.enum(['apiKey', 'login']).optional(),
+    verify: z.array(z.string()),
+    reviewer: z.literal(true).optional(),
+    settings: z.record(z.string(), z.unknown()).optional(),
+    stories: z.object({ done: count, total: count }),
+    onlyStories: z.array(z.string()).optional(),
+    onLastWindow: z.enum(['continue', 'stopAfterIteration']).optional(),
+    stopMode: z.enum(STOP_MODES).optional(),
+    waiting: z
+      .discriminatedUnion('kind', [
+        z.object({
+          kind: z.literal('limit'),
+          until: z.string(),
+          known: z.boolean(),
+          message: z.string(),
+        }),
+        z.object({
+          kind: z.literal('pause'),
+          reason: z.enum(PAUSE_REASONS),
+          storyId: z.string().optional(),
+          detail: z.string().optional(),
+        }),
+      ])
+      .optional(),
+    pauseRequested: z.boolean(),
+    question: z
+      .object({ iteration: count, message: z.string(), storyId: z.string().optional() })
+      .optional(),
+    hints: z.array(
+      z.object({
+        text: z.string(),
+        storyId: z.string().optional(),
+        id: z.string().optional(),
+      }),
+    ),
+    answers: z.array(
+      z.object({ question: z.string(), answer: z.string(), storyId: z.string().optional() }),
+    ),
+    failedCheck: z
+      .object({
+        iteration: count,
+        storyId: z.string().optional(),
+        command: z.string(),
+        exitCode: z.number().int().optional(),
+        timedOut: z.boolean(),
+        output: z.string(),
+      })
+      .optional(),
+    review: z
+      .object({ iteration: count, storyId: z.string(), objections: z.array(z.string()) })
+      .optional(),
+    guard: z
+      .object({
+        iteration: count,
+        changes: z.array(
+          z.looseObject({
+            kind: z.string(),
+            storyId: z.string().optional(),
+            before: z.string().optional(),
+            after: z.string().optional(),
+            text: z.string().optional(),
+            problem: z.string().optional(),
+          }),
+        ),
+        restored: z.boolean(),
+      })
+      .optional(),
+    prepare: z
+      .discriminatedUnion('kind', [
+        z.looseObject({ kind: z.literal('plan') }),
+        z.looseObject({ kind: z.literal('tasks'), tasks: z.array(z.string()) }),
+      ])
+      .optional(),
+    planner: z
+      .object({
+        agentPid: z.number().int().positive(),
+        agentStartId: z.string().optional(),
+      })
+      .optional(),
+    cutOff: current.optional(),
+    current: current.optional(),
+    apiKeySource: z.string().optional(),
+    costUsd: z.number(),
+    costEstimated: z.literal(true).optional(),
+    costUnknown: z.literal(true).optional(),
+    usage: tokens,
+    commits: z.array(
+      z.object({
+        hash: z.string(),
+        subject: z.string(),
+        at: z.string(),
+        iteration: count,
+        storyId: z.string().optional(),
+      }),
+    ),
+    storyRecords: z.array(z.tuple([z.string(), record])),
+    lastIteration: z
+      .object({
+        number: count,
+        outcome: z.enum(ITERATION_OUTCOMES),
+        storyId: z.string().optional(),
+      })
+      .optional(),
+    lastCompletedStory: z.string().optional(),
+    refusedPromise: z.object({ iteration: count, message: z.string() }).optional(),
+    lastError: z
+      .object({
+        iteration: count,
+        kind: z.string(),
+        message: z.string(),
+        recoveryAttempt: z.string().optional(),
+      })
+      .optional(),
+    outcome: z.enum(RUN_OUTCOMES).optional(),
+    exitCode: z.number().int().optional(),
+    detail: z.string().optional(),
+    workBranch: z.string().optional(),
+    uncommittedBefore: z.array(z.string()).optional(),
+    branchLeft: z
+      .object({ iteration: count, found: z.string(), broughtBack: z.boolean() })
+      .optional(),
+    open: z.array(z.string()).optional(),
+    circle: z.array(z.string()).optional(),
+    rolledBack: z
+      .object({ iteration: count, commit: z.string(), of: z.string().optional() })
+      .optional(),
+    lastSeq: count,
+  } satisfies FieldsOf<RunState>);
+});
+
+type StoredState = z.infer<ReturnType<typeof runStateSchema>>;
+
+/** As {@link runStateSchema} reads it. */
+export function toStored(state: RunState): unknown {
+  const iteration = (of: CurrentIteration | undefined) => of && { ...of, handled: [...of.handled] };
+  return {
+    ...state,
+    current: iteration(state.current),
+    cutOff: iteration(state.cutOff),
+    storyRecords: [...state.storyRecords],
+  };
+}
+
+export function fromStored({ current, cutOff, storyRecords, ...rest }: StoredState): RunState {
+  const iteration = ({ handled, ...of }: NonNullable<StoredState['current']>) => ({
+    ...of,
+    handled: new Map(handled),
+  });
+  // JSON has no property that is there without a value, so those that may be absent are.
+  return {
+    ...rest,
+    ...(current && { current: iteration(current) }),
+    ...(cutOff && { cutOff: iteration(cutOff) }),
+    storyRecords: new Map(storyRecords),
+  } as RunState;
+}

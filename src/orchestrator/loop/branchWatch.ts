@@ -1,0 +1,204 @@
+import { assertNever } from '../../base/assertNever.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
+import { shorten } from '../../base/text.ts';
+import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
+import {
+  bringBack,
+  type Found,
+  hasInHistory,
+  lookAtBranch,
+  type WorkPlace,
+} from '../git/workBranch.ts';
+import type { Verdict } from './policy.ts';
+import type { RunContext } from './runContext.ts';
+
+/** So many of the commits that were left elsewhere are named. */
+const MAX_NAMED = 50;
+const SHORT_HASH = 10;
+
+/** Where an iteration began. */
+export interface Origin extends Omit<WorkPlace, 'gitDir'> {
+  readonly iteration: number;
+}
+
+/**
+ * Looks whether the work of an iteration is on the run's branch, and brings it back there where git can do so without losing
+ * anything. Nothing counts as done that is somewhere else.
+ *
+ * @param isLast whether the run would be complete after this iteration
+ * @returns what ends the run, when the work is somewhere else and stays there
+ */
+export async function keepToBranch(
+  context: RunContext,
+  { iteration, ...place }: Origin,
+  isLast: boolean,
+): Promise<Verdict | undefined> {
+  const { workspace } = context.options.files;
+  const { gitDir } = context;
+  const found = await lookAtBranch(workspace, { ...place, ...(gitDir && { gitDir }) });
+  const { facts } = found;
+  const rule = branchRule({ ...facts, isLast });
+  if (rule.kind === 'stay') {
+    return undefined;
+  }
+  const about = { place, iteration, workspace };
+  if (rule.kind === 'end') {
+    const message = sentenceOf(rule.reason, facts, about);
+    record(context, iteration, found, { broughtBack: false, reason: rule.reason });
+    return { kind: 'astray', message };
+  }
+  try {
+    await bringBack(workspace, facts.wanted, rule.kind);
+  } catch (error) {
+    const detail = shorten(messageOf(error), 600);
+    record(context, iteration, found, { broughtBack: false, reason: 'refused', detail });
+    return { kind: 'astray', message: sentenceOf('refused', facts, { ...about, detail }) };
+  }
+  record(context, iteration, found, { broughtBack: true });
+  return undefined;
+}
+
+function record(
+  context: RunContext,
+  iteration: number,
+  { commits, facts }: Found,
+  end: {
+    readonly broughtBack: boolean;
+    readonly reason?: AstrayReason;
+    readonly detail?: string;
+  },
+): void {
+  context.append({
+    type: 'branch.left',
+    iteration,
+    branch: facts.wanted,
+    found: facts.found,
+    commits: commits
+      .slice(0, MAX_NAMED)
+      .map(({ hash, subject }) => ({ hash, subject: subject.slice(0, 500) })),
+    ...end,
+  });
+}
+
+/**
+ * Between two iterations a person may go to another branch, as long as it has what the run has done.
+ * @returns what ends the run, when it has not
+ */
+export async function followBranch(context: RunContext): Promise<Verdict | undefined> {
+  const { git, options, snapshot, state } = context;
+  if (snapshot.gitProblem !== undefined) {
+    return undefined;
+  }
+  const before = context.branch;
+  const now = await git.branch();
+  context.branch = now;
+  const newest = state.commits.at(-1);
+  if (
+    before === undefined ||
+    before === now ||
+    newest === undefined ||
+    (await hasInHistory(options.files.workspace, newest.hash))
+  ) {
+    return undefined;
+  }
+  context.branch = before;
+  const commit = newest.hash.slice(0, SHORT_HASH);
+  if (before === '') {
+    return {
+      kind: 'astray',
+      message: say(
+        'The run has worked on a detached HEAD, and now HEAD is on {0}, which lacks its commit {1}. Go back (git switch --detach {1}) or bring its work along (git merge {1}), then run again to continue; or start a new run here with --new.',
+        nameOf(now),
+        commit,
+      ),
+    };
+  }
+  return {
+    kind: 'astray',
+    message: say(
+      'The run has worked on {0}, and now HEAD is on {1}, which lacks its commit {2}. Go back (git switch {0}) or bring its work along (git merge {0}), then run again to continue; or start a new run here with --new.',
+      nameOf(before),
+      nameOf(now),
+      commit,
+    ),
+  };
+}
+
+function sentenceOf(
+  reason: AstrayReason,
+  { found, wanted }: Pick<BranchFacts, 'found' | 'wanted'>,
+  about: {
+    readonly place: Omit<Origin, 'iteration'>;
+    readonly iteration: number;
+    readonly workspace: string;
+    readonly detail?: string;
+  },
+): string {
+  const { detail = '', iteration, place, workspace } = about;
+  const start = place.head?.slice(0, SHORT_HASH) ?? 'HEAD';
+  const left = place.leftElsewhere?.[0]?.slice(0, SHORT_HASH);
+  const branch = nameOf(wanted);
+  const other = nameOf(found);
+  // A detached HEAD is left behind by the switch, so it must have been named before.
+  const merge = found === '' ? 'git branch rescued; ' : '';
+  const source = found === '' ? 'rescued' : shellWord(found);
+  switch (reason) {
+    case 'repositoryGone':
+      return say(
+        'The git repository of {0} is gone since iteration {1}, and the restore points with it. Nothing more was started, and nothing of that iteration counts as done. Put the folder .git back, from a backup or from a clone of the same repository, then run again to continue.',
+        workspace,
+        iteration,
+      );
+    case 'repositoryOther':
+      return say(
+        'The git repository of {0} is another one since iteration {1}: it lacks the commit {2} that the iteration began at. Nothing more was started, and nothing of that iteration counts as done. Put the old folder .git back, then run again to continue; or start a new run here with --new.',
+        workspace,
+        iteration,
+        start,
+      );
+    case 'repositoryUnreadable':
+      return say(
+        'git cannot read the repository of {0} since iteration {1}, so nobody can tell whether its work is there. Fix what "git status" reports, then run again to continue.',
+        workspace,
+        iteration,
+      );
+    case 'branchGone':
+      return say(
+        'The branch {0} of the run is gone since iteration {1}, and HEAD does not come from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), look with "git reflog" for later work, then run again to continue.',
+        branch,
+        iteration,
+        start,
+      );
+    case 'notMerged':
+      return say(
+        'What iteration {0} committed elsewhere is not on {1} yet: {2}. Merge it (git merge {2}), then run again to continue; or give it up and start a new run with --new.',
+        iteration,
+        branch,
+        left ?? start,
+      );
+    case 'branchesApart':
+      return say(
+        'Iteration {0} left its work on {1} instead of {2}, and {2} has commits that are not there. Bring both together ({3}git switch {2}; git merge {4}), then run again to continue.',
+        ...[iteration, other, branch, merge, source],
+      );
+    case 'foreignCommits':
+      return say(
+        'Iteration {0} went from {2} to {1}, which has commits that are older than the iteration. If {2} is to have them, merge them ({3}git switch {2}; git merge {4}), else go back (git switch {2}). Then run again to continue.',
+        ...[iteration, other, branch, merge, source],
+      );
+    case 'refused':
+      return say(
+        'Iteration {0} left its work on {1} instead of {2}, and git could not bring it back: {5} Fix that, then bring it back ({3}git switch {2}; git merge {4}), then run again to continue.',
+        ...[iteration, other, branch, merge, source, detail],
+      );
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** As it can be copied into a shell: an agent may have thought of the name. */
+function nameOf(branch: string): string {
+  return branch === '' ? say('a detached HEAD') : shellWord(branch);
+}

@@ -1,0 +1,166 @@
+import path from 'node:path';
+import { Emitter } from '../../base/emitter.ts';
+import { agentRequest, callBudget } from '../agents/call/agentCaller.ts';
+import { GitRepository } from '../git/git.ts';
+import { brief } from '../iteration/briefing.ts';
+import { storiesBeforeCutOff } from '../iteration/iteration.ts';
+import type { RunEvent, RunEventBody } from '../journal/events.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import type { Journal } from '../journal/journal.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { type Decision, decide } from './policy.ts';
+import { RunContext, type RunOptions } from './runContext.ts';
+import { readyToStart } from './start.ts';
+import { tellPendingHints } from './tellHints.ts';
+
+/** Gives events out and keeps none: a dry run leaves no trace. */
+class UnwrittenJournal implements Journal {
+  private readonly emitter = new Emitter<RunEvent>();
+  readonly onDidAppend = this.emitter.event;
+  private seq: number;
+
+  /** @param seq number of the last event so far */
+  constructor(seq: number) {
+    this.seq = seq;
+  }
+
+  append(body: RunEventBody): RunEvent {
+    this.seq += 1;
+    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
+    this.emitter.fire(event);
+    return event;
+  }
+
+  sync(): void {
+    // There is no file.
+  }
+
+  async syncBeside(): Promise<void> {
+    this.sync();
+  }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  restore(): void {
+    // There is none.
+  }
+}
+
+/**
+ * Tells what a run would do first: its settings, the command line of its agent, and the whole first prompt.
+ * Reads files and git; starts no process but git's, writes nothing.
+ * @param earlier the run that would go on
+ * @param endInWords the sentence for a run that would end before it starts an agent
+ * @throws {HumanError} when the run could not start
+ */
+export async function dryRun(
+  options: RunOptions,
+  earlier: RunState | undefined,
+  endInWords: (end: Extract<Decision, { kind: 'end' }>, state: RunState) => string,
+): Promise<string> {
+  const { agent, config, files, prepare } = options;
+  const onlyStories = earlier?.onlyStories ?? options.onlyStories;
+  const git = new GitRepository(files.workspace);
+  // Of a run that nobody has closed yet it is still the current one.
+  const cutOff = earlier?.cutOff ?? earlier?.current;
+  const before = cutOff && (await storiesBeforeCutOff(options, { cutOff }));
+  const { snapshot, template, warnings } = await readyToStart(options, git, {
+    ...(before && { before }),
+  });
+  const facts = [
+    `Workspace: ${files.workspace}`,
+    `Story file: ${options.storyFile ?? 'none'}`,
+    ...(onlyStories === undefined ? [] : [`Stories: only ${onlyStories.join(', ')}`]),
+    `Agent: ${[agent.id, config.model].filter(Boolean).join(', ')}`,
+    `Iterations: at most ${config.maxIterations}`,
+    `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
+    `Reviewer: ${config.reviewer ? 'yes' : 'no'}`,
+    `Budget: ${config.budgetUsd === undefined ? 'none' : `$${config.budgetUsd.toFixed(2)}`}`,
+    ...(snapshot.stories?.branchName && config.branch === 'checkout'
+      ? [`Branch: ${snapshot.stories.branchName}`]
+      : []),
+    ...(cutOff === undefined
+      ? []
+      : [`Judged first: iteration ${cutOff.number}, which was cut off`]),
+    ...warnings.map(warning => `Warning: ${warning}`),
+  ];
+  if (prepare !== undefined) {
+    return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : prepare.tasks.length === 1 ? 'one for 1 task' : `one for each of ${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;
+  }
+  const state =
+    (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
+  // Nobody watches: what is told of a run that is not there would stand between these lines.
+  const { onEvent: _onEvent, ...run } = options;
+  const context = new RunContext({
+    run,
+    git,
+    journal: new UnwrittenJournal(state?.lastSeq ?? 0),
+    snapshot,
+    template,
+    ...(state && { state }),
+  });
+  let decision = firstStep(context);
+  while (decision.kind === 'later') {
+    const { iterations, story } = decision;
+    context.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
+    decision = firstStep(context);
+  }
+  if (decision.kind === 'iterate') {
+    // Its prompt has them; they go on waiting.
+    await tellPendingHints(context, decision.story?.id);
+  }
+  if (decision.kind !== 'iterate') {
+    const why =
+      decision.kind === 'end'
+        ? endInWords(decision, context.state)
+        : decision.kind === 'skip'
+          ? `${decision.story.id} would be left alone, since it does not get on.`
+          : 'The run would wait for you.';
+    return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
+  }
+  const { prompt, sections } = await brief(context, decision.iteration, decision.story);
+  const maxBudgetUsd = callBudget(config, { run: 0, iteration: 0 });
+  const { args, file } = await agent.command(
+    agentRequest(config, {
+      cwd: files.workspace,
+      prompt,
+      promptFile: path.join(files.iterationDir(options.runId, decision.iteration), 'prompt.md'),
+      env: options.env,
+      ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    }),
+  );
+  const made = sections.map(({ name, tokens }) => `${name} ${tokens}`).join(', ');
+  return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
+}
+
+/** The state with which the run would go on, were it not for an iteration that was cut off and is judged first. */
+function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunState {
+  const { current: _cutOff, ...state } = applyEvent(earlier, {
+    seq: earlier.lastSeq + 1,
+    at: new Date().toISOString(),
+    type: 'run.resumed',
+    version,
+    pid: process.pid,
+    agent: agent.id,
+    maxIterations: config.maxIterations,
+    stuckThreshold: config.stuckThreshold,
+    ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
+    stories: earlier.stories,
+  });
+  return state;
+}
+
+function firstStep({ options, snapshot, state }: RunContext): Decision {
+  return decide({
+    state,
+    ...(snapshot.stories && { stories: snapshot.stories.stories }),
+    config: options.config,
+    stopRequested: false,
+  });
+}
+
+function quoted(argument: string): string {
+  return /^[\w./:=,@%+-]+$/.test(argument) ? argument : JSON.stringify(argument);
+}

@@ -1,0 +1,55 @@
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { requireWritableState } from '../preconditions/state.ts';
+import { livingRun } from '../workspace/livingRun.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { acquireRunLock, type LockOwner } from '../workspace/runLock.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import { acquireWorkTree } from './workTreeLock.ts';
+
+/** Another loop works in this workspace. */
+export class AlreadyRunningError extends HumanError {
+  readonly owner: LockOwner;
+
+  constructor(owner: LockOwner) {
+    super(
+      say(
+        'A run is already going on in this folder (process {0}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".',
+        owner.pid,
+      ),
+    );
+    this.owner = owner;
+  }
+}
+
+/**
+ * Does a piece of work while no loop can start here.
+ * @throws {AlreadyRunningError} when one lives
+ * @throws {WorkTreeTakenError} when one works in another folder of the same work tree
+ */
+export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
+  await requireWritableState(files);
+  const loop = await livingRun(files);
+  if (loop?.runId !== undefined) {
+    throw new AlreadyRunningError(loop);
+  }
+  // The agent of a loop that was killed may still be working on these files.
+  // Loaded here: a window needs it only to write.
+  const { closeRunFoundDead } = await import('./recovery.ts');
+  await closeRunFoundDead(files);
+  await ignoreStateDir(files);
+  const attempt = await acquireRunLock(files);
+  if (attempt.kind === 'held') {
+    throw new AlreadyRunningError(attempt.by);
+  }
+  try {
+    const releaseWorkTree = await acquireWorkTree(files);
+    try {
+      return await work();
+    } finally {
+      await releaseWorkTree();
+    }
+  } finally {
+    await attempt.lock.release();
+  }
+}

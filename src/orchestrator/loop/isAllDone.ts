@@ -1,0 +1,22 @@
+import type { RunState } from '../journal/runState.ts';
+import { nextStory } from '../stories/select.ts';
+import type { StoryFile } from '../stories/story.ts';
+
+/**
+ * Whether a new run would find nothing to do: every story is done or put aside by its file, and no claim is left to be
+ * checked again. Pure.
+ * @param state of the folder's newest run
+ * @param only ids of the stories that the run would work on; absent: all
+ */
+export function isAllDone(
+  file: StoryFile | undefined,
+  { cutOff, storyRecords }: RunState,
+  only?: readonly string[],
+): boolean {
+  return (
+    file?.kind === 'stories' &&
+    nextStory(file.stories, only && { only: new Set(only) }).reason === 'allDone' &&
+    cutOff === undefined &&
+    [...storyRecords.values()].every(({ refused }) => refused !== true)
+  );
+}

@@ -1,0 +1,152 @@
+import * as z from 'zod';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { once } from '../../base/once.ts';
+import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import { callCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
+import { GitRepository } from '../git/git.ts';
+import { recordCommits } from '../iteration/commitRecord.ts';
+import type { CurrentIteration } from '../journal/currentIteration.ts';
+import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
+import { foldRun } from '../journal/foldRun.ts';
+import { JournalWriter, readDecisions } from '../journal/journal.ts';
+import type { RunState } from '../journal/runState.ts';
+import { isRunning } from '../process/processIdentity.ts';
+import { endLeftovers } from '../process/processTree.ts';
+import { isItsLoopRunning } from '../workspace/livingRun.ts';
+import { readRun } from '../workspace/runCheckpoint.ts';
+import { newestRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { acquireRunLock } from '../workspace/runLock.ts';
+
+const MAX_STATE_BYTES = 64 * 1024;
+const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
+
+/**
+ * Closes a run whose loop was killed: ends what its agent left running, and writes the end, or only the state file, that
+ * the loop could not write. Call it while holding the run lock.
+ */
+export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
+  const file = files.journalFile(runId);
+  const events = await readDecisions(file);
+  const state = foldRun(events);
+  if (!isOpen(state)) {
+    if (state.outcome !== undefined) {
+      // Killed behind its end: a next run need not come and write the file anew.
+      await markInactive(files, runId, state.outcome);
+    }
+    return;
+  }
+  if (await isItsLoopRunning(state)) {
+    throw new HumanError(
+      say(
+        'The loop of run {0} (process {1}) still works here, though its lock file was removed. End it with "ralph-fresh stop".',
+        runId,
+        String(state.pid),
+      ),
+    );
+  }
+  const call = callCutOff(events);
+  const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId, {
+    cgroup: call?.started.cgroup,
+  });
+  const journal = await JournalWriter.open(file);
+  try {
+    if (call !== undefined) {
+      // It was paid for like any other.
+      const { iteration, purpose } = call.started;
+      const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
+        journal.append({ type: 'warning', code: 'costNotRead', detail: messageOf(error) });
+        return {};
+      });
+      journal.append({
+        type: 'agent.ended',
+        iteration,
+        ...(purpose === undefined ? {} : { purpose }),
+        reason: 'cancelled',
+        durationMs: call.durationMs,
+        leftovers,
+        ...cost,
+      });
+    }
+    if (state.current?.startCommit !== undefined) {
+      // What the cut-off iteration has committed is its work; it only had no chance to be recorded.
+      await recordCommits(journal, new GitRepository(files.workspace), {
+        iteration: state.current.number,
+        storyId: state.current.storyId,
+        since: state.current.startCommit,
+        known: state.commits,
+      });
+    }
+    journal.append({
+      type: 'run.ended',
+      outcome: 'interrupted',
+      exitCode: EXIT_CODES.interrupted,
+      stories: state.stories,
+      iterations: state.iteration,
+    });
+    journal.sync();
+  } finally {
+    journal.close();
+  }
+  await markInactive(files, runId, 'interrupted');
+}
+
+/** Other modes read this file, and would wait for a loop that is dead. */
+async function markInactive(files: RunFiles, runId: string, outcome: RunOutcome): Promise<void> {
+  const text = (await readPlainFile(files.stateFile, MAX_STATE_BYTES))?.toString('utf8');
+  const parsed = text === undefined ? undefined : stateSchema().safeParse(jsonOf(text)).data;
+  if (parsed?.active === true && parsed.run_id === runId) {
+    await writePlainFile(
+      files.stateFile,
+      `${JSON.stringify({ ...parsed, active: false, outcome }, null, 2)}\n`,
+    );
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Half written when its writer died; it says nothing then.
+    return undefined;
+  }
+}
+
+/**
+ * Closes the newest run when its loop was killed and nobody has closed it yet.
+ * @returns whether there was such a run
+ */
+export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
+  const runId = await newestRunId(files);
+  if (runId === undefined || !isOpen(await readRun(files, runId))) {
+    return false;
+  }
+  const attempt = await acquireRunLock(files, runId);
+  if (attempt.kind === 'held') {
+    return false;
+  }
+  try {
+    await closeDeadRun(files, runId);
+  } finally {
+    await attempt.lock.release();
+  }
+  return true;
+}
+
+function isOpen({ phase }: RunState): boolean {
+  return phase === 'running' || phase === 'stopping';
+}
+
+/**
+ * The agent's process group, when its leader is known exactly and lives. Anything less could be somebody
+ * else's by now, or a lie of the journal's; such processes are found by the run's marker alone.
+ */
+async function groupToEnd(
+  current: Pick<CurrentIteration, 'agentPid' | 'agentStartId'> | undefined,
+): Promise<number | undefined> {
+  const { agentPid: pid, agentStartId: startId } = current ?? {};
+  return pid !== undefined && startId !== undefined && (await isRunning({ pid, startId }))
+    ? pid
+    : undefined;
+}

@@ -1,0 +1,372 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import type { RunEvent } from '../journal/events.ts';
+import { foldRun } from '../journal/foldRun.ts';
+import { readDecisions } from '../journal/journal.ts';
+import type { RunState } from '../journal/runState.ts';
+import { plannedTaskOf } from '../planner/plannedTask.ts';
+import { holdsTitles, titlesOf } from '../planner/taskStories.ts';
+import type { GivenSettings, Settings } from '../settings/settingTable.ts';
+import { outsideProblem } from '../stories/outsideLinks.ts';
+import { readStoryFile } from '../stories/storyFile.ts';
+import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { type Preparation, relativePath } from './runContext.ts';
+
+/** So much of a task is in the journal, in UTF-16 units. */
+export const MAX_RECORDED_TASK = 4_000;
+
+/** What the person wants to run now. */
+export interface RunChoice {
+  /** `--resume`, perhaps with a run's id. */
+  readonly resume?: string | true;
+  /** `--new`: do not go on with an unfinished run. */
+  readonly isNew?: boolean;
+  readonly task?: string;
+  /** Absolute path. */
+  readonly storyFile?: string;
+  /** Absolute path. */
+  readonly planDir?: string;
+  /** Whether the command line names the story file or the plan, and nobody had to look for it. */
+  readonly namesPlace?: boolean;
+  readonly prepare?: Preparation;
+  /** Ids of the stories that are named; absent: all. */
+  readonly onlyStories?: readonly string[];
+  /** When the command line names one; else the earlier run's counts. */
+  readonly maxIterations?: number;
+}
+
+/** A run that goes on. */
+export interface EarlierRun {
+  readonly state: RunState;
+  /** The agent it began with last, before another one had to take its place. */
+  readonly agent: string;
+  /** Its stories went to a reviewer. */
+  readonly wasReviewed: boolean;
+}
+
+export interface ChosenRun {
+  readonly runId: string;
+  readonly resume: boolean;
+  /** Of the run that goes on. */
+  readonly earlier?: EarlierRun;
+}
+
+/** Iterations that are proposed on top of those that a run has had. */
+const MORE_ITERATIONS = 20;
+
+/**
+ * The command that goes on with a run that has ended, with what it needs to be taken.
+ * @returns `undefined` when the run is complete, so only a new one can follow
+ */
+export function resumeCommand(state: RunState): string | undefined {
+  const { iteration, maxIterations, outcome } = state;
+  if (outcome === 'completed') {
+    return undefined;
+  }
+  return iteration >= maxIterations && !isLeftOpen(state)
+    ? `ralph-fresh run --resume --max-iterations ${iteration + MORE_ITERATIONS}`
+    : 'ralph-fresh run --resume';
+}
+
+/** `--resume` with something else to work on than the run has. */
+export class OtherWorkError extends HumanError {}
+
+/**
+ * Decides between a new run and going on with the last one (Ralph-Fresh whitepaper, 5.3: re-running the
+ * same command resumes). Without being asked to, only a run that was cut off or stopped goes on, and only with
+ * the work it had.
+ *
+ * @throws {HumanError} when `--resume` has nothing to go on with
+ * @throws {OtherWorkError} when `--resume` comes with other work than that run's
+ */
+export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<ChosenRun> {
+  const newest = await newestRunId(files);
+  const events = newest === undefined ? [] : await readDecisions(files.journalFile(newest));
+  const state = foldRun(events);
+  if (choice.resume !== undefined) {
+    const runId = requireResumable(choice, newest, state);
+    const other = await otherWork(files, choice, state);
+    if (other !== undefined) {
+      throw new OtherWorkError(other);
+    }
+    return { runId, resume: true, earlier: earlierRun(events, state) };
+  }
+  return newest !== undefined &&
+    goesOn(choice, state) &&
+    (await otherWork(files, choice, state)) === undefined
+    ? { runId: newest, resume: true, earlier: earlierRun(events, state) }
+    : { runId: newRunId(), resume: false };
+}
+
+function requireResumable(
+  { maxIterations, resume }: RunChoice,
+  newest: string | undefined,
+  state: RunState,
+): string {
+  if (newest === undefined || state.phase === 'idle') {
+    throw new HumanError(
+      say('There is no run to resume in this folder. Leave --resume out to start one.'),
+    );
+  }
+  if (typeof resume === 'string' && resume !== newest) {
+    throw new HumanError(
+      say(
+        'Only the newest run can be resumed, which is {0}. Leave the id out, or --resume to start a new one.',
+        newest,
+      ),
+    );
+  }
+  if (state.outcome === 'completed') {
+    throw new HumanError(
+      say('The last run is complete, so there is nothing to resume. Leave --resume out.'),
+    );
+  }
+  const had = state.iteration;
+  if (!isLeftOpen(state) && had >= (maxIterations ?? state.maxIterations)) {
+    const used =
+      maxIterations === undefined || maxIterations === state.maxIterations
+        ? had === 1
+          ? say('The last run has used its only iteration.')
+          : say('The last run has used all of its {0} iterations.', had)
+        : had === 1
+          ? say(
+              'The last run has had 1 iteration already, which --max-iterations {0} counts as well.',
+              maxIterations,
+            )
+          : say(
+              'The last run has had {0} iterations already, which --max-iterations {1} counts as well.',
+              had,
+              maxIterations,
+            );
+    throw new HumanError(
+      say(
+        '{0} Give it more, for example: ralph-fresh run --resume --max-iterations {1}.',
+        used,
+        had + MORE_ITERATIONS,
+      ),
+    );
+  }
+  return newest;
+}
+
+function goesOn(choice: RunChoice, state: RunState): boolean {
+  const wasCutOff =
+    state.phase === 'running' ||
+    state.phase === 'stopping' ||
+    ['stopped', 'interrupted', 'error', 'needsHuman'].includes(state.outcome ?? '');
+  return (
+    choice.isNew !== true &&
+    wasCutOff &&
+    isSameTask(choice, state) &&
+    // Stories that were still to be made are made only when that is asked for again.
+    (choice.prepare !== undefined || pendingPreparation(state) === undefined) &&
+    (isLeftOpen(state) || state.iteration < (choice.maxIterations ?? state.maxIterations))
+  );
+}
+
+/** A person has settled why the last iteration could not be judged, and was told to run again: that takes no new one. */
+function isLeftOpen({ cutOff, outcome }: RunState): boolean {
+  return outcome === 'error' && cutOff !== undefined;
+}
+
+function isSameTask({ task }: RunChoice, state: RunState): boolean {
+  const given = task?.trim() ?? '';
+  return given === '' || given.slice(0, MAX_RECORDED_TASK) === state.task;
+}
+
+/**
+ * What the run has to work on in place of what is chosen now.
+ * @returns what to tell who asks for that run; `undefined` when it is the same
+ */
+async function otherWork(
+  { workspace }: RunFiles,
+  choice: RunChoice,
+  state: RunState,
+): Promise<string | undefined> {
+  const relative = (file: string | undefined) =>
+    file === undefined ? undefined : relativePath(workspace, file);
+  // Who asks for the last run and names nothing means what that one worked on.
+  const isCompared = choice.resume === undefined || choice.namesPlace === true;
+  const isElsewhere =
+    relative(choice.storyFile) !== state.storyFile || relative(choice.planDir) !== state.planDir;
+  if (isCompared && isElsewhere) {
+    const place = state.planDir ?? state.storyFile;
+    return place === undefined
+      ? say(
+          'The last run works on a task. To leave it and begin with this, give --new instead of --resume.',
+        )
+      : say(
+          'The last run works on {0}. To leave it and begin with this, give --new instead of --resume.',
+          shorten(place, 200),
+        );
+  }
+  const isStoriesCompared = choice.resume === undefined || choice.onlyStories !== undefined;
+  if (isStoriesCompared && !isSameSet(choice.onlyStories, state.onlyStories)) {
+    return state.onlyStories === undefined
+      ? say(
+          'The last run works on all stories. To leave it and begin with this, give --new instead of --resume.',
+        )
+      : say(
+          'The last run works on {0} alone. To leave it and begin with this, give --new instead of --resume.',
+          shorten(state.onlyStories.join(', '), 200),
+        );
+  }
+  const storyFile =
+    state.storyFile === undefined ? undefined : path.resolve(workspace, state.storyFile);
+  if (choice.prepare !== undefined) {
+    return (await isPreparedSo(choice, state, storyFile))
+      ? undefined
+      : say(
+          'The last run has other stories than these. To leave it and begin with this, give --new instead of --resume.',
+        );
+  }
+  return storyFile !== undefined && (await isAnotherList(storyFile, state))
+    ? say(
+        'The last run worked on other stories than {0} holds now. To leave it and begin with this, give --new instead of --resume.',
+        shorten(state.storyFile ?? '', 200),
+      )
+    : undefined;
+}
+
+function isSameSet(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  const asText = (ids: readonly string[] | undefined) => JSON.stringify([...new Set(ids)].sort());
+  return (a === undefined) === (b === undefined) && asText(a) === asText(b);
+}
+
+/** Whether the stories of a run are, or were to be, made from the same as now. */
+async function isPreparedSo(
+  choice: RunChoice,
+  state: RunState,
+  storyFile: string | undefined,
+): Promise<boolean> {
+  const { prepare } = choice;
+  if (prepare?.kind === 'tasks') {
+    const titles = titlesOf(prepare.tasks);
+    return state.prepare?.kind === 'tasks'
+      ? JSON.stringify(titlesOf(state.prepare.tasks)) === JSON.stringify(titles)
+      : storyFile !== undefined && (await holdsTitles(storyFile, titles));
+  }
+  return (
+    isSameTask(choice, state) &&
+    (state.prepare?.kind === 'plan' ||
+      (storyFile !== undefined && (await plannedTask(storyFile)) === choice.task?.trim()))
+  );
+}
+
+async function plannedTask(storyFile: string): Promise<string | undefined> {
+  if (outsideProblem(storyFile) !== undefined) {
+    // Told where the stories themselves are read.
+    return undefined;
+  }
+  const text = await readFile(storyFile, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : plannedTaskOf(text);
+}
+
+/** Whether somebody put other stories into the file: none that the journal tells of is there any more. */
+async function isAnotherList(storyFile: string, state: RunState): Promise<boolean> {
+  const known = new Set(
+    [
+      ...state.storyRecords.keys(),
+      state.current?.storyId,
+      state.cutOff?.storyId,
+      state.lastIteration?.storyId,
+    ].filter(Boolean),
+  );
+  if (known.size === 0) {
+    return false;
+  }
+  try {
+    const file = await readStoryFile(storyFile);
+    return file.kind === 'stories' && !file.stories.some(({ id }) => known.has(id));
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // It is gone or broken, which is no other list; the start of the run tells what to mend.
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** How the stories were to be made when the run was cut off before that was done. */
+export function pendingPreparation({ iteration, prepare }: RunState): Preparation | undefined {
+  return iteration === 0 ? prepare : undefined;
+}
+
+function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
+  const began = events.findLast(({ type }) => type === 'run.started' || type === 'run.resumed');
+  return {
+    state,
+    agent: began !== undefined && 'agent' in began ? String(began.agent) : (state.agent ?? ''),
+    wasReviewed: events.some(({ type }) => type === 'review.ended'),
+  };
+}
+
+/**
+ * The path of a file that a journal names. A repository may ship a journal, so it must not lead elsewhere.
+ * @throws {HumanError} when it is not below the workspace
+ */
+export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): string {
+  const absolute = path.resolve(workspace, file);
+  const relative = path.relative(workspace, absolute);
+  if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
+    throw new HumanError(
+      say(
+        'The journal of the last run names {0}, which is outside of this folder. If that is meant, name it: {1}; else start a new run with --new.',
+        shorten(file, 200),
+        flag,
+      ),
+    );
+  }
+  return absolute;
+}
+
+/**
+ * Looks whether a run that goes on would be another one than the person knows: with another agent, or with
+ * weaker checks because a file of settings has changed meanwhile. What a flag says now is meant.
+ *
+ * @param given the flags of now
+ * @param remembered the flags of the run, with those of now
+ * @throws {HumanError} naming what changed and how to confirm it
+ */
+export function requireSameTerms(
+  { agent, state, wasReviewed }: EarlierRun,
+  settings: Settings,
+  { given, remembered }: { readonly given: GivenSettings; readonly remembered: GivenSettings },
+): void {
+  const namesAgent = [given.agent, given.command, given.preset].some(value => value !== undefined);
+  if (agent !== '' && agent !== settings.agent && !namesAgent) {
+    const began = shorten(agent, 40);
+    throw new HumanError(
+      agent === 'command'
+        ? say(
+            'The run was started with another program as its agent, which is not remembered. Give --preset or --command again, or choose --agent {0}.',
+            settings.agent,
+          )
+        : say(
+            'The run was started with the agent {0}, and {1} would go on with it. Give --agent {0} again, or choose --agent {1}.',
+            began,
+            settings.agent,
+          ),
+    );
+  }
+  const missing = state.verify.filter(command => !settings.verify.includes(command));
+  if (missing.length > 0 && given.verify === undefined) {
+    const named = missing.map(command => `--verify ${JSON.stringify(command)}`).join(' ');
+    throw new HumanError(
+      say(
+        'The run was checked by commands that the settings do not name any more. Look who changed .omc/config.json; then give the checks that are to hold, such as {0}, or start a new run with --new.',
+        shorten(named, 400),
+      ),
+    );
+  }
+  if (wasReviewed && !settings.reviewer && remembered.reviewer === undefined) {
+    throw new HumanError(
+      say(
+        'The stories of the run went to a reviewer, and the settings do not ask for one any more. Look who changed .omc/config.json; then give --reviewer or --no-reviewer, or start a new run with --new.',
+      ),
+    );
+  }
+}

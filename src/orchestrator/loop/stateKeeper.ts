@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { acquireRunLock } from '../workspace/runLock.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import type { RunContext } from './runContext.ts';
+
+/**
+ * Keeps a run's own files in their places: agents clean folders (`git clean -fdx`), and without its lock and its journal
+ * a run could not be watched, stopped or gone on with, and a second loop could begin beside it.
+ */
+export class StateKeeper {
+  private readonly context: RunContext;
+  private readonly onRestored: () => void;
+  private restoring: Promise<boolean> | undefined;
+  private displaced: HumanError | undefined;
+
+  /** @param onRestored called when everything is in its place again */
+  constructor(context: RunContext, onRestored: () => void) {
+    this.context = context;
+    this.onRestored = onRestored;
+  }
+
+  /**
+   * Puts back what is gone of the lock, the journal and the state file; what earlier iterations left is lost.
+   * @returns whether something was gone
+   * @throws {HumanError} when another loop has begun here meanwhile; from then on the run writes nothing but its journal
+   */
+  restore(): Promise<boolean> {
+    this.restoring ??= this.restoreNow().finally(() => {
+      this.restoring = undefined;
+    });
+    return this.restoring;
+  }
+
+  /** Waits for what is being put back; whether that worked is told to who asked for it. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.restoring]);
+  }
+
+  private async restoreNow(): Promise<boolean> {
+    const { context } = this;
+    const { files, runId } = context.options;
+    const isJournalThere = context.journal.isInPlace();
+    if (this.displaced !== undefined) {
+      throw this.displaced;
+    }
+    if (isJournalThere && existsSync(files.lockFile)) {
+      return false;
+    }
+    const { number: iteration } = context.state.current ?? {};
+    await ignoreStateDir(files);
+    const attempt = await acquireRunLock(files, runId);
+    context.journal.restore();
+    if (attempt.kind === 'held' && attempt.by.pid !== process.pid) {
+      context.isDisplaced = true;
+      this.displaced = new HumanError(
+        say(
+          'The folder {0} was removed while the run worked, and another loop (process {1}) has begun here since. This run ends; "ralph-fresh status" tells of the other one.',
+          files.stateDir,
+          attempt.by.pid,
+        ),
+      );
+      throw this.displaced;
+    }
+    if (iteration !== undefined) {
+      // Whatever follows the agent writes there: checks, reviewer, receipt.
+      await mkdir(context.dir(iteration), { recursive: true });
+    }
+    await context.writeStateFile(true);
+    context.warn('stateDamaged', isJournalThere ? files.lockFile : files.stateDir, iteration);
+    this.onRestored();
+    return true;
+  }
+}

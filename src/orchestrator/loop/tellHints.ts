@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { messageOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { isTracked } from '../git/trackedFile.ts';
+import { HINT_TOKENS, hintTokens } from '../iteration/prompt/promptBudget.ts';
+import { estimateTokens } from '../iteration/prompt/tokens.ts';
+import { type PendingHint, pendingHints, removePendingHints } from '../workspace/pendingHints.ts';
+import type { RunContext } from './runContext.ts';
+
+/**
+ * Takes the hints that wait for an agent of this story into the journal, so that its prompt has them; as many as a
+ * prompt holds, the oldest first. The others wait for the next one.
+ *
+ * @returns call it once the agent was told: it removes them from where they waited. Killed before that, they wait
+ * on and are told again.
+ */
+export async function tellPendingHints(
+  context: RunContext,
+  storyId: string | undefined,
+): Promise<() => Promise<void>> {
+  const { files } = context.options;
+  if (!existsSync(files.hintsFile)) {
+    return async () => undefined;
+  }
+  try {
+    if (await isTracked(files.hintsFile)) {
+      // A person's words never come with a repository.
+      context.warn(
+        'hintsNotTold',
+        say('{0} is in git, so no person has written it.', files.hintsFile),
+      );
+      return async () => undefined;
+    }
+    const waiting = await pendingHints(files);
+    const told = fitting(
+      waiting.filter(hint => hint.storyId === undefined || hint.storyId === storyId),
+    );
+    for (const { id, storyId: only, text } of told) {
+      if (!context.state.hints.some(hint => hint.id === id)) {
+        context.append({
+          type: 'hint.given',
+          id,
+          text,
+          ...(only === undefined ? {} : { storyId: only }),
+        });
+      }
+    }
+    return () => remove(context, told);
+  } catch (error) {
+    // The work itself goes on without them.
+    context.warn('hintsNotTold', messageOf(error));
+    return async () => undefined;
+  }
+}
+
+async function remove(context: RunContext, told: readonly PendingHint[]): Promise<void> {
+  if (told.length === 0) {
+    return;
+  }
+  try {
+    await removePendingHints(context.options.files, new Set(told.map(({ id }) => id)));
+  } catch (error) {
+    context.warn('hintsNotTold', messageOf(error));
+  }
+}
+
+function fitting(hints: readonly PendingHint[]): PendingHint[] {
+  const shown: PendingHint[] = [];
+  let tokens = 0;
+  for (const hint of hints) {
+    tokens += hintTokens(estimateTokens(hint.text));
+    if (shown.length > 0 && tokens > HINT_TOKENS) {
+      break;
+    }
+    shown.push(hint);
+  }
+  return shown;
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { once } from '../../base/once.ts';
+import { readPlainFileNow } from '../../base/plainFile.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+
+/** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
+const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const;
+
+const MAX_STATE_BYTES = 64 * 1024;
+
+/** @returns another mode that works in this folder, and the file that says so */
+export async function activeOtherMode(
+  files: RunFiles,
+): Promise<{ readonly mode: string; readonly file: string } | undefined> {
+  for (const mode of OTHER_MODES) {
+    for (const file of stateFilesOf(mode, files)) {
+      if (readState(file)?.active === true) {
+        return { mode, file };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Older versions of oh-my-claudecode keep the state of `ralph` one folder up. */
+function stateFilesOf(mode: (typeof OTHER_MODES)[number], files: RunFiles): string[] {
+  const name = `${mode}-state.json`;
+  return [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];
+}
+
+const stateSchema = once(() => z.looseObject({ active: z.unknown().optional() }));
+
+function readState(file: string): z.infer<ReturnType<typeof stateSchema>> | undefined {
+  // There is none as a rule, and this is asked for ten files between any two iterations.
+  if (!existsSync(file)) {
+    return undefined;
+  }
+  try {
+    const text = readPlainFileNow(file, MAX_STATE_BYTES)?.toString('utf8');
+    return text === undefined ? undefined : stateSchema().safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+
+export interface FindProgramOptions {
+  /** What the person set as the program: a path, `~/…`, or another name to look for. */
+  readonly setting?: string | undefined;
+  /** What `setting` is called in the message when it is wrong; `ralphFresh.<name>Path` when absent. */
+  readonly settingName?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/**
+ * Looks for a program where the person says, then on `PATH`, then where its installers put it: an editor
+ * started from a desktop often has a shorter `PATH` than the person's shell.
+ *
+ * On Windows the answer may be a `.cmd` shim, which needs a spawner that knows them (execa does).
+ *
+ * @returns an absolute path, or undefined when the program is nowhere
+ * @throws {HumanError} when the setting names something that cannot be run
+ */
+export async function findProgram(
+  name: string,
+  options: FindProgramOptions,
+): Promise<string | undefined> {
+  const setting = options.setting?.trim();
+  if (setting) return findSetting(name, setting, options);
+  return firstProgram([...pathFolders(options), ...usualFolders(options)], name, options);
+}
+
+async function findSetting(
+  name: string,
+  setting: string,
+  options: FindProgramOptions,
+): Promise<string> {
+  const isName = !/[\\/]/.test(setting);
+  const expanded = setting.replace(/^~(?=[\\/])/, options.home);
+  const found = isName
+    ? await firstProgram(pathFolders(options), setting, options)
+    : await firstProgram([path.dirname(path.resolve(expanded))], path.basename(expanded), options);
+  if (found !== undefined) return found;
+  const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
+  // Nothing has that name but what the person has named, so there is nothing else to look for.
+  if (/[\\/]/.test(name) || name === setting) {
+    throw new HumanError(
+      say(
+        '"{0}", set as {1}, is not a program that can be run. Set it to the full path of one; a script must be executable (chmod +x).',
+        setting,
+        settingName,
+      ),
+    );
+  }
+  throw new HumanError(
+    say(
+      '"{0}", set as {1}, is not a program that can be run. Set it to the full path of {2}, or leave it empty to have {2} looked for.',
+      setting,
+      settingName,
+      name,
+    ),
+  );
+}
+
+async function firstProgram(
+  folders: readonly string[],
+  name: string,
+  options: FindProgramOptions,
+): Promise<string | undefined> {
+  for (const folder of folders) {
+    for (const file of fileNames(name, options)) {
+      const candidate = path.join(folder, file);
+      if (isProgram(candidate, options.platform)) return candidate;
+    }
+  }
+  return undefined;
+}
+
+function fileNames(name: string, { env, platform }: FindProgramOptions): string[] {
+  if (platform !== 'win32') return [name];
+  const extensions = (variable(env, 'PATHEXT', platform) ?? '.COM;.EXE;.BAT;.CMD')
+    .toLowerCase()
+    .split(';')
+    .filter(extension => extension !== '');
+  // Beside its shim `claude.cmd` npm puts a shell script `claude`, which Windows cannot run.
+  return extensions.includes(path.extname(name).toLowerCase())
+    ? [name]
+    : extensions.map(extension => name + extension);
+}
+
+function isProgram(file: string, platform: NodeJS.Platform): boolean {
+  try {
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
+    if (platform !== 'win32') accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Relative entries are left out: they would let the opened workspace bring its own program. */
+function pathFolders({ env, platform }: FindProgramOptions): string[] {
+  return (variable(env, 'PATH', platform) ?? '')
+    .split(platform === 'win32' ? ';' : ':')
+    .filter(folder => path.isAbsolute(folder));
+}
+
+function usualFolders({ env, home, platform }: FindProgramOptions): string[] {
+  const folders = [path.join(home, '.local', 'bin'), path.join(home, '.claude', 'local')];
+  if (platform !== 'win32') {
+    return [
+      ...folders,
+      '/opt/homebrew/bin',
+      '/usr/local/bin',
+      path.join(home, '.npm-global', 'bin'),
+    ];
+  }
+  const roaming = variable(env, 'APPDATA', platform) ?? path.join(home, 'AppData', 'Roaming');
+  const local = variable(env, 'LOCALAPPDATA', platform) ?? path.join(home, 'AppData', 'Local');
+  return [
+    ...folders,
+    path.join(roaming, 'npm'),
+    path.join(local, 'Microsoft', 'WinGet', 'Links'),
+    path.join(home, '.npm-global'),
+  ];
+}
+
+/** Windows takes `Path` for `PATH`; a copy of its environment no longer does so by itself. */
+function variable(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  if (platform !== 'win32') return env[name];
+  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
+}

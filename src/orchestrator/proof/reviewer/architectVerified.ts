@@ -1,0 +1,70 @@
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { say } from '../../../base/say.ts';
+import { editFile, HalfWritten } from '../../stories/edit/fileEdit.ts';
+import { setMembers } from '../../stories/edit/jsonEdit.ts';
+import {
+  elementsOf,
+  elementsOfMember,
+  memberOf,
+  membersOf,
+  skipSpace,
+} from '../../stories/formats/jsonOutline.ts';
+import { findStoryArray } from '../../stories/formats/prdKeys.ts';
+import { numberId } from '../../stories/formats/storyFormat.ts';
+import { parseStoryText } from '../../stories/storyFile.ts';
+
+const KEY = 'architectVerified';
+
+/**
+ * Writes into a story's own entry whether a reviewer has approved it, as other Ralph loops do; every other byte of the
+ * file stays. Only JSON story files know such a fact, and only a story whose id no other has is sure to be the right
+ * one; a list or an object under that key is somebody's data.
+ *
+ * @returns whether the file was written: not when it said so already, or nothing can be written into it
+ * @throws {HumanError} when there is no such file, it is not valid, it cannot be written, or it keeps changing
+ */
+export async function setArchitectVerified(
+  path: string,
+  storyId: string,
+  value: boolean,
+): Promise<boolean> {
+  const { changed } = await editFile(path, before => {
+    const { file, text, bom } = parseStoryText(path, before);
+    if (file.format !== 'prd') {
+      return before;
+    }
+    if (file.kind === 'invalid') {
+      const [problem] = file.problems;
+      throw new HalfWritten(
+        say(
+          '{0}, line {1}, column {2}: {3} Nothing was written.',
+          path,
+          problem.line,
+          problem.column,
+          problem.message,
+        ),
+      );
+    }
+    const [story, ...others] = file.stories.filter(({ id }) => id === storyId);
+    // The place of a story without an id may be another one's by now.
+    if (story === undefined || others.length > 0 || story.id === numberId(story.position)) {
+      return before;
+    }
+    const edits = editsOf(text, story.position, value);
+    return edits.length === 0 ? before : Buffer.from(bom + applyEdits(text, edits));
+  });
+  return changed;
+}
+
+function editsOf(text: string, position: number, value: boolean): Edit[] {
+  const start = skipSpace(text, 0);
+  const key = findStoryArray(JSON.parse(text))?.key;
+  const entries = key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
+  const entry = entries[position];
+  if (entry === undefined) {
+    return [];
+  }
+  const old = memberOf(membersOf(text, entry.start), KEY);
+  const isData = old !== undefined && '[{'.includes(text.charAt(old.value.start));
+  return isData ? [] : setMembers(text, entry.start, new Map([[KEY, value]]));
+}

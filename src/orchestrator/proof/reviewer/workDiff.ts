@@ -1,0 +1,96 @@
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { asHumanError, type GitRepository, gitEnv } from '../../git/git.ts';
+
+/** The work tree against a commit: what was committed since then, and what was not. */
+export interface WorkDiff {
+  /** Lines added, lines removed (`-` for binary files) and path of each tracked file, as `git diff --numstat`. */
+  readonly stat: string;
+  /** The tracked files' differences as a patch. */
+  readonly text: string;
+  /** New files that git ignores for no reason and knows nothing of yet; relative to the repository's top folder. */
+  readonly untracked: readonly string[];
+  /** Something of it was too long and ends early. */
+  readonly isCut: boolean;
+}
+
+/** As git's own hooks and settings could run programs or change the format, none of them counts. */
+const PLAIN_DIFF: readonly string[] = [
+  'diff',
+  ...['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames'],
+  ...['--src-prefix=a/', '--dst-prefix=b/'],
+];
+
+/**
+ * Reads what changed since a commit. Takes no lock and writes nothing.
+ *
+ * @param from a commit's hash; everything counts as new without one
+ * @param options.maxBytes most that is read of each part, however much there is
+ * @param options.paths of the tracked files that count, relative to the repository's top folder; all when absent
+ * @throws {HumanError} when there is no repository, no such commit, or git cannot read it
+ */
+export async function readWorkDiff(
+  repository: GitRepository,
+  from: string | undefined,
+  options: { readonly maxBytes: number; readonly paths?: readonly string[] },
+): Promise<WorkDiff> {
+  const root = await repository.root();
+  if (root === undefined) {
+    throw new HumanError(
+      say('The folder is in no git repository any more, so nothing can be compared.'),
+    );
+  }
+  const read = (args: readonly string[]) => readGit(root, args, options.maxBytes);
+  // Git has the empty tree built in, under a name that depends on the repository's hash.
+  const base =
+    from === undefined
+      ? (await read(['hash-object', '-t', 'tree', '--stdin'])).text.trim()
+      : await repository.resolveCommit(from);
+  // A name may look like a pattern.
+  const paths = (options.paths ?? []).map(file => `:(top,literal)${file}`);
+  const [stat, patch, others] = await Promise.all([
+    read([...PLAIN_DIFF, '--numstat', base, '--', ...paths]),
+    read([...PLAIN_DIFF, base, '--', ...paths]),
+    read(['ls-files', '--others', '--exclude-standard', '-z']),
+  ]);
+  const names = others.text.split('\0');
+  // Behind the last NUL is nothing, or a name that was cut.
+  const untracked = names.slice(0, -1);
+  return {
+    stat: stat.text,
+    text: patch.text,
+    untracked,
+    isCut: stat.isCut || patch.isCut || others.isCut,
+  };
+}
+
+async function readGit(
+  cwd: string,
+  args: readonly string[],
+  maxBytes: number,
+): Promise<{ text: string; isCut: boolean }> {
+  // Loaded here: few runs have a reviewer.
+  const { execa } = await import('execa');
+  const result = await execa(
+    'git',
+    [
+      ...['--no-optional-locks', '--no-pager'],
+      ...['-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false'],
+      ...args,
+    ],
+    {
+      cwd,
+      env: gitEnv(),
+      extendEnv: false,
+      input: '',
+      encoding: 'buffer',
+      maxBuffer: { stdout: maxBytes, stderr: 64 * 1024 },
+      reject: false,
+      windowsHide: true,
+    },
+  );
+  if (result.failed && !result.isMaxBuffer) {
+    throw asHumanError(new Error(result.originalMessage ?? result.shortMessage));
+  }
+  return { text: new TextDecoder().decode(result.stdout), isCut: result.isMaxBuffer };
+}

@@ -1,0 +1,225 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { type Commit, changedTrackedFiles, GitRepository, runGit } from '../git/git.ts';
+import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
+import { readDecisions } from '../journal/journal.ts';
+import type { RunState } from '../journal/runState.ts';
+import { alone } from '../loop/exclusiveWork.ts';
+import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
+import { linkTarget } from '../stories/linkTarget.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { readStoryFile } from '../stories/storyFile.ts';
+import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
+import type { RunFiles } from '../workspace/runFiles.ts';
+import { recordTick } from '../workspace/ticks.ts';
+
+/** What can be taken back. */
+export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;
+
+/** What taking back a story or an iteration would do, for the person to decide. */
+export interface WorkRevert {
+  readonly of: Revertible;
+  readonly plan: RevertPlan;
+  /** What is taken back, the newest first. */
+  readonly commits: readonly Commit[];
+  /** Stories that are open again afterwards. */
+  readonly reopens: readonly Story[];
+  /** Absolute; absent without a story file. */
+  readonly storyFile?: string;
+  /** The story file goes into the new commit; else it is edited as a person's tick would. */
+  readonly isStoryFileCommitted: boolean;
+}
+
+export interface WorkRevertOptions {
+  readonly of: Revertible;
+  /** Of all runs of the folder, oldest first. */
+  readonly states: readonly RunState[];
+  /** Absolute path of the story file. */
+  readonly storyFile?: string | undefined;
+}
+
+/**
+ * Works out what taking back a story or an iteration would do; changes nothing.
+ *
+ * The story file and the progress log stay as they are, but for the ticks: later iterations wrote into the same
+ * files, and what agents learned stays true.
+ *
+ * @throws {HumanError} when it cannot be taken back, with the next step
+ */
+export async function planWorkRevert(
+  files: RunFiles,
+  { of, states, storyFile }: WorkRevertOptions,
+): Promise<WorkRevert> {
+  const recorded = recordedCommits(states, of);
+  const git = new GitRepository(files.workspace);
+  if ((await git.root()) === undefined) {
+    throw new HumanError(
+      say(
+        'This folder is in no git repository, so there is nothing to revert. Go to the folder that the run worked in.',
+      ),
+    );
+  }
+  if (recorded.length === 0) {
+    throw new HumanError(nothingCommitted(of));
+  }
+  const list = storyFile === undefined ? undefined : await storiesOf(storyFile);
+  const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
+  // Not from the root's own path, which is another one where a link leads to the workspace.
+  const prefix = (await runGit(files.workspace, 'rev-parse', '--show-prefix')).replace(
+    /\r?\n$/,
+    '',
+  );
+  const workspace = await realpath(files.workspace);
+  const inRepository = (file: string, from = files.workspace) =>
+    path.posix.join(prefix, path.relative(from, file).split(path.sep).join(path.posix.sep));
+  // A link to a story file is itself never edited, and git has the stories where it leads.
+  const edits = storyFile === undefined ? undefined : await linkTarget(storyFile);
+  const editedPlace = edits === undefined ? '' : inRepository(edits, workspace);
+  const keep = [
+    ...(storyFile === undefined || edits === undefined
+      ? []
+      : [
+          ...[storyFile, path.join(path.dirname(storyFile), 'progress.txt')].map(file =>
+            inRepository(file),
+          ),
+          editedPlace,
+        ]),
+    inRepository(path.join(files.workspace, '.omc', 'progress.txt')),
+  ];
+  const edited =
+    edits === undefined || reopens.length === 0
+      ? undefined
+      : await reopened(files.workspace, editedPlace, reopens);
+  const plan = await planRevert(files.workspace, {
+    hashes: recorded.map(({ hash }) => hash),
+    keep,
+    ...(edited && { edits: new Map([[editedPlace, edited]]) }),
+  });
+  return {
+    of,
+    plan,
+    commits: await commitsOf(git, plan.commits),
+    reopens,
+    ...(storyFile === undefined ? {} : { storyFile }),
+    isStoryFileCommitted: edited !== undefined,
+  };
+}
+
+/**
+ * Takes it back: one new commit, and the stories are open again.
+ *
+ * @param message of the new commit
+ * @returns the new commit's full hash; `undefined` when there was nothing to commit
+ * @throws {AlreadyRunningError} while a run goes on in the folder
+ * @throws {HumanError} when it cannot be taken back (any more), with the next step
+ */
+export async function revertWork(
+  files: RunFiles,
+  { isStoryFileCommitted, plan, reopens, storyFile }: WorkRevert,
+  message: string,
+): Promise<string | undefined> {
+  const commit = await alone(files, async () => {
+    const made =
+      plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
+    if (!isStoryFileCommitted && storyFile !== undefined) {
+      for (const { id, position } of reopens) {
+        await setStoryDone(storyFile, { id, position }, false);
+      }
+    }
+    return made;
+  });
+  for (const { id } of reopens) {
+    await recordTick(files, id, false);
+  }
+  return commit;
+}
+
+/** The message of the commit that takes something back. */
+export function revertMessage({ commits, of }: WorkRevert, title: string | undefined): string {
+  const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  const what = of.kind === 'story' ? of.storyId : `iteration ${of.iteration}`;
+  const named = title === undefined ? what : `${what}: ${title}`;
+  const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
+  return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
+}
+
+function nothingCommitted(of: Revertible): string {
+  return of.kind === 'story'
+    ? say(
+        'No run has committed anything for {0}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".',
+        shorten(of.storyId, 80),
+      )
+    : say(
+        'Iteration {0} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".',
+        of.iteration,
+      );
+}
+
+async function storiesOf(storyFile: string): Promise<StoryList | undefined> {
+  try {
+    const file = await readStoryFile(storyFile);
+    return file.kind === 'stories' ? file : undefined;
+  } catch (error) {
+    if (error instanceof HumanError) {
+      // Without a readable list there is no tick to take back; the view says what is wrong with the file.
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Whose ticks go with it: the story itself, or those that this iteration, and none after it, has done. */
+async function storiesDoneBy(
+  files: RunFiles,
+  of: Revertible,
+  list: StoryList | undefined,
+): Promise<readonly Story[]> {
+  const stories = list?.stories ?? [];
+  if (of.kind === 'story') {
+    return stories.filter(({ id }) => id === of.storyId);
+  }
+  const doneIn = new Map<string, number | undefined>();
+  for (const event of await readDecisions(files.journalFile(of.runId))) {
+    if (event.type === 'story.changed' && event.done) {
+      doneIn.set(event.storyId, event.by === 'agent' ? event.iteration : undefined);
+    } else if (event.type === 'story.ticked' && event.done) {
+      doneIn.set(event.storyId, undefined);
+    }
+  }
+  return stories.filter(({ id }) => doneIn.get(id) === of.iteration);
+}
+
+/**
+ * The story file of HEAD with these stories open.
+ * @returns `undefined` when the file is not in HEAD, or differs from it
+ */
+async function reopened(
+  dir: string,
+  file: string,
+  stories: readonly Story[],
+): Promise<Buffer | undefined> {
+  if ((await changedTrackedFiles(dir)).includes(file)) {
+    return undefined;
+  }
+  let text: string;
+  try {
+    const bytes = await new GitRepository(dir).fileAt('HEAD', file);
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // Not in git, or not UTF-8: the edit of the file itself deals with either.
+    return undefined;
+  }
+  const edited = stories.reduce(
+    (before, { id, position }) => editStoryDone(before, { id, position }, false, file),
+    text,
+  );
+  return Buffer.from(edited);
+}
+
+async function commitsOf(git: GitRepository, hashes: readonly string[]): Promise<Commit[]> {
+  const found = await Promise.all(hashes.map(at => git.commits({ limit: 1, at })));
+  return found.flat();
+}

@@ -1,0 +1,146 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { HumanError } from '../../../base/humanError.ts';
+import { replaceFile } from '../../../base/replaceFile.ts';
+import { say } from '../../../base/say.ts';
+import { diskRefusal } from '../../../base/systemRefusal.ts';
+import { requireInside } from '../outsideLinks.ts';
+
+// Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
+const PATIENCE_HALF_WRITTEN = 300;
+const PATIENCE_BUSY = 5000;
+/** So many looks at least: on a busy machine the time can be over before the other writer had a turn. */
+const LOOKS_HALF_WRITTEN = 10;
+
+/** Thrown by an edit that cannot use the content, perhaps only because somebody is in the middle of writing it. */
+export class HalfWritten extends HumanError {}
+
+/**
+ * Edits a story file, following links. `edit` gets the content and gives the new one; it is written in one step, and
+ * only when the file is still the one that was read: else `edit` is asked again with the new content. Nothing is
+ * written when `edit` throws or changes nothing.
+ *
+ * @returns the content after the edit, and whether it was written
+ * @throws HumanError when there is no such file, it leads out of the repository, it cannot be written, or it keeps changing; and what `edit` throws.
+ */
+export async function editFile(
+  path: string,
+  edit: (before: Buffer) => Buffer,
+): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
+  requireInside(path);
+  // Writing goes to the target of a link, so that the link stays one.
+  const target = await realpath(path).catch(error => {
+    throw new HumanError(
+      say('There is no story file at {0}: create it, or choose another one.', path),
+      {
+        cause: error,
+      },
+    );
+  });
+  return inTurn(target, () => tryUntilWritten(target, path, edit));
+}
+
+async function tryUntilWritten(target: string, path: string, edit: (before: Buffer) => Buffer) {
+  const begin = performance.now();
+  let version: string | undefined;
+  let versionSince = begin;
+  let looks = 0;
+  for (;;) {
+    try {
+      const seen = await versionOf(target);
+      if (seen !== version) {
+        // Somebody goes on writing: what is half written now is another half.
+        version = seen;
+        versionSince = performance.now();
+        looks = 0;
+      }
+      looks++;
+      const before = await readFile(target);
+      const after = edit(before);
+      if (after.equals(before)) {
+        return { changed: false, after };
+      }
+      if (!(await replaceFile(target, before, after))) {
+        throw new ChangedMeanwhile();
+      }
+      return { changed: true, after };
+    } catch (error) {
+      const waited = performance.now() - begin;
+      const isHalfWritten = error instanceof HalfWritten;
+      const isLeftSo =
+        performance.now() - versionSince >= PATIENCE_HALF_WRITTEN && looks >= LOOKS_HALF_WRITTEN;
+      if (isHalfWritten ? isLeftSo || waited >= PATIENCE_BUSY : waited >= patience(error)) {
+        throw asHumanError(path, error);
+      }
+      // Unequal pauses, so that two writers do not go on meeting each other.
+      await wait(5 + Math.random() * Math.min(50, 10 + waited));
+    }
+  }
+}
+
+/** Another one whenever somebody has written the file. */
+async function versionOf(file: string): Promise<string> {
+  const { ino, size, mtimeNs } = await stat(file, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+/** The file is no longer the one the edit was made on. */
+class ChangedMeanwhile extends Error {}
+
+/** How many milliseconds other attempts are worth while. Windows refuses a rename while somebody reads the file. */
+function patience(error: unknown): number {
+  const isLocked =
+    process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(codeOf(error));
+  return error instanceof ChangedMeanwhile || isLocked ? PATIENCE_BUSY : 0;
+}
+
+function asHumanError(path: string, error: unknown): HumanError {
+  if (error instanceof HumanError) {
+    return error;
+  }
+  if (error instanceof ChangedMeanwhile) {
+    return new HumanError(
+      say(
+        '{0} keeps being changed by another program, so nothing was written: try again when that has ended.',
+        path,
+      ),
+    );
+  }
+  const refused = diskRefusal(error, path);
+  if (refused !== undefined) {
+    return new HumanError(refused, { cause: error });
+  }
+  const code = codeOf(error);
+  return new HumanError(
+    code === 'ENOENT'
+      ? say('{0} was removed meanwhile: restore it, then try again.', path)
+      : say(
+          '{0} cannot be written ({1}): check the permissions of the file and its folder.',
+          path,
+          code,
+        ),
+    { cause: error },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Edits of one file wait for each other in this process, instead of meeting and trying again. */
+function inTurn<T>(target: string, task: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(target) ?? Promise.resolve()).then(task);
+  const settled = turn.then(
+    () => undefined,
+    () => undefined,
+  );
+  turns.set(target, settled);
+  void settled.then(() => {
+    if (turns.get(target) === settled) {
+      turns.delete(target);
+    }
+  });
+  return turn;
+}

@@ -1,0 +1,70 @@
+import type { Edit } from 'jsonc-parser';
+import { type Member, memberOf, membersOf, type Span, skipSpace } from '../formats/jsonOutline.ts';
+
+/** What can be written as a value: one line, lists with a space after each comma. */
+export type JsonValue = boolean | number | string | readonly string[];
+
+/** The edits that give keys of the object at `start` new values: the old ones replaced, or the keys added. */
+export function setMembers(
+  text: string,
+  start: number,
+  values: ReadonlyMap<string, JsonValue>,
+): Edit[] {
+  const members = membersOf(text, start);
+  return [...values].map(([key, value]) => {
+    const member = memberOf(members, key);
+    const content = literal(value);
+    return member === undefined
+      ? insertion(text, start, members, key, content)
+      : { offset: member.value.start, length: member.value.end - member.value.start, content };
+  });
+}
+
+/** A value as JSON. */
+export function literal(value: JsonValue): string {
+  return typeof value === 'object'
+    ? `[${value.map(item => JSON.stringify(item)).join(', ')}]`
+    : JSON.stringify(value);
+}
+
+/** The edit that takes one element out of an array, or one member out of an object, with its comma. */
+export function removePart(parts: readonly Span[], index: number): Edit {
+  const part = parts[index] ?? { start: 0, end: 0 };
+  const next = parts[index + 1];
+  const previous = parts[index - 1];
+  const [from, to] =
+    next !== undefined
+      ? [part.start, next.start]
+      : [previous === undefined ? part.start : previous.end, part.end];
+  return { offset: from, length: to - from, content: '' };
+}
+
+/** A whole `"key": value`. */
+export function memberSpan({ name, value }: Member): Span {
+  return { start: name.start, end: value.end };
+}
+
+/** A new last member, set apart from the one before it as that one is from its own predecessor. */
+function insertion(
+  text: string,
+  start: number,
+  members: readonly Member[],
+  key: string,
+  content: string,
+): Edit {
+  const last = members.at(-1);
+  if (last === undefined) {
+    return { offset: start + 1, length: 0, content: `${JSON.stringify(key)}: ${content}` };
+  }
+  const previous = members.at(-2);
+  const separator =
+    previous === undefined
+      ? `,${text.slice(start + 1, skipSpace(text, start + 1))}`
+      : text.slice(previous.value.end, last.name.start);
+  const colon = text.slice(last.name.end, last.value.start);
+  return {
+    offset: last.value.end,
+    length: 0,
+    content: separator + JSON.stringify(key) + colon + content,
+  };
+}

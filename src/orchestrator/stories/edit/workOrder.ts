@@ -1,0 +1,124 @@
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { plainText } from '../formats/plainText.ts';
+import type { Story } from '../story.ts';
+
+/** On which side of another story one is put. */
+export type Side = 'before' | 'after';
+
+/** The stories as they take their turns, dependencies aside: lowest priority first, ties in file order. Pure. */
+export function inWorkOrder(stories: readonly Story[]): Story[] {
+  return [...stories].sort((a, b) => compare(rank(a), rank(b)) || a.position - b.position);
+}
+
+/** The work order with one story put beside another. @param stories in work order */
+export function movedOrder(
+  stories: readonly Story[],
+  story: Story,
+  target: Story,
+  side: Side,
+): Story[] {
+  const order = stories.filter(other => other !== story);
+  order.splice(order.indexOf(target) + (side === 'after' ? 1 : 0), 0, story);
+  return order;
+}
+
+/**
+ * The priorities to write so that the stories take their turns in this order: whole steps, as few as can be, and
+ * rather that of the moved story than those of others. Positions in the file stay, and break ties.
+ * @param order all stories as they shall take their turns
+ * @param moved one of them
+ */
+export function prioritiesFor(order: readonly Story[], moved: Story): ReadonlyMap<Story, number> {
+  // Behind all numbers, file order alone counts.
+  let numbered = order.length;
+  while (numbered > 0 && isLast(order, numbered - 1)) {
+    numbered -= 1;
+  }
+  const head = order.slice(0, numbered);
+  // Where the next story stands earlier in the file, a tie is not enough.
+  const steps = [0];
+  for (let i = 1; i < head.length; i++) {
+    const isTieEnough = position(head, i - 1) < position(head, i);
+    steps.push((steps[i - 1] ?? 0) + (isTieEnough ? 0 : 1));
+  }
+  // Without the steps, the numbers only must not fall; the most that can stay do.
+  const levels = head.map((story, i) => rank(story) - (steps[i] ?? 0));
+  const lowest = head.reduce((low, story) => Math.min(low, rank(story)), 0);
+  const canStay = (i: number) => Number.isFinite(levels[i]) && (levels[i] ?? 0) >= lowest;
+  const all = longestRise(levels, canStay);
+  const others = longestRise(levels, i => canStay(i) && head[i] !== moved);
+  const kept = new Set(others.length >= all.length ? others : all);
+
+  const priorities = new Map<Story, number>();
+  let level = levels.find((_, i) => kept.has(i)) ?? 1;
+  head.forEach((story, i) => {
+    if (kept.has(i)) {
+      level = levels[i] ?? level;
+    } else {
+      priorities.set(story, level + (steps[i] ?? 0));
+    }
+  });
+  return priorities;
+}
+
+/** @throws HumanError when the stories are in different groups, which an order cannot change */
+export function requireSameGroup(story: Story, target: Story): void {
+  if (story.epic !== target.epic) {
+    throw new HumanError(
+      say(
+        '{0} and {1} are in different groups, and an order cannot change that: change the group of one in the story file first.',
+        plainText(story.id),
+        plainText(target.id),
+      ),
+    );
+  }
+}
+
+function rank({ priority }: Story): number {
+  return priority ?? Number.POSITIVE_INFINITY;
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}
+
+function position(order: readonly Story[], index: number): number {
+  return order[index]?.position ?? 0;
+}
+
+/** Whether a story needs no number: it has none, and stands in the file before those that follow it in the order. */
+function isLast(order: readonly Story[], index: number): boolean {
+  const isBeforeNext =
+    index === order.length - 1 || position(order, index) < position(order, index + 1);
+  return order[index]?.priority === undefined && isBeforeNext;
+}
+
+/** Indexes of a longest subsequence that never falls. */
+function longestRise(values: readonly number[], counts: (index: number) => boolean): number[] {
+  /** By length, the index of the lowest value that a rise of it can end with. */
+  const ends: number[] = [];
+  const previous: (number | undefined)[] = [];
+  values.forEach((value, i) => {
+    if (!counts(i)) {
+      return;
+    }
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((values[ends[middle] ?? 0] ?? 0) <= value) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    previous[i] = ends[low - 1];
+    ends[low] = i;
+  });
+  const rise: number[] = [];
+  for (let at = ends.at(-1); at !== undefined; at = previous[at]) {
+    rise.push(at);
+  }
+  return rise.reverse();
+}

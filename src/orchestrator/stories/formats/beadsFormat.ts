@@ -1,0 +1,161 @@
+import { say } from '../../../base/say.ts';
+import { moveEntry } from '../edit/entryMove.ts';
+import { setMembers } from '../edit/jsonEdit.ts';
+import { requireSameGroup } from '../edit/workOrder.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { findJsonError } from './jsonError.ts';
+import { membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdKeys.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import type { TextLines } from './textLines.ts';
+
+/** The JSON lines in which the issue tracker Beads keeps its issues in git. */
+export const beads: StoryFormat = { name: 'beads', read };
+
+// As `bd ready` has it: put off, kept as a sample, or deleted.
+const PARKED_STATUS = new Set(['tombstone', 'deferred', 'pinned']);
+// As `bd ready` has it: records of what agents do and say to each other, no work to be done.
+const PARKED_TYPES = new Set([
+  'agent',
+  'event',
+  'gate',
+  'merge-request',
+  'message',
+  'molecule',
+  'rig',
+  'role',
+]);
+
+interface Issue {
+  readonly entry: Entry;
+  /** Where its object begins in the text. */
+  readonly start: number;
+}
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  const issues = readLines(text, lines);
+  if (!Array.isArray(issues)) {
+    return issues;
+  }
+  if (!issues.some(({ entry }) => ownId(entry) !== undefined && 'title' in entry)) {
+    const message =
+      issues.length === 0
+        ? say('The file has no issues yet: add one with “bd create”.')
+        : say('The lines of this file are no issues of Beads: each needs an id and a title.');
+    return { code: 'noStories', message, line: 1, column: 1 };
+  }
+  const stories = readIssues(issues, lines);
+  const startOf = ({ position }: Story) => issues[position]?.start ?? 0;
+  const problems = findStoryProblems(stories, (story, fact) => {
+    const members = membersOf(text, startOf(story));
+    const member = members.find(({ key }) => key === fact);
+    return lines.at(member?.name.start ?? startOf(story));
+  });
+  return {
+    heading: { project: '', branchName: '', description: '' },
+    stories,
+    problems,
+    // Nothing else: a date of our own could not be taken back when the tick is, and `bd` is the one to write it.
+    edits: (story, done) =>
+      setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
+    move: (...move) => {
+      requireSameGroup(move[0], move[1]);
+      return moveEntry({ text, stories, spansOf: lineSpans, hasClasses: true }, move);
+    },
+  };
+}
+
+/** The objects of the lines, without the white space around them. */
+function lineSpans(text: string): Span[] {
+  return [...text.matchAll(/\S[^\n]*/g)].map(({ 0: line, index }) => ({
+    start: index,
+    end: index + line.trimEnd().length,
+  }));
+}
+
+function readLines(text: string, lines: TextLines): Issue[] | StoryProblem {
+  const issues: Issue[] = [];
+  for (let offset = 0; offset < text.length; ) {
+    const newline = text.indexOf('\n', offset);
+    const end = newline === -1 ? text.length : newline;
+    const start = skipSpace(text, offset);
+    if (start < end) {
+      const entry = parseLine(text.slice(offset, end));
+      if (!isEntry(entry)) {
+        return lineProblem(text.slice(offset, end), offset, lines);
+      }
+      issues.push({ entry, start });
+    }
+    offset = end + 1;
+  }
+  return issues;
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function lineProblem(line: string, offset: number, lines: TextLines): StoryProblem {
+  // The text is one line of the file, and a message says which.
+  const error = findJsonError(line, { at: () => lines.at(offset) });
+  return {
+    code: 'invalidJson',
+    message: say(
+      'Each line must be one JSON object. {0}',
+      error?.message ?? say('This one is another value: put an issue there, or remove the line.'),
+    ),
+    ...lines.at(offset + (error?.offset ?? skipSpace(line, 0))),
+  };
+}
+
+function readIssues(issues: readonly Issue[], lines: TextLines): Story[] {
+  const titles = new Map<string, string>();
+  const deleted = new Set<string>();
+  for (const { entry } of issues) {
+    const id = ownId(entry);
+    if (id !== undefined) {
+      titles.set(id, typeof entry['title'] === 'string' ? entry['title'] : id);
+      if (entry.status === 'tombstone') {
+        deleted.add(id);
+      }
+    }
+  }
+  return issues.map(({ entry, start }, position) => {
+    const links = linksOf(entry);
+    const parent = links.find(({ type }) => type === 'parent-child')?.to;
+    const blockers = links.filter(({ type, to }) => type === 'blocks' && !deleted.has(to));
+    const { epic: _, ...story } = readStory(entry, position, lines.at(start).line);
+    return {
+      ...story,
+      done: isDoneWord(entry.status),
+      dependsOn: [...new Set(blockers.map(({ to }) => to))],
+      ...(parent === undefined ? {} : { epic: titles.get(parent) ?? parent }),
+      ...(isParked(entry) ? { parked: true } : {}),
+    };
+  });
+}
+
+function isParked(entry: Entry): boolean {
+  return (
+    !isDoneWord(entry.status) &&
+    (PARKED_STATUS.has(String(entry.status)) || PARKED_TYPES.has(String(entry['issue_type'])))
+  );
+}
+
+/** The issues that one names as dependencies, and how they are related. */
+function linksOf(entry: Entry): { readonly type: string; readonly to: string }[] {
+  const list = entry['dependencies'];
+  return (Array.isArray(list) ? list : []).filter(isEntry).flatMap(link => {
+    const to = link['depends_on_id'];
+    const from = link['issue_id'];
+    const isOwn = from === undefined || from === entry['id'];
+    // `bd` takes a dependency without a type for one that blocks.
+    const type = typeof link['type'] === 'string' ? link['type'] : 'blocks';
+    return typeof to === 'string' && isOwn ? [{ type, to }] : [];
+  });
+}

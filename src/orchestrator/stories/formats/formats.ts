@@ -1,0 +1,38 @@
+import { beads } from './beadsFormat.ts';
+import { orchestration } from './orchestrationFormat.ts';
+import { plan, specsIndex } from './planFormat.ts';
+import { prd } from './prdFormat.ts';
+import type { StoryFormat } from './storyFormat.ts';
+
+/**
+ * Recognises the format of a story file by its name, and by its content where the name has no telling ending. A
+ * Markdown file is an index of specifications when it is the INDEX.md or README.md of a folder `specs`.
+ */
+export function formatOf(path: string, text: string): StoryFormat {
+  switch (/\.(\w+)$/.exec(path)?.[1]?.toLowerCase()) {
+    case 'json':
+      return prd;
+    case 'jsonl':
+    case 'ndjson':
+      return beads;
+    case 'yaml':
+    case 'yml':
+      return orchestration;
+    case 'md':
+    case 'markdown':
+    case 'mdx':
+      return /(?:^|[\\/])\.?specs?[\\/](?:index|readme)\.\w+$/i.test(path) ? specsIndex : plan;
+    default:
+      return formatOfContent(text);
+  }
+}
+
+function formatOfContent(text: string): StoryFormat {
+  if (/^\s*[[{]/.test(text)) {
+    return prd;
+  }
+  if (/^phases:/m.test(text)) {
+    return orchestration;
+  }
+  return /^[\t ]*(?:[-*+]|\d+[.)])[\t ]+\[[ xX]\]/m.test(text) ? plan : prd;
+}

@@ -1,0 +1,145 @@
+import { fenceAfter } from '../../../base/codeFence.ts';
+
+/**
+ * The few blocks of Markdown that matter for a plan: headings, checkboxes and what stands between them. Fences and
+ * comments end where their marks say, whatever their indentation, because agents indent them as they like.
+ */
+
+/** A line of text outside code fences, comments and front matter, or inside one of these (`plain`). */
+export type MarkdownLine = Readonly<{ offset: number; line: number; text: string }> &
+  (
+    | { readonly kind: 'heading'; readonly level: number; readonly title: string }
+    | { readonly kind: 'checkbox'; readonly checkbox: Checkbox }
+    | { readonly kind: 'plain'; readonly isHidden: boolean }
+  );
+
+/** A task list item. Offsets in UTF-16 units. */
+export interface Checkbox {
+  /** What stands between the brackets: one character. */
+  readonly mark: string;
+  /** Where the mark is in the text of the file. */
+  readonly markOffset: number;
+  /** The rest of the line, trimmed. */
+  readonly text: string;
+  /** Columns before the list marker; a tab counts as four. */
+  readonly indent: number;
+}
+
+/** A fence or comment that nothing ends. */
+export interface UnclosedBlock {
+  readonly kind: 'fence' | 'comment';
+  readonly offset: number;
+  /** Checkboxes after it, which it hides. */
+  readonly checkboxes: number;
+}
+
+// A checkbox needs a text: templates have empty ones. A letter between the brackets is a legend, as in "[P]", and
+// what touches the closing bracket is a link.
+const CHECKBOX = /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\][\t ]+(\S.*)$/u;
+const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/;
+/** What may stand before a fence that opens, and before one that closes. */
+const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;
+const BEFORE_CLOSING = /^[\t >]*/;
+
+interface OpenBlock {
+  readonly kind: 'fence' | 'comment' | 'frontMatter';
+  /** The marks that opened it. */
+  readonly marks: string;
+  readonly offset: number;
+  checkboxes: number;
+}
+
+/** Reads the lines of a Markdown text. Pure; never throws. */
+export function readMarkdown(text: string): {
+  readonly lines: readonly MarkdownLine[];
+  readonly unclosed?: UnclosedBlock;
+} {
+  const lines: MarkdownLine[] = [];
+  let block: OpenBlock | undefined;
+  for (const [offset, content] of linesOf(text)) {
+    const place = { offset, line: lines.length + 1, text: content };
+    if (block !== undefined) {
+      lines.push({ ...place, kind: 'plain', isHidden: true });
+      if (CHECKBOX.test(content)) {
+        block.checkboxes++;
+      }
+      block = isClosing(content, block) ? undefined : block;
+      continue;
+    }
+    block = openedBy(content, offset, text);
+    lines.push(
+      block === undefined
+        ? { ...place, ...visible(content, offset) }
+        : { ...place, kind: 'plain', isHidden: true },
+    );
+    if (block?.kind === 'comment' && content.includes('-->')) {
+      block = undefined;
+    }
+  }
+  return block === undefined || block.kind === 'frontMatter'
+    ? { lines }
+    : { lines, unclosed: { ...block, kind: block.kind } };
+}
+
+function visible(content: string, offset: number) {
+  const checkbox = CHECKBOX.exec(content);
+  if (checkbox !== null) {
+    const [, before = '', mark = '', rest = ''] = checkbox;
+    return {
+      kind: 'checkbox' as const,
+      checkbox: {
+        mark,
+        markOffset: offset + before.length,
+        text: rest.trim(),
+        indent: indentOf(content),
+      },
+    };
+  }
+  const heading = HEADING.exec(content);
+  if (heading !== null) {
+    const [, marks = '', rest = ''] = heading;
+    const title = rest.replace(/(^|[\t ])#+[\t ]*$/, '').trim();
+    return { kind: 'heading' as const, level: marks.length, title };
+  }
+  return { kind: 'plain' as const, isHidden: false };
+}
+
+function openedBy(content: string, offset: number, text: string): OpenBlock | undefined {
+  if (offset === 0 && /^---[\t ]*$/.test(content)) {
+    // Without an end it is a line across the page.
+    return /[\r\n](?:---|\.\.\.)[\t ]*(?:[\r\n]|$)/.test(text)
+      ? { kind: 'frontMatter', marks: '---', offset, checkboxes: 0 }
+      : undefined;
+  }
+  if (content.trimStart().startsWith('<!--')) {
+    return { kind: 'comment', marks: '<!--', offset, checkboxes: 0 };
+  }
+  const marks = fenceAfter(content.replace(BEFORE_FENCE, ''), undefined);
+  return marks === undefined ? undefined : { kind: 'fence', marks, offset, checkboxes: 0 };
+}
+
+function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
+  switch (kind) {
+    case 'comment':
+      return content.includes('-->');
+    case 'frontMatter':
+      return /^(?:---|\.\.\.)[\t ]*$/.test(content);
+    default:
+      return fenceAfter(content.replace(BEFORE_CLOSING, ''), marks) === undefined;
+  }
+}
+
+/** Columns of white space at the begin of a line; a tab counts as four. */
+export function indentOf(line: string): number {
+  const space = /^[\t ]*/.exec(line)?.[0] ?? '';
+  return space.replaceAll('\t', '    ').length;
+}
+
+function* linesOf(text: string): Generator<readonly [offset: number, content: string]> {
+  let start = 0;
+  for (const end of text.matchAll(/\r\n|\n|\r/g)) {
+    yield [start, text.slice(start, end.index)];
+    start = end.index + end[0].length;
+  }
+  yield [start, text.slice(start)];
+}

@@ -1,0 +1,339 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, type Edit } from 'jsonc-parser';
+import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
+import { HumanError } from '../../../base/humanError.ts';
+import { say } from '../../../base/say.ts';
+import { doneChanges } from '../edit/doneChanges.ts';
+import type { Side } from '../edit/workOrder.ts';
+import { pairOf, setPair } from '../edit/yamlEdit.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import type { Span } from './jsonOutline.ts';
+import { plainText } from './plainText.ts';
+import { type Entry, isDone, isEntry, readHeading, readStory } from './prdKeys.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import { indexBeside, moveBlock } from './textBlocks.ts';
+import type { TextLines } from './textLines.ts';
+
+/** YAML with phases and their tasks, as orchestration commands for Claude Code write it. */
+export const orchestration: StoryFormat = { name: 'orchestration', read };
+
+const DEPENDENCY_KEYS = ['depends_on', 'dependsOn', 'dependencies', 'blocked_by', 'blockedBy'];
+const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
+const MEND = say(
+  'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
+);
+
+interface Phase {
+  /** Without the tasks that are no maps. */
+  readonly tasks: readonly Task[];
+  readonly id?: string;
+  readonly name?: string;
+  readonly dependsOn: readonly string[];
+}
+
+interface Task {
+  readonly entry: Entry;
+  readonly map: YAMLMap;
+  /** All tasks of its phase, as they stand in the parsed file. */
+  readonly list: unknown[];
+}
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  const parsed = parse(text);
+  if ('message' in parsed) {
+    return { code: 'invalidYaml', message: parsed.message, ...lines.at(parsed.offset) };
+  }
+  const phases = readPhases(parsed.document, parsed.root);
+  if (phases === undefined) {
+    const message = say('The file has no phases with tasks. {0}', MEND);
+    return { code: 'noStories', message, line: 1, column: 1 };
+  }
+  const tasks = phases.flatMap(phase => phase.tasks);
+  const stories = readTasks(phases, lines);
+  const problems = findStoryProblems(stories, (story, fact) => {
+    const map = tasks[story.position]?.map;
+    const keys = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
+    const pair = keys.map(key => pairOf(map, key)).find(found => found !== undefined);
+    return lines.at(startOf(pair?.key ?? map));
+  });
+  return {
+    heading: readHeading(parsed.root),
+    stories,
+    problems,
+    edits: (story, done) => editsOf(text, tasks, story, done),
+    move: (...move) => moveTask(text, tasks, move),
+  };
+}
+
+interface Unreadable {
+  readonly message: string;
+  readonly offset: number;
+}
+
+function parse(text: string): { document: Document; root: unknown } | Unreadable {
+  try {
+    const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      return { message: yamlMessage(error.code, error.message), offset: error.pos[0] };
+    }
+    // 1.10 is an id, not the number 1.1.
+    visit(document, {
+      Scalar(_, node) {
+        if (typeof node.value === 'number' && node.source !== undefined) {
+          node.value = node.source;
+        }
+      },
+    });
+    return { document, root: document.toJS({ maxAliasCount: 1000 }) };
+  } catch (error) {
+    // Too many aliases, one without an anchor, or brackets nested deeper than the stack.
+    const message = error instanceof Error ? error.message : '';
+    return { message: yamlMessage('', message), offset: 0 };
+  }
+}
+
+function yamlMessage(code: string, message: string): string {
+  if (code === 'MULTIPLE_DOCS') {
+    return say(
+      'The file has several YAML documents, separated by “---”: keep the one with the phases.',
+    );
+  }
+  const reason = message.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 200);
+  return say('This is not valid YAML: {0}. Correct it here, or just before.', reason);
+}
+
+function readPhases(document: Document, root: unknown): readonly Phase[] | undefined {
+  if (!isEntry(root) || !isMap(document.contents)) {
+    return undefined;
+  }
+  const map = document.contents;
+  const list = root['phases'];
+  const phases = Array.isArray(list)
+    ? list.map((phase, index) =>
+        readPhase(document, itemOf(document, memberOf(document, map, 'phases'), index), phase),
+      )
+    : [readPhase(document, map, { tasks: root['tasks'] })];
+  const found = phases.filter(phase => phase !== undefined);
+  return found.length === 0 ? undefined : found;
+}
+
+function readPhase(document: Document, map: unknown, phase: unknown): Phase | undefined {
+  if (!isMap(map) || !isEntry(phase) || !Array.isArray(phase['tasks'])) {
+    return undefined;
+  }
+  const list = memberOf(document, map, 'tasks');
+  const entries: unknown[] = phase['tasks'];
+  const tasks = entries.flatMap((entry, index) => {
+    const task = itemOf(document, list, index);
+    return isEntry(entry) && isMap(task) ? [{ entry, map: task, list: entries }] : [];
+  });
+  const { id, name } = phase as { readonly id?: unknown; readonly name?: unknown };
+  return {
+    tasks,
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(typeof name === 'string' ? { name: name.trim() } : {}),
+    dependsOn: dependenciesOf(phase),
+  };
+}
+
+function memberOf(document: Document, map: YAMLMap, key: string): unknown {
+  return resolve(document, pairOf(map, key)?.value);
+}
+
+function itemOf(document: Document, list: unknown, index: number): unknown {
+  return isSeq(list) ? resolve(document, list.items[index]) : undefined;
+}
+
+function resolve(document: Document, node: unknown): unknown {
+  return isAlias(node) ? node.resolve(document) : node;
+}
+
+function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
+  const tasks = phases.flatMap(phase => phase.tasks.map(task => ({ ...task, phase })));
+  const stories = tasks.map(({ entry, map }, position) =>
+    readStory(entry, position, lines.at(startOf(map)).line),
+  );
+  const known = new Set(stories.map(({ id }) => id));
+  // What was put aside keeps nobody waiting.
+  const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
+  const ofPhase = (phase: Phase) =>
+    stories.filter((_, i) => tasks[i]?.phase === phase).map(({ id }) => id);
+  const expand = (need: string): readonly string[] => {
+    const phase = known.has(need) ? undefined : phaseCalled(need, phases);
+    return phase === undefined ? [need] : ofPhase(phase);
+  };
+  const needsOf = new Map(phases.map(phase => [phase, phase.dependsOn.flatMap(expand)]));
+
+  return stories.map(({ epic: _, ...story }, i) => {
+    const { entry, phase } = tasks[i] as (typeof tasks)[number];
+    const epic = phase.name ?? phase.id;
+    const needs = [...dependenciesOf(entry).flatMap(expand), ...(needsOf.get(phase) ?? [])];
+    return {
+      ...story,
+      dependsOn: [...new Set(needs)].filter(id => !parked.has(id)),
+      ...(epic === undefined ? {} : { epic }),
+      ...(isParked(entry) ? { parked: true } : {}),
+    };
+  });
+}
+
+function isParked(entry: Entry | undefined): boolean {
+  return typeof entry?.status === 'string' && PARKED_STATUS.has(entry.status.trim().toLowerCase());
+}
+
+function dependenciesOf(entry: Entry): readonly string[] {
+  return DEPENDENCY_KEYS.flatMap(key => entry[key] ?? []).filter(
+    (id): id is string => typeof id === 'string' && id.trim() !== '',
+  );
+}
+
+/** The one phase of this id or name; "Phase 1" is also "Phase 1: Foundation". */
+function phaseCalled(name: string, phases: readonly Phase[]): Phase | undefined {
+  const same = phases.find(phase => phase.id === name || phase.name === name);
+  if (same !== undefined) {
+    return same;
+  }
+  const [first, ...others] = phases.filter(
+    phase =>
+      phase.name?.startsWith(name) === true && /^[\s:.–—-]/.test(phase.name.slice(name.length)),
+  );
+  return others.length === 0 ? first : undefined;
+}
+
+function startOf(node: unknown): number {
+  const range = (node as { readonly range?: readonly number[] | null } | undefined)?.range;
+  return range?.[0] ?? 0;
+}
+
+function editsOf(
+  text: string,
+  tasks: readonly Task[],
+  { id, position }: Story,
+  done: boolean,
+): readonly Edit[] {
+  const task = tasks[position];
+  if (task === undefined) {
+    return [];
+  }
+  const others = tasks.filter(other => other !== task).map(({ entry }) => entry);
+  const changes = doneChanges(task.entry, others, done, { key: 'status', word: 'completed' });
+  const edits = [...changes].map(([key, value]) => setPair(text, task.map, key, String(value)));
+  if (!isOnlyChange(text, applyEdits(text, edits), [...changes.keys()], position, done)) {
+    throw new HumanError(
+      say(
+        'The state of {0} cannot be changed by itself: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task a line “status: pending” of its own.',
+        plainText(id),
+      ),
+    );
+  }
+  return edits;
+}
+
+/** Whether the new text differs in these keys of one task alone; anchors carry a change to other places. */
+function isOnlyChange(
+  before: string,
+  after: string,
+  keys: readonly string[],
+  position: number,
+  done: boolean,
+): boolean {
+  const rest = (text: string) => {
+    const parsed = parse(text);
+    if ('message' in parsed) {
+      return undefined;
+    }
+    const tasks = readPhases(parsed.document, parsed.root)?.flatMap(phase => phase.tasks) ?? [];
+    const entry = tasks[position]?.entry as Record<string, unknown> | undefined;
+    const isSet = isDone(entry ?? {}) === done;
+    for (const key of keys) {
+      delete entry?.[key];
+    }
+    return { isSet, root: parsed.root };
+  };
+  const now = rest(after);
+  return now?.isSet === true && isDeepStrictEqual(now.root, rest(before)?.root);
+}
+
+/** Tasks take their turns as the file lists them; one is moved within its phase. */
+function moveTask(
+  text: string,
+  tasks: readonly Task[],
+  [story, target, side]: readonly [story: Story, target: Story, side: Side],
+): string {
+  const task = tasks[story.position];
+  const other = tasks[target.position];
+  if (task === undefined || other === undefined) {
+    return text;
+  }
+  if (task.list !== other.list) {
+    throw new HumanError(
+      say(
+        '{0} and {1} are in different phases: move the task in the file, and look at what it waits for.',
+        plainText(story.id),
+        plainText(target.id),
+      ),
+    );
+  }
+  const siblings = tasks.filter(({ list }) => list === task.list);
+  const from = siblings.indexOf(task);
+  const to = indexBeside(from, siblings.indexOf(other), side);
+  const blocks = siblings.map(({ map }) => blockOf(text, map));
+  const moved = blocks.every(block => block !== undefined)
+    ? moveBlock(text, blocks, from, to)
+    : text;
+  const isMoved =
+    siblings.length === task.list.length && isOnlyMove(text, moved, story.position, from, to);
+  if (from !== to && !isMoved) {
+    throw new HumanError(
+      say(
+        '{0} cannot be moved by itself, because of the way this YAML is written: move its lines in the file.',
+        plainText(story.id),
+      ),
+    );
+  }
+  return moved;
+}
+
+/** A task's text: its lines with the comments right above them, or its braces. */
+function blockOf(text: string, map: YAMLMap): Span | undefined {
+  const [start = 0, end = 0] = map.range ?? [];
+  if (map.flow === true) {
+    return { start, end };
+  }
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const [bullet] = /^[\t ]*-[\t ]+$/.exec(text.slice(lineStart, start)) ?? [];
+  if (bullet === undefined) {
+    return undefined;
+  }
+  const last = start + text.slice(start, end).trimEnd().length;
+  const [rest = ''] = /^[^\r\n]*/.exec(text.slice(last)) ?? [];
+  return { start: commentsAbove(text, lineStart), end: last + rest.trimEnd().length };
+}
+
+function commentsAbove(text: string, lineStart: number): number {
+  let start = lineStart;
+  while (start > 0) {
+    const previous = text.lastIndexOf('\n', start - 2) + 1;
+    if (!/^[\t ]*#/.test(text.slice(previous, start))) {
+      break;
+    }
+    start = previous;
+  }
+  return start;
+}
+
+/** Whether the new text says the same but for the place of one task. */
+function isOnlyMove(before: string, after: string, position: number, from: number, to: number) {
+  const [old, now] = [before, after].map(text => {
+    const parsed = parse(text);
+    return 'message' in parsed ? undefined : parsed;
+  });
+  if (old === undefined || now === undefined) {
+    return false;
+  }
+  const list = readPhases(old.document, old.root)?.flatMap(({ tasks }) => tasks)[position]?.list;
+  list?.splice(to, 0, ...list.splice(from, 1));
+  return isDeepStrictEqual(old.root, now.root);
+}

@@ -1,0 +1,216 @@
+import { say } from '../../../base/say.ts';
+import { moveItem } from '../edit/planMove.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { indentOf, type MarkdownLine, readMarkdown, type UnclosedBlock } from './markdownBlocks.ts';
+import { numberId, type StoryFormat, type StoryText, uniqueIds } from './storyFormat.ts';
+import type { TextLines } from './textLines.ts';
+
+/** A Markdown file whose checkboxes are the stories. */
+export const plan: StoryFormat = {
+  name: 'plan',
+  read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
+};
+
+/** An index of specifications: each checkbox is one of them, to be written or built. */
+export const specsIndex: StoryFormat = {
+  name: 'specsIndex',
+  read: (text, lines) =>
+    read(
+      text,
+      lines,
+      line => specificationName(line) ?? idInText(line),
+      say('Write each specification that is to be worked on as “- [ ] `specs/name.md` …”.'),
+    ),
+};
+
+type CheckboxLine = Extract<MarkdownLine, { kind: 'checkbox' }>;
+
+/** Marks of which the meaning is agreed on; any other one says no more than "not done". */
+const MARK_STATUS: ReadonlyMap<string, string> = new Map([
+  ['~', 'in_progress'],
+  ['/', 'in_progress'],
+  ['!', 'blocked'],
+]);
+
+function read(
+  text: string,
+  lines: TextLines,
+  idOf: (text: string) => string | undefined,
+  mend: string,
+): StoryText | StoryProblem {
+  const markdown = readMarkdown(text);
+  const found = markdown.lines.flatMap((line, index) =>
+    line.kind === 'checkbox' ? [{ line, index }] : [],
+  );
+  const hidden = markdown.unclosed && unclosedProblem(markdown.unclosed, lines);
+  if (found.length === 0) {
+    const message = say(
+      'The file has no checkbox with a text outside code fences and comments. {0}',
+      mend,
+    );
+    return hidden ?? { code: 'noStories', message, line: 1, column: 1 };
+  }
+  const ids = uniqueIds(found.map(({ line }) => idOf(line.checkbox.text)));
+  const headings = readHeadings(markdown.lines);
+  const stories = found.map(({ line, index }, position) =>
+    readItem(line, markdown.lines.slice(index + 1, found[position + 1]?.index), {
+      id: ids[position],
+      epic: headings.epics[index],
+      position,
+    }),
+  );
+  const problems = findStoryProblems(stories, ({ line }) => ({ line, column: 1 }));
+  return {
+    heading: { project: headings.title, branchName: '', description: '' },
+    stories,
+    problems: hidden === undefined ? problems : [...problems, hidden],
+    edits: ({ position }, done) => {
+      const checkbox = found[position]?.line.checkbox;
+      return checkbox === undefined
+        ? []
+        : [
+            {
+              offset: checkbox.markOffset,
+              length: checkbox.mark.length,
+              content: done ? tickMark(found.map(({ line }) => line)) : ' ',
+            },
+          ];
+    },
+    move: (story, target, side) =>
+      moveItem(
+        text,
+        markdown.lines,
+        found.map(({ index }) => index),
+        [story.position, target.position, side],
+      ),
+  };
+}
+
+function readItem(
+  line: CheckboxLine,
+  below: readonly MarkdownLine[],
+  facts: { id: string | undefined; epic: string | undefined; position: number },
+): Story {
+  const { mark, text, indent } = line.checkbox;
+  const status = MARK_STATUS.get(mark);
+  const body = bodyOf(below, indent);
+  return {
+    id: facts.id ?? numberId(facts.position),
+    title: text,
+    description: body === '' ? '' : `${text}\n${body}`,
+    criteria: [],
+    done: isTicked(mark),
+    ...(status === undefined ? {} : { status }),
+    dependsOn: [],
+    ...(facts.epic === undefined ? {} : { epic: facts.epic }),
+    position: facts.position,
+    line: line.line,
+  };
+}
+
+function isTicked(mark: string): boolean {
+  return mark === 'x' || mark === 'X';
+}
+
+/** The mark that the file's own ticks have. */
+function tickMark(lines: readonly CheckboxLine[]): string {
+  const marks = lines.map(({ checkbox }) => checkbox.mark);
+  return marks.includes('X') && !marks.includes('x') ? 'X' : 'x';
+}
+
+/** What belongs to an item below its line: everything indented deeper, up to a heading or the next checkbox. */
+function bodyOf(below: readonly MarkdownLine[], indent: number): string {
+  const body: string[] = [];
+  for (const line of below) {
+    const ends = line.kind === 'plain' && line.isHidden ? false : indentOf(line.text) <= indent;
+    if (line.kind !== 'plain' || (line.text.trim() !== '' && ends)) {
+      break;
+    }
+    body.push(line.text.trimEnd());
+  }
+  const margin = Math.min(...body.filter(line => line !== '').map(leadingSpace));
+  return body
+    .map(line => line.slice(Math.min(margin, leadingSpace(line))))
+    .join('\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
+
+function leadingSpace(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/**
+ * The heading each line stands under, in full with those above it where a file repeats a heading. The first heading
+ * of level 1 is the title of the file and no group, unless it is one of several.
+ */
+function readHeadings(lines: readonly MarkdownLine[]): {
+  readonly title: string;
+  readonly epics: readonly (string | undefined)[];
+} {
+  const headings = lines.flatMap(line => (line.kind === 'heading' ? [line] : []));
+  const top = headings.filter(({ level }) => level === 1);
+  const isTitle = (level: number) => level === 1 && top.length === 1;
+  const counts = new Map<string, number>();
+  for (const { title } of headings) {
+    counts.set(title, (counts.get(title) ?? 0) + 1);
+  }
+  let path: { level: number; title: string }[] = [];
+  let epic: string | undefined;
+  const epics = lines.map(line => {
+    if (line.kind === 'heading') {
+      path = [...path.filter(({ level }) => level < line.level), line];
+      const groups = path.filter(({ level, title }) => !isTitle(level) && title !== '');
+      const nearest = groups.at(-1)?.title;
+      const isRepeated = nearest !== undefined && (counts.get(nearest) ?? 0) > 1;
+      epic = isRepeated ? groups.map(({ title }) => title).join(' › ') : nearest;
+    }
+    return epic;
+  });
+  return { title: top[0]?.title ?? '', epics };
+}
+
+// Letters and a number: "T001", "US-3", "FR-AUTH-01", "P1.2". What comes after it must not be a part of a word.
+const CODE =
+  /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/u;
+// Without punctuation after it, "S3 upload" is no id, and "T001 upload" is one.
+const PLAIN_CODE = /^(?:[A-Z]{1,5}\d{3,}|T\d+|[A-Z]+\d+(?:\.\d+)+|[A-Z]{2,10}-\d+)[a-z]?$/;
+const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-–—:|]\s)/;
+// "1.2 …", "4. …", "3) …", but not "16 presets".
+const NUMBER = /^(?:\*\*|__|[`[(])?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=[.:)\]]))[.:)\]*_`]*(?:\s|$)/;
+
+/** The id that a text plainly begins with. */
+function idInText(text: string): string | undefined {
+  const [, code, rest = ''] = CODE.exec(text) ?? [];
+  if (code !== undefined && (AFTER_ID.test(rest) || PLAIN_CODE.test(code))) {
+    return code;
+  }
+  return NUMBER.exec(text)?.[1];
+}
+
+/** The name of the specification file that a text begins with, without folder and ending. */
+function specificationName(text: string): string | undefined {
+  const [, code, link] = /^(?:\*\*|__)?(?:`([^`]+)`|\[[^\]]*\]\(([^)\s]+)[^)]*\))/.exec(text) ?? [];
+  return /([^\\/]+)\.md$/i.exec(code ?? link ?? '')?.[1];
+}
+
+function unclosedProblem(
+  { kind, offset, checkboxes }: UnclosedBlock,
+  lines: TextLines,
+): StoryProblem | undefined {
+  return checkboxes === 0
+    ? undefined
+    : {
+        code: 'unclosedBlock',
+        message:
+          kind === 'fence'
+            ? say(
+                'The code fence that begins here is never closed, so no checkbox after it is read: close it.',
+              )
+            : say(
+                'The comment that begins here is never closed, so no checkbox after it is read: close it.',
+              ),
+        ...lines.at(offset),
+      };
+}

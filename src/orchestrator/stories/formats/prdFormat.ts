@@ -1,0 +1,97 @@
+import { say } from '../../../base/say.ts';
+import { doneChanges } from '../edit/doneChanges.ts';
+import { moveEntry } from '../edit/entryMove.ts';
+import { setMembers } from '../edit/jsonEdit.ts';
+import { requireSameGroup } from '../edit/workOrder.ts';
+import type { Story, StoryProblem } from '../story.ts';
+import { findStoryProblems } from '../storyProblems.ts';
+import { findJsonError } from './jsonError.ts';
+import { elementsOf, elementsOfMember, membersOf, type Span, skipSpace } from './jsonOutline.ts';
+import {
+  DEPENDENCY_KEYS,
+  findStoryArray,
+  isEntry,
+  readHeading,
+  readStory,
+  type StoryArray,
+} from './prdKeys.ts';
+import type { StoryFormat, StoryText } from './storyFormat.ts';
+import type { TextLines } from './textLines.ts';
+
+/** `prd.json` in any of its dialects. */
+export const prd: StoryFormat = { name: 'prd', read };
+
+function read(text: string, lines: TextLines): StoryText | StoryProblem {
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    const error = findJsonError(text, lines) ?? {
+      offset: 0,
+      message: say('This is not valid JSON.'),
+    };
+    return { code: 'invalidJson', message: error.message, ...lines.at(error.offset) };
+  }
+  const array = findStoryArray(root);
+  if (array === undefined) {
+    const place = lines.at(skipSpace(text, 0));
+    return { code: 'noStories', message: noStoriesMessage(root), ...place };
+  }
+
+  const spans = findEntries(text, array.key);
+  const startOf = (story: Pick<Story, 'position'>) => spans[story.position]?.start ?? 0;
+  const stories = array.entries.flatMap((entry, position) =>
+    isEntry(entry) ? [readStory(entry, position, lines.at(startOf({ position })).line)] : [],
+  );
+  const problems = findStoryProblems(stories, (story, fact) => {
+    const keys: readonly string[] = fact === 'id' ? ['id'] : DEPENDENCY_KEYS;
+    const member = membersOf(text, startOf(story)).find(({ key }) => keys.includes(key));
+    return lines.at(member?.name.start ?? startOf(story));
+  });
+  return {
+    heading: readHeading(root),
+    stories,
+    problems,
+    edits: (story, done) =>
+      setMembers(text, startOf(story), changesOf(array, story.position, done)),
+    move: (...move) => {
+      requireSameGroup(move[0], move[1]);
+      return moveEntry({ text, stories, spansOf: found => findEntries(found, array.key) }, move);
+    },
+  };
+}
+
+/** Where the entries of a list stand: the file's own, or those under `key` of its object. */
+export function findEntries(text: string, key: string | undefined): readonly Span[] {
+  const start = skipSpace(text, 0);
+  return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);
+}
+
+function changesOf(
+  { entries }: StoryArray,
+  position: number,
+  done: boolean,
+): ReadonlyMap<string, boolean | string> {
+  const entry = entries[position];
+  const others = entries.filter((_, index) => index !== position).filter(isEntry);
+  return isEntry(entry) ? doneChanges(entry, others, done) : new Map();
+}
+
+function noStoriesMessage(root: unknown): string {
+  const mend = say('Put the stories into a list "userStories", each with id, title and passes.');
+  if (!isEntry(root)) {
+    return Array.isArray(root)
+      ? say(
+          'The entries of this list do not look like stories (no passes, status, or id with title). {0}',
+          mend,
+        )
+      : say('The file holds a single value, not stories. {0}', mend);
+  }
+  if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
+    return say('This is a JSON schema, not a list of stories. {0}', mend);
+  }
+  const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
+  return nested === undefined
+    ? say('The file has no list of stories. {0}', mend)
+    : say('The stories are nested in "{0}", which this program does not run. {1}', nested, mend);
+}

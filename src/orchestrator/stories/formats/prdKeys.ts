@@ -1,0 +1,354 @@
+import type { Criterion, Story, StoryFileHeading } from '../story.ts';
+
+/**
+ * How the dialects of `prd.json` are read. Loops in the wild agree on no key but `id`, so each fact is looked for
+ * under several keys, and the first one present decides. `docs/story-files.md` tells users the same order.
+ */
+
+/** Keys that say with `true` that a story is done, the most trusted first. */
+export const DONE_KEYS = ['passes', 'tested', 'completed', 'complete'] as const;
+
+/** Keys that name the stories to be done before. All of them count together. */
+export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
+
+/** Keys under which an object holds its stories, the most telling first. */
+export const LIST_KEYS = [
+  'userStories',
+  'stories',
+  'user_stories',
+  'tasks',
+  'features',
+  'items',
+] as const;
+
+export const TITLE_KEYS = [
+  'title',
+  'name',
+  'heading',
+  'summary',
+  'description',
+  'prdDescription',
+  'story',
+];
+export const DESCRIPTION_KEYS = [
+  'description',
+  'details',
+  'prdDescription',
+  'story',
+  'summary',
+  'spec',
+  'implementation',
+];
+export const EPIC_KEYS = [
+  'epic',
+  'phase',
+  'milestone',
+  'sprint',
+  'group',
+  'gate',
+  'category',
+  'prdCategory',
+];
+export const CRITERIA_KEYS = [
+  'acceptanceCriteria',
+  'acceptance_criteria',
+  'acceptance',
+  'criteria',
+  'done_criteria',
+  'verification',
+  'validation',
+  'stepsToVerify',
+  'steps',
+  'testSteps',
+  'requirements',
+  'actionItems',
+  'tests',
+  'expectedResult',
+  'tasks',
+];
+const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
+/** Done keys of criteria only. */
+const OTHER_DONE_KEYS = ['done', 'checked'];
+export const DONE_WORDS = new Set([
+  'done',
+  'completed',
+  'complete',
+  'closed',
+  'verified',
+  'passed',
+]);
+export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
+  ['critical', 0],
+  ['high', 1],
+  ['medium', 2],
+  ['low', 3],
+  ['p0', 0],
+  ['p1', 1],
+  ['p2', 2],
+  ['p3', 3],
+]);
+
+/** A JSON object whose values nobody has checked yet. */
+export interface Entry {
+  readonly [key: string]: unknown;
+  readonly id?: unknown;
+  readonly status?: unknown;
+  readonly priority?: unknown;
+  readonly project?: unknown;
+  readonly feature?: unknown;
+  readonly meta?: unknown;
+  readonly metadata?: unknown;
+  readonly items?: unknown;
+  readonly properties?: unknown;
+  readonly $schema?: unknown;
+}
+
+/** Where the stories of a file are: `key` is absent when the file is the list itself. */
+export interface StoryArray {
+  readonly key?: string;
+  readonly entries: readonly unknown[];
+}
+
+/** Whether it is an object of JSON, and so may be a story: no list, no null. */
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Finds the list of stories: the file itself, or the first known key with a list that looks like stories.
+ * `undefined` for JSON of another kind (a schema, a product specification, a card database, nested phases):
+ * taking it for an empty list would end a run as complete.
+ */
+export function findStoryArray(root: unknown): StoryArray | undefined {
+  if (Array.isArray(root)) {
+    return root.length === 0 || root.some(hasStoryShape) ? { entries: root } : undefined;
+  }
+  if (!isEntry(root)) {
+    return undefined;
+  }
+  let empty: StoryArray | undefined;
+  for (const key of LIST_KEYS) {
+    const entries = root[key];
+    if (!Array.isArray(entries)) {
+      continue;
+    }
+    if (isListOfStories(key, entries)) {
+      return { key, entries };
+    }
+    if (entries.length === 0) {
+      empty ??= { key, entries };
+    }
+  }
+  return empty;
+}
+
+function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unknown[]): boolean {
+  switch (key) {
+    case 'userStories':
+    case 'stories':
+      return entries.some(isEntry);
+    case 'user_stories':
+      // Product specifications use this key for prose; a done key tells a loop's list apart.
+      return entries.some(entry => isEntry(entry) && doneKeyOf(entry) !== undefined);
+    default:
+      return entries.some(hasStoryShape);
+  }
+}
+
+function hasStoryShape(value: unknown): boolean {
+  if (!isEntry(value)) {
+    return false;
+  }
+  const has = (keys: readonly string[]) => keys.some(key => value[key] !== undefined);
+  return (
+    doneKeyOf(value) !== undefined ||
+    has(DEPENDENCY_KEYS) ||
+    (has(['id']) && has(TITLE_KEYS)) ||
+    (has(['title', 'description']) && has(CRITERIA_KEYS))
+  );
+}
+
+/** Reads project, branch and description under their several names; empty where there is none. */
+export function readHeading(root: unknown): StoryFileHeading {
+  if (!isEntry(root)) {
+    return { project: '', branchName: '', description: '' };
+  }
+  const parts = [root, ...[root.project, root.feature, root.meta, root.metadata].filter(isEntry)];
+  const find = (keys: readonly string[]) => {
+    for (const part of parts) {
+      const found = firstText(part, keys);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    return '';
+  };
+  return {
+    project: oneLine(
+      find(['project', 'projectName', 'productName', 'product_name', 'name', 'title']),
+    ),
+    branchName: oneLine(find(['branchName', 'branch_name', 'branch'])),
+    description: find(['description']),
+  };
+}
+
+/** Reads one entry. `position` is 0-based in the list, `line` 1-based in the file. */
+export function readStory(entry: Entry, position: number, line: number): Story {
+  const id = ownId(entry) ?? `#${position + 1}`;
+  const status = typeof entry.status === 'string' ? entry.status : undefined;
+  const priority = readPriority(entry.priority);
+  const epic = firstText(entry, EPIC_KEYS);
+  return {
+    id,
+    title: oneLine(firstText(entry, TITLE_KEYS) ?? '') || id,
+    description: firstText(entry, DESCRIPTION_KEYS) ?? '',
+    criteria: readCriteria(entry),
+    done: isDone(entry),
+    ...(status === undefined ? {} : { status }),
+    ...(priority === undefined ? {} : { priority }),
+    dependsOn: readDependencies(entry),
+    ...(epic === undefined ? {} : { epic: oneLine(epic) }),
+    position,
+    line,
+  };
+}
+
+/** The id that the file itself gives, as text. */
+export function ownId(entry: Entry): string | undefined {
+  const id = asText(entry.id);
+  return id === undefined || id.trim() === '' ? undefined : id;
+}
+
+/**
+ * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value, else
+ * `status` when it holds a word (or `null`, a word not yet written).
+ */
+export function doneKeyOf(entry: Entry): (typeof DONE_KEYS)[number] | 'status' | undefined {
+  const key = DONE_KEYS.find(candidate => Object.hasOwn(entry, candidate));
+  if (key !== undefined) {
+    return key;
+  }
+  return typeof entry.status === 'string' || entry.status === null ? 'status' : undefined;
+}
+
+/** Done is a done key that is literally `true`, or a status word that means it; anything unclear is not done. */
+export function isDone(entry: Entry): boolean {
+  const key = doneKeyOf(entry);
+  if (key === undefined) {
+    return false;
+  }
+  return key === 'status' ? isDoneWord(entry.status) : entry[key] === true;
+}
+
+/** Whether a `status` is one of the words that say done, in any case and with blanks around it. */
+export function isDoneWord(status: unknown): boolean {
+  return typeof status === 'string' && DONE_WORDS.has(status.trim().toLowerCase());
+}
+
+/**
+ * Reads a priority as a number, the lower the sooner: numbers, numerals, and words such as `high` or `P1`.
+ * @returns `undefined` for what says no order
+ */
+export function readPriority(value: unknown): number | undefined {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? value : undefined;
+  }
+  if (typeof value !== 'string') {
+    return undefined;
+  }
+  const word = value.trim().toLowerCase();
+  return PRIORITY_WORDS.get(word) ?? (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : undefined);
+}
+
+function readDependencies(entry: Entry): readonly string[] {
+  const ids: string[] = [];
+  for (const key of DEPENDENCY_KEYS) {
+    const value = entry[key];
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        addDependency(ids, item);
+      }
+    } else if (value !== undefined) {
+      addDependency(ids, value);
+    }
+  }
+  return ids.length < 2 ? ids : [...new Set(ids)];
+}
+
+function addDependency(ids: string[], value: unknown): void {
+  const id = dependencyId(value);
+  if (id !== undefined) {
+    ids.push(id);
+  }
+}
+
+/** The id that one dependency names, as text or in an object. */
+export function dependencyId(value: unknown): string | undefined {
+  const id = isEntry(value) ? ownId(value) : asText(value);
+  return id === undefined || id.trim() === '' ? undefined : id;
+}
+
+/** The acceptance criteria by the first of the known keys that has any; what is no criterion is left out. */
+export function readCriteria(entry: Entry): readonly Criterion[] {
+  for (const key of CRITERIA_KEYS) {
+    const value = entry[key];
+    if (value === undefined) {
+      continue;
+    }
+    const criteria: Criterion[] = [];
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const criterion = readCriterion(item);
+      if (criterion !== undefined) {
+        criteria.push(criterion);
+      }
+    }
+    if (criteria.length > 0) {
+      return criteria;
+    }
+  }
+  return [];
+}
+
+function readCriterion(value: unknown): Criterion | undefined {
+  if (!isEntry(value)) {
+    const text = asText(value);
+    return text === undefined || text.trim() === '' ? undefined : { text };
+  }
+  const text = firstText(value, CRITERION_TEXT_KEYS);
+  if (text === undefined) {
+    return undefined;
+  }
+  // A criterion that says `null` has not been run; that is less than "not done".
+  const told = [...DONE_KEYS, ...OTHER_DONE_KEYS].some(key => typeof value[key] === 'boolean');
+  const done = isDone(value) || OTHER_DONE_KEYS.some(key => value[key] === true);
+  return told || done ? { text, done } : { text };
+}
+
+/**
+ * The first of these keys that has a text, or a number as a text; it is given as it is written, and never blank.
+ */
+export function firstText(entry: Entry, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const text = asText(entry[key]);
+    if (text !== undefined && text.trim() !== '') {
+      return text;
+    }
+  }
+  return undefined;
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    return String(value);
+  }
+  return typeof value === 'string' ? value : undefined;
+}
+
+function oneLine(text: string): string {
+  return (
+    text
+      .trim()
+      .split(/[\r\n]/, 1)[0]
+      ?.trim() ?? ''
+  );
+}

@@ -1,0 +1,31 @@
+import type { Story, StoryFileHeading } from '../story.ts';
+
+export interface NewStoryFile extends StoryFileHeading {
+  readonly stories: readonly Pick<
+    Story,
+    'id' | 'title' | 'description' | 'criteria' | 'done' | 'priority' | 'dependsOn' | 'epic'
+  >[];
+}
+
+/**
+ * Stories as the text of a `prd.json`, in the dialect that the documentation shows. What is read from it again is
+ * the same. Stories without a priority are numbered in their order when none has one.
+ */
+export function prdFileText({ project, branchName, description, stories }: NewStoryFile): string {
+  const isNumbered = stories.some(({ priority }) => priority !== undefined);
+  const userStories = stories.map((story, index) => {
+    const { id, title, criteria, dependsOn, done, epic } = story;
+    const priority = isNumbered ? story.priority : index + 1;
+    return {
+      id,
+      title,
+      description: story.description,
+      acceptanceCriteria: criteria.map(({ text }) => text),
+      ...(priority === undefined ? {} : { priority }),
+      ...(dependsOn.length === 0 ? {} : { dependsOn }),
+      ...(epic === undefined ? {} : { epic }),
+      passes: done,
+    };
+  });
+  return `${JSON.stringify({ project, branchName, description, userStories }, null, 2)}\n`;
+}

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import * as z from 'zod';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+
+/** The first start of a program of 365 MB can be slow, in ms. */
+const LIMIT_MS = 60_000;
+const MAX_OUTPUT = 1024 * 1024;
+
+const findingSchema = z.object({
+  id: z.string(),
+  level: z.enum(['ok', 'warning', 'error']),
+  message: z.string(),
+  facts: z.record(z.string(), z.string()).default({}),
+});
+const outputSchema = z.object({ checks: z.array(findingSchema) });
+
+/** What `ralph-fresh doctor` found at one thing; see docs/json-output.md. */
+export type DoctorFinding = z.infer<typeof findingSchema>;
+
+export interface DoctorQuestion {
+  /** `dist/cli.js`. */
+  readonly program: string;
+  /** Absolute path of the folder that would be worked in; trusted. */
+  readonly workspace: string;
+  /** Settings as flags. */
+  readonly args: readonly string[];
+  /** Ids of the checks that are wanted. */
+  readonly only: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Asks `ralph-fresh doctor`, in a process of its own: it starts programs and may wait for them.
+ * @throws {HumanError} when it gives no answer
+ */
+export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFinding[]> {
+  const { args, env, only, program, workspace } = question;
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [program, 'doctor', '--json', `--cwd=${workspace}`, `--only=${only.join(',')}`, ...args],
+      {
+        // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
+        env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+        timeout: LIMIT_MS,
+        maxBuffer: MAX_OUTPUT,
+        windowsHide: true,
+      },
+      (error, stdout, stderr) => {
+        // It ends with an exit code when something is wrong; the answer is there all the same.
+        const answer = parse(stdout);
+        if (answer !== undefined) {
+          resolve(answer.checks);
+          return;
+        }
+        const words = stderr.trim() || error?.message || say('no answer');
+        reject(new HumanError(say('Ralph could not look at what a run needs: {0}', words)));
+      },
+    );
+  });
+}
+
+function parse(stdout: string): z.infer<typeof outputSchema> | undefined {
+  try {
+    return outputSchema.parse(JSON.parse(stdout));
+  } catch {
+    return undefined;
+  }
+}

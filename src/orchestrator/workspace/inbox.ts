@@ -1,0 +1,237 @@
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { HumanError } from '../../base/humanError.ts';
+import { LineSplitter } from '../../base/lineSplitter.ts';
+import { once } from '../../base/once.ts';
+import { openPlainFile, openPlainFileNow, PLAIN } from '../../base/plainFile.ts';
+import { say } from '../../base/say.ts';
+import { STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
+import { requirePlainState } from './plainState.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/** Longest line, in UTF-16 units; of our own requests none comes near. */
+const MAX_LINE = 64 * 1024;
+/** So much is read at a time: more was not written by people, and must not fill the memory. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 1 << 16;
+const LINE_BREAK = 0x0a;
+/** Longest hint or answer, in UTF-16 units. */
+export const MAX_TEXT = 8_000;
+/** Longest name of a window, in UTF-16 units. */
+const MAX_NAME = 200;
+
+/** What a watcher may ask of the loop; one line of JSON each, appended by anybody, read by the loop. */
+const requestSchema = once(() =>
+  z.discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
+    /** A person has ticked (or unticked) the story in its file; the loop writes it into the journal. */
+    z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
+    /** Wait after this iteration. */
+    z.looseObject({ type: z.literal('pause') }),
+    /** Go on: from a pause, from a question, or now in place of at the reset of a usage limit. */
+    z.looseObject({ type: z.literal('resume') }),
+    /** Leave a story alone; the one that is worked on when none is named. */
+    z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
+    /** Give a skipped, failed or blocked story another chance. */
+    z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
+    z.looseObject({
+      type: z.literal('hint'),
+      text: z.string().min(1).max(MAX_TEXT),
+      storyId: z.string().optional(),
+    }),
+    /** Answers the agent's open question, and goes on. */
+    z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
+    /** A window shows the run. `pid` and `startId`: the process that holds it, should it crash. */
+    z.looseObject({
+      type: z.literal('hello'),
+      window: z.string().min(1).max(MAX_NAME),
+      pid: z.number().int().positive().optional(),
+      startId: z.string().max(MAX_NAME).optional(),
+    }),
+    /** It is closed, or reloaded. */
+    z.looseObject({ type: z.literal('goodbye'), window: z.string().min(1).max(MAX_NAME) }),
+  ]),
+);
+
+/** A request without what the reader does not know. */
+export type RunRequest =
+  | { readonly type: 'stop'; readonly mode: StopMode }
+  | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'skip'; readonly storyId?: string | undefined }
+  | { readonly type: 'reset'; readonly storyId: string }
+  | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
+  | { readonly type: 'answer'; readonly text: string }
+  | {
+      readonly type: 'hello';
+      readonly window: string;
+      readonly pid?: number | undefined;
+      readonly startId?: string | undefined;
+    }
+  | { readonly type: 'goodbye'; readonly window: string };
+
+/**
+ * Puts a request into the run's inbox. A single small append, so that two writers do not mix.
+ * @throws {HumanError} when the inbox is no plain file
+ */
+export async function postRequest(
+  files: RunFiles,
+  runId: string,
+  request: RunRequest,
+): Promise<void> {
+  const file = plainInbox(files, runId);
+  await mkdir(path.dirname(file), { recursive: true });
+  const { O_RDWR, O_APPEND, O_CREAT } = constants;
+  const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
+  try {
+    const line = lineOf(request);
+    // Behind a line that somebody left unfinished it would be a part of that line.
+    await handle.appendFile((await endsInLine(handle)) ? `\n${line}` : line);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * As {@link postRequest}, done when it returns: for a window that is being closed. The run's folder must be there.
+ * @throws {HumanError} when the inbox is no plain file
+ */
+export function postRequestNow(files: RunFiles, runId: string, request: RunRequest): void {
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+  const handle = openSync(plainInbox(files, runId), O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
+  try {
+    // The line break before it ends a line that somebody left unfinished; an empty line is no request.
+    appendFileSync(handle, `\n${lineOf(request)}`);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function lineOf(request: RunRequest): string {
+  return `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`;
+}
+
+/** Opening a pipe would find no reader, and a folder or device cannot be appended to. */
+function plainInbox(files: RunFiles, runId: string): string {
+  requirePlainState(files, runId);
+  const file = files.inboxFile(runId);
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw notPlain(file);
+  }
+  return file;
+}
+
+async function endsInLine(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  const last = Buffer.alloc(1);
+  const { bytesRead } = await handle.read(last, 0, 1, Math.max(0, size - 1));
+  return bytesRead === 1 && last[0] !== LINE_BREAK;
+}
+
+/** @returns how many bytes of requests there are now; 0 without an inbox */
+export async function inboxSize(file: string): Promise<number> {
+  const handle = await openPlainFile(file);
+  if (handle === undefined) {
+    return 0;
+  }
+  try {
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads the requests in the order they came; each is given out once, whatever the size of the inbox. */
+export class InboxReader {
+  private readonly file: string;
+  private offset: number;
+  /** Known from the first look on. */
+  private inode: number | undefined;
+  /** Holds the line that is not finished yet. */
+  private splitter = new LineSplitter(MAX_LINE);
+
+  /** @param from bytes that were there before the loop: requests to an earlier one are not meant for it */
+  constructor(file: string, from = 0) {
+    this.file = file;
+    this.offset = from;
+  }
+
+  /**
+   * One call at a time. Of a flood a part is read; the rest comes with the next calls.
+   * @returns whole new lines that are requests; others are dropped, they are not ours
+   * @throws {HumanError} when the inbox is no plain file
+   */
+  async takeNew(): Promise<RunRequest[]> {
+    const fd = openPlainFileNow(this.file);
+    if (fd === undefined) {
+      if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
+        throw notPlain(this.file);
+      }
+      // The next one may get the same inode.
+      this.beginAgain();
+      return [];
+    }
+    try {
+      const { ino, size } = fstatSync(fd);
+      if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
+        // Another file, or emptied: nothing of it was read yet.
+        this.beginAgain();
+      }
+      this.inode = ino;
+      return size === this.offset ? [] : this.read(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  private beginAgain(): void {
+    this.offset = 0;
+    this.inode = undefined;
+    this.splitter = new LineSplitter(MAX_LINE);
+  }
+
+  private read(fd: number): RunRequest[] {
+    const requests: RunRequest[] = [];
+    const end = this.offset + MAX_READ_BYTES;
+    const buffer = Buffer.alloc(CHUNK_BYTES);
+    while (this.offset < end) {
+      const bytesRead = readSync(fd, buffer, 0, buffer.length, this.offset);
+      if (bytesRead === 0) {
+        break;
+      }
+      this.offset += bytesRead;
+      for (const { text, dropped } of this.splitter.push(buffer.subarray(0, bytesRead))) {
+        const request = dropped === 0 ? parseRequest(text) : undefined;
+        if (request !== undefined) {
+          requests.push(request);
+        }
+      }
+    }
+    return requests;
+  }
+}
+
+function parseRequest(line: string): RunRequest | undefined {
+  try {
+    return requestSchema().parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function notPlain(file: string): HumanError {
+  return new HumanError(
+    say('{0} is no plain file, so nobody can ask anything of the run. Remove it.', file),
+  );
+}

@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import type { RunEvent } from '../journal/events.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import { JournalReader } from '../journal/journal.ts';
+import { INITIAL_RUN_STATE, type RunState, type Waiting } from '../journal/runState.ts';
+import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
+
+const LOOK_MS = 50;
+const START_LIMIT_MS = 60_000;
+
+export interface LaunchOptions {
+  readonly files: RunFiles;
+  /** `dist/cli.js`. */
+  readonly program: string;
+  /** Arguments of `ralph-fresh run`, without the workspace and the run's id. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What came first of a loop that was started. */
+export type Launch =
+  /** An agent, or a check of what an earlier one left. */
+  | { readonly kind: 'works'; readonly runId: string }
+  /** It waits for a person, or for the end of a usage limit. */
+  | { readonly kind: 'waits'; readonly runId: string; readonly waiting: Waiting }
+  /** Nothing of that within a minute; it goes on. */
+  | { readonly kind: 'begins'; readonly runId: string }
+  /** Its end, as its journal tells it. */
+  | { readonly kind: 'ended'; readonly runId: string; readonly state: RunState }
+  | { readonly kind: 'nothingToDo' };
+
+/**
+ * Starts the loop as a process of its own that outlives this one, and waits until it is known what comes of it: its first
+ * agent has been started, or something else came first.
+ * @throws {HumanError} with the loop's own words when it ends before it begins, or is killed
+ */
+export async function launchRun({ files, program, args, env }: LaunchOptions): Promise<Launch> {
+  const runId = newRunId();
+  mkdirSync(files.runDir(runId), { recursive: true });
+  const logFile = files.logFile(runId);
+  const log = openSync(logFile, 'a');
+  const child = spawn(
+    process.execPath,
+    [program, 'run', '--quiet', `--cwd=${files.workspace}`, `--run-id=${runId}`, ...args],
+    {
+      cwd: files.workspace,
+      detached: true,
+      stdio: ['ignore', log, log],
+      windowsHide: true,
+      // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
+      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+    },
+  );
+  closeSync(log);
+  let ended: { code: number | null } | undefined;
+  let failure: Error | undefined;
+  child.on('exit', code => {
+    ended = { code };
+  });
+  child.on('error', error => {
+    failure = error;
+  });
+  child.unref();
+
+  const deadline = Date.now() + START_LIMIT_MS;
+  let run: BegunRun | undefined;
+  let newest: BegunRun | undefined;
+  for (;;) {
+    // Read the end first: what was written before it is then sure to be seen.
+    const endedBefore = ended;
+    if (run === undefined && child.pid !== undefined) {
+      newest = await newestRun(files, child.pid, newest);
+      run = (await newest?.hasBegun()) ? newest : undefined;
+    }
+    if (run !== undefined) {
+      const launch = await run.look();
+      if (launch !== undefined) {
+        return launch;
+      }
+      if (endedBefore) {
+        throw await killed(logFile, run.runId);
+      }
+    } else if (failure || endedBefore) {
+      const words = await wordsIn(logFile);
+      // It left nothing to go on with, and must not look like a run.
+      await rm(files.runDir(runId), { recursive: true, force: true });
+      if (failure) {
+        throw new HumanError(say('The loop could not be started: {0}', failure.message), {
+          cause: failure,
+        });
+      }
+      if (endedBefore?.code === 0) {
+        return { kind: 'nothingToDo' };
+      }
+      throw new HumanError(
+        words || say('The loop ended before it began (exit code {0}).', String(endedBefore?.code)),
+      );
+    }
+    if (Date.now() > deadline) {
+      if (run !== undefined) {
+        return { kind: 'begins', runId: run.runId };
+      }
+      throw new HumanError(
+        say(
+          'The loop (process {0}) has not begun within a minute. It goes on trying; see {1}.',
+          String(child.pid),
+          logFile,
+        ),
+      );
+    }
+    await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** It ended without an end in its journal. */
+async function killed(logFile: string, runId: string): Promise<HumanError> {
+  const words = await wordsIn(logFile);
+  return new HumanError(
+    words ||
+      say(
+        'The loop of run {0} was killed before its first agent had started. Run again to go on.',
+        runId,
+      ),
+  );
+}
+
+/** What the loop has printed, as the start of a message; empty when nothing is there. */
+async function wordsIn(logFile: string): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  return text.trim().replace(/^ralph-fresh: /, '');
+}
+
+/** A run that the loop has begun, or goes on with; followed until something comes of it. */
+class BegunRun {
+  readonly runId: string;
+  private readonly reader: JournalReader;
+  private readonly pid: number;
+  private state = INITIAL_RUN_STATE;
+  private isReached = false;
+  private first: Launch | undefined;
+
+  constructor(files: RunFiles, runId: string, pid: number) {
+    this.runId = runId;
+    this.pid = pid;
+    this.reader = new JournalReader(files.journalFile(runId));
+  }
+
+  /** Whether the journal says that the loop has begun; reads it on. */
+  async hasBegun(): Promise<boolean> {
+    await this.reader.readNew(event => this.take(event));
+    return this.isReached;
+  }
+
+  /** What came first, once something has. */
+  async look(): Promise<Launch | undefined> {
+    await this.reader.readNew(event => this.take(event));
+    return this.first;
+  }
+
+  private take(event: RunEvent): void {
+    this.state = applyEvent(this.state, event);
+    if (event.type === 'run.started' || event.type === 'run.resumed') {
+      this.isReached = event.pid === this.pid;
+      this.first = undefined;
+    } else if (this.isReached) {
+      this.first ??= this.launchOf(event);
+    }
+  }
+
+  private launchOf(event: RunEvent): Launch | undefined {
+    const { runId, state } = this;
+    switch (event.type) {
+      case 'agent.started':
+      case 'gate.started':
+        return { kind: 'works', runId };
+      case 'pause.started':
+      case 'limit.waiting':
+        return state.waiting && { kind: 'waits', runId, waiting: state.waiting };
+      case 'run.ended':
+        return { kind: 'ended', runId, state };
+      default:
+        return undefined;
+    }
+  }
+}
+
+/**
+ * The loop may begin a run of its own or go on with the newest one; its journal names the process.
+ * @param known as of the last look, so that a long journal is read once
+ */
+async function newestRun(
+  files: RunFiles,
+  pid: number,
+  known: BegunRun | undefined,
+): Promise<BegunRun | undefined> {
+  const runId = await newestRunId(files);
+  return runId === undefined || runId === known?.runId ? known : new BegunRun(files, runId, pid);
+}

@@ -1,0 +1,34 @@
+import type { RunState } from '../journal/runState.ts';
+import { isRunning } from '../process/processIdentity.ts';
+import { readRun } from './runCheckpoint.ts';
+import { newestRunId, type RunFiles } from './runFiles.ts';
+import { type LockOwner, livingLockOwner } from './runLock.ts';
+
+/**
+ * The loop that works in this workspace: the owner of the lock, or, should somebody have removed that
+ * file, the process that the newest journal names.
+ */
+export async function livingRun(files: RunFiles): Promise<LockOwner | undefined> {
+  const owner = await livingLockOwner(files);
+  if (owner?.runId !== undefined) {
+    return owner;
+  }
+  const runId = await newestRunId(files);
+  if (runId === undefined) {
+    return undefined;
+  }
+  const state = await readRun(files, runId);
+  return (await isItsLoopRunning(state)) && state.pid !== undefined && state.startId !== undefined
+    ? { pid: state.pid, startId: state.startId, runId }
+    : undefined;
+}
+
+/** Whether the loop that wrote this run still lives; known only when the journal names it exactly. */
+export async function isItsLoopRunning({ phase, pid, startId }: RunState): Promise<boolean> {
+  return (
+    (phase === 'running' || phase === 'stopping') &&
+    pid !== undefined &&
+    startId !== undefined &&
+    (await isRunning({ pid, startId }))
+  );
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { GitRepository } from '../git/git.ts';
+import { isTracked } from '../git/trackedFile.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/**
+ * Hints that came with a repository are told to nobody, and so would be one that is added to them.
+ * @throws {HumanError} when the hints that wait are in git
+ */
+export async function requireOwnHints({ hintsFile, stateDir }: RunFiles): Promise<void> {
+  if (
+    existsSync(hintsFile) &&
+    (await new GitRepository(stateDir).root()) !== undefined &&
+    (await isTracked(hintsFile))
+  ) {
+    throw new HumanError(
+      say(
+        '{0} is in git, so its hints are not a person\'s, and no agent is told them. Remove it with "git rm --cached" and delete the file, then give the hint again.',
+        hintsFile,
+      ),
+    );
+  }
+}

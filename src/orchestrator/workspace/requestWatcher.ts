@@ -1,0 +1,189 @@
+import { existsSync, type FSWatcher, lstatSync, watch } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Disposable, Emitter } from '../../base/emitter.ts';
+import { readPlainFileNow } from '../../base/plainFile.ts';
+import { InboxReader, type RunRequest } from './inbox.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/** File events can be lost (network drives, full queues), so a slow look goes beside them. */
+const POLL_MS = 1_000;
+const MAX_STATE_BYTES = 64 * 1024;
+/** Whoever removes the whole folder may begin with the state file; so long until the rest must be gone, too. */
+const SETTLE_MS = 500;
+
+/** Listens for what people ask of a run: its inbox, and the state file that other tools use to cancel it. */
+export class RequestWatcher implements Disposable {
+  private readonly files: RunFiles;
+  private readonly runId: string;
+  private readonly inbox: InboxReader;
+  private readonly watchers: FSWatcher[] = [];
+  /** What the loop writes in these folders. */
+  private readonly ownNames: ReadonlySet<string>;
+  private readonly timer: NodeJS.Timeout;
+  private looking: Promise<void> = Promise.resolve();
+  /** A look that has not begun yet, and so will see all that is there now. */
+  private nextLook: Promise<void> | undefined;
+  private lastErrors = new Map<string, string>();
+  private isDamageTold = false;
+  private restores = 0;
+  private isDisposed = false;
+  private readonly requestEmitter = new Emitter<RunRequest>();
+  /** A line of the inbox. */
+  readonly onRequest = this.requestEmitter.event;
+  private readonly cancelEmitter = new Emitter<void>();
+  /** The state file was removed or set to inactive by somebody else (`/oh-my-claudecode:cancel`). */
+  readonly onCancel = this.cancelEmitter.event;
+  private readonly damageEmitter = new Emitter<string>();
+  /**
+   * The state folder or the run's journal is gone, or something else is at the state file's place: told once,
+   * with the path, until {@link tellAgain}. No cancel, since agents clean folders (`git clean -fdx`).
+   */
+  readonly onDamage = this.damageEmitter.event;
+  private readonly errorEmitter = new Emitter<Error>();
+  readonly onError = this.errorEmitter.event;
+
+  /**
+   * Start it after the state file was written for the first time.
+   * @param inboxFrom bytes of the inbox that are not for this loop
+   */
+  constructor(files: RunFiles, runId: string, inboxFrom = 0) {
+    this.files = files;
+    this.runId = runId;
+    this.inbox = new InboxReader(files.inboxFile(runId), inboxFrom);
+    const ownFiles = [files.journalFile(runId), files.handoffFile, files.promptFile];
+    this.ownNames = new Set(ownFiles.map(file => path.basename(file)));
+    this.watch();
+    this.timer = setInterval(() => void this.look(), POLL_MS);
+  }
+
+  /** The folders are new ones: they were removed, and put back by the loop. */
+  watchAgain(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this.restores += 1;
+    this.isDamageTold = false;
+    this.closeWatchers();
+    this.watch();
+  }
+
+  /** A damage could not be mended yet: the next look tells of it again. */
+  tellAgain(): void {
+    this.isDamageTold = false;
+  }
+
+  private watch(): void {
+    for (const dir of [this.files.stateDir, this.files.runDir(this.runId)]) {
+      try {
+        const watcher = watch(dir, (_event, name) => {
+          // What the loop itself writes all the time is no request.
+          if (name === null || !(this.ownNames.has(name) || name.endsWith('.tmp'))) {
+            void this.look();
+          }
+        });
+        // Losing the watcher (folder removed, no handles left) leaves the slow look.
+        watcher.on('error', () => watcher.close());
+        this.watchers.push(watcher);
+      } catch {
+        // As above: no file events here, the slow look is enough.
+      }
+    }
+  }
+
+  private closeWatchers(): void {
+    for (const watcher of this.watchers.splice(0)) {
+      watcher.close();
+    }
+  }
+
+  /** Looks now; resolves when everything that was there has been told. */
+  look(): Promise<void> {
+    this.nextLook ??= this.looking.then(() => {
+      this.nextLook = undefined;
+      return this.lookOnce();
+    });
+    this.looking = this.nextLook;
+    return this.looking;
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+    clearInterval(this.timer);
+    this.closeWatchers();
+    this.requestEmitter.dispose();
+    this.cancelEmitter.dispose();
+    this.damageEmitter.dispose();
+    this.errorEmitter.dispose();
+  }
+
+  private async lookOnce(): Promise<void> {
+    await this.tellErrors('inbox', () => this.lookAtInbox());
+    await this.tellErrors('state', () => this.lookAtState());
+  }
+
+  /** What keeps one place from being read must not hide the other. */
+  private async tellErrors(place: string, lookAt: () => Promise<void>): Promise<void> {
+    try {
+      await lookAt();
+    } catch (error) {
+      const { message } = error as Error;
+      // Once, however often it is met: a place that cannot be read stays so for a while.
+      if (message !== this.lastErrors.get(place)) {
+        this.lastErrors.set(place, message);
+        this.errorEmitter.fire(error as Error);
+      }
+    }
+  }
+
+  private async lookAtInbox(): Promise<void> {
+    for (const request of await this.inbox.takeNew()) {
+      this.requestEmitter.fire(request);
+    }
+  }
+
+  private async lookAtState(): Promise<void> {
+    const { restores } = this;
+    const text = readPlainFileNow(this.files.stateFile, MAX_STATE_BYTES);
+    if (text !== undefined && !isActive(text.toString('utf8'))) {
+      this.cancelEmitter.fire();
+      return;
+    }
+    if (text === undefined && this.damage() === undefined) {
+      await sleep(SETTLE_MS, undefined, { ref: false });
+    }
+    const damage = this.damage();
+    if (this.isDisposed || restores !== this.restores) {
+      return;
+    }
+    if (damage === undefined) {
+      if (text === undefined) {
+        this.cancelEmitter.fire();
+      }
+    } else if (!this.isDamageTold) {
+      this.isDamageTold = true;
+      this.damageEmitter.fire(damage);
+    }
+  }
+
+  /** @returns the place that is damaged; `undefined` when the state file alone is gone, or is back by now */
+  private damage(): string | undefined {
+    const { stateDir, stateFile } = this.files;
+    const place = [stateDir, this.files.journalFile(this.runId)].find(file => !existsSync(file));
+    return place ?? (isOtherThing(stateFile) ? stateFile : undefined);
+  }
+}
+
+function isOtherThing(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+function isActive(text: string): boolean {
+  try {
+    const state: unknown = JSON.parse(text);
+    return !(typeof state === 'object' && state !== null && 'active' in state && !state.active);
+  } catch {
+    // Somebody is in the middle of writing it; the next look sees the whole file.
+    return true;
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { shorten } from '../../base/text.ts';
+import { asHumanError, GitRepository, runGit } from '../git/git.ts';
+import {
+  changedPaths,
+  commitOnHead,
+  fastForward,
+  requireClean,
+  requireNoState,
+  requireUnlocked,
+  writeGit,
+} from '../git/treeCommit.ts';
+import { isRunId } from './runFiles.ts';
+
+/**
+ * Below it are the restore points, `<workspace>/<run>/<n>`, so that no clean-up of git takes their commits for
+ * garbage.
+ */
+const REFS = 'refs/ralph-fresh/';
+/** As git itself writes it, by SHA-1 or SHA-256; it needs no look-up. Zeros would remove the ref. */
+const FULL_HASH = /^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** Of the hash that tells a repository's workspaces apart. */
+const WORKSPACE_DIGITS = 12;
+
+/** Where the repository was before an iteration. */
+export interface RestorePoint {
+  readonly iteration: number;
+  /** Full hash. */
+  readonly commit: string;
+}
+
+export type RollBack =
+  /** `commit` is the new one; `files` is how many it changed. */
+  | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: number }
+  /** HEAD has these files already. */
+  | { readonly kind: 'nothingToDo' };
+
+/**
+ * Keeps a commit as the restore point of an iteration; one that was there is replaced.
+ *
+ * @param dir absolute path of the workspace; others of the same repository have their own restore points
+ * @throws {HumanError} when there is no such commit, or git cannot write
+ */
+export async function setRestorePoint(
+  dir: string,
+  runId: string,
+  iteration: number,
+  commit: string,
+): Promise<void> {
+  const ref = `${refsOf(dir, runId)}${iteration}`;
+  if (!Number.isSafeInteger(iteration) || iteration < 0) {
+    throw new HumanError(say('{0} is not the number of an iteration.', iteration));
+  }
+  const repository = new GitRepository(dir);
+  const hash = FULL_HASH.test(commit) ? commit : await repository.resolveCommit(commit);
+  try {
+    await runGit(dir, 'update-ref', ref, hash);
+  } catch (error) {
+    await repository.resolveCommit(commit);
+    throw asHumanError(error, say('git cannot keep a restore point'));
+  }
+}
+
+/**
+ * @returns the restore points of a run, by iteration
+ * @throws {HumanError} when the repository cannot be read
+ */
+export async function restorePoints(dir: string, runId: string): Promise<RestorePoint[]> {
+  const prefix = refsOf(dir, runId);
+  const refs = await readRefs(dir, prefix);
+  return refs
+    .map(({ name, commit }) => ({ iteration: Number(name.slice(prefix.length)), commit }))
+    .filter(({ iteration }) => Number.isSafeInteger(iteration))
+    .sort((a, b) => a.iteration - b.iteration);
+}
+
+/**
+ * Removes the restore points of all runs of a workspace but some.
+ * @returns how many were removed
+ * @throws {HumanError} when git cannot write
+ */
+export async function removeRestorePoints(
+  dir: string,
+  keepRunIds: Iterable<string>,
+): Promise<number> {
+  const kept = new Set(keepRunIds);
+  const prefix = refsOf(dir);
+  const refs = (await readRefs(dir, prefix)).filter(
+    ({ name }) => !kept.has(name.slice(prefix.length).split('/', 1)[0] ?? ''),
+  );
+  if (refs.length === 0) {
+    return 0;
+  }
+  try {
+    const commands = refs.map(({ name, commit }) => `delete ${name} ${commit}\n`).join('');
+    await writeGit(dir, ['update-ref', '--stdin'], commands);
+  } catch (error) {
+    throw asHumanError(error, say('git cannot remove old restore points'));
+  }
+  return refs.length;
+}
+
+/**
+ * Goes back to the files of an earlier commit by one new commit on top of HEAD; the history stays, and so
+ * can be gone forward again. All tracked files of the repository go back, the story file among them when it is
+ * tracked.
+ *
+ * The new commit is made first, with no effect on anything; then it is merged as a fast-forward. Of the
+ * commands that bring files and branch to a commit this is the only one that spares untracked *and* ignored
+ * files (`reset --keep` and `read-tree -u` write over ignored ones), and git moves the branch after the files:
+ * whoever is killed in the middle finds HEAD where it was. No hook that judges commits runs, since the files
+ * have been committed before; the one after merges does.
+ *
+ * @param options.to hash of the commit to go back to
+ * @param options.message of the new commit
+ * @throws {HumanError} when HEAD does not come from that commit, tracked files have uncommitted changes, an
+ *   untracked file is in the way, or git is locked; nothing changed then
+ */
+export async function rollBack(
+  dir: string,
+  options: { readonly to: string; readonly message: string },
+): Promise<RollBack> {
+  const repository = new GitRepository(dir);
+  const to = await repository.resolveCommit(options.to);
+  const head = await repository.head();
+  try {
+    if (head === undefined || (await runGit(dir, 'merge-base', to, head)).trim() !== to) {
+      throw new HumanError(
+        say(
+          'The current branch does not come from {0}, so there is no way back to it. Check out the branch that the run worked on.',
+          to.slice(0, 10),
+        ),
+      );
+    }
+    const changed = await changedPaths(dir, head, to);
+    if (changed.length === 0) {
+      // The work of an agent that was stopped need not be committed.
+      await requireClean(dir);
+      return { kind: 'nothingToDo' };
+    }
+    await requireUnlocked(dir);
+    requireNoState(changed);
+    await requireClean(dir);
+    const commit = await commitOnHead(dir, {
+      tree: `${to}^{tree}`,
+      head,
+      message: options.message,
+    });
+    await fastForward(dir, commit);
+    return { kind: 'rolledBack', commit, files: changed.length };
+  } catch (error) {
+    throw asHumanError(error, say('git cannot go back to {0}', to.slice(0, 10)));
+  }
+}
+
+/** With a slash at the end. */
+function refsOf(dir: string, runId?: string): string {
+  const workspace = createHash('sha256').update(realpathSync.native(dir)).digest('hex');
+  const own = `${REFS}${workspace.slice(0, WORKSPACE_DIGITS)}/`;
+  if (runId === undefined) {
+    return own;
+  }
+  if (!isRunId(runId)) {
+    throw new HumanError(say('"{0}" is not a run\'s id.', shorten(runId, 80)));
+  }
+  return `${own}${runId}/`;
+}
+
+async function readRefs(
+  dir: string,
+  prefix: string,
+): Promise<{ readonly name: string; readonly commit: string }[]> {
+  try {
+    const output = await runGit(dir, 'for-each-ref', '--format=%(refname) %(objectname)', prefix);
+    return output.split(/\r?\n/).flatMap(line => {
+      const [name, commit] = line.split(' ');
+      return name === undefined || commit === undefined ? [] : [{ name, commit }];
+    });
+  } catch (error) {
+    throw asHumanError(error);
+  }
+}

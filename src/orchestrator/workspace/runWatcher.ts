@@ -1,0 +1,216 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import path from 'node:path';
+import { type Disposable, Emitter } from '../../base/emitter.ts';
+import type { RunEvent } from '../journal/events.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import { JournalReader } from '../journal/journal.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { isItsLoopRunning } from './livingRun.ts';
+import { readRun } from './runCheckpoint.ts';
+import { newestRunId, type RunFiles } from './runFiles.ts';
+import { livingLockOwner } from './runLock.ts';
+
+/** File events can be lost, and a killed loop makes none; not faster than this while a run goes on. */
+const POLL_MS = 1_000;
+
+/** Events that are told at once; a journal may have millions. */
+const MAX_BATCH = 5_000;
+
+/** A run as a watcher sees it. */
+export interface WatchedRun {
+  /** Absent while the workspace has had no run. */
+  readonly runId?: string;
+  readonly state: RunState;
+  /** The loop's process lives. A run that is not ended and not alive was killed. */
+  readonly alive: boolean;
+}
+
+/** The newest run of a workspace, looked at once. */
+export async function newestRun(files: RunFiles): Promise<WatchedRun> {
+  // Before the journal is read: a loop found dead afterwards may have written its end in between.
+  const owner = await livingLockOwner(files);
+  const runId = owner?.runId ?? (await newestRunId(files));
+  if (runId === undefined) {
+    return { state: INITIAL_RUN_STATE, alive: false };
+  }
+  const state = await readRun(files, runId);
+  return {
+    runId,
+    state,
+    alive: owner?.runId === runId || (await isItsLoopRunning(state)),
+  };
+}
+
+/**
+ * Follows the newest run of a workspace by its files, the same for every window and command line. Any
+ * number of them may watch; none of them is known to the loop.
+ */
+export class RunWatcher implements Disposable {
+  private readonly files: RunFiles;
+  private readonly changeEmitter = new Emitter<WatchedRun>();
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly eventsEmitter = new Emitter<{ runId: string; events: readonly RunEvent[] }>();
+  /** New events of the newest run, in order, beginning with all that it had; a long journal comes in parts. */
+  readonly onDidReadEvents = this.eventsEmitter.event;
+  private readonly errorEmitter = new Emitter<Error>();
+  readonly onError = this.errorEmitter.event;
+
+  private watched: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
+  private reader: JournalReader | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private lookPending = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly dirWatchers = new Map<string, { inode: number; watcher: FSWatcher }>();
+  private disposed = false;
+
+  constructor(files: RunFiles) {
+    this.files = files;
+  }
+
+  get current(): WatchedRun {
+    return this.watched;
+  }
+
+  /** Begins to follow; resolves after the first look. */
+  start(): Promise<void> {
+    return this.look();
+  }
+
+  /** Looks now; resolves when what is there has been told. Calls while one waits are one look. */
+  look(): Promise<void> {
+    if (!this.lookPending) {
+      this.lookPending = true;
+      this.looking = this.looking.then(async () => {
+        this.lookPending = false;
+        if (this.disposed) {
+          return;
+        }
+        try {
+          await this.lookOnce();
+        } catch (error) {
+          this.errorEmitter.fire(error as Error);
+        }
+        this.schedule();
+      });
+    }
+    return this.looking;
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    clearTimeout(this.timer);
+    for (const { watcher } of this.dirWatchers.values()) {
+      watcher.close();
+    }
+    this.dirWatchers.clear();
+    this.changeEmitter.dispose();
+    this.eventsEmitter.dispose();
+    this.errorEmitter.dispose();
+  }
+
+  private async lookOnce(): Promise<void> {
+    // Before the journal is read: a loop found dead afterwards may have written its end in between.
+    const owner = await livingLockOwner(this.files);
+    const runId = owner?.runId ?? (await newestRunId(this.files));
+    if (this.disposed) {
+      // A watcher opened from here on would be closed by nobody, and keep the process alive.
+      return;
+    }
+    if (runId !== this.watched.runId) {
+      this.reader =
+        runId === undefined ? undefined : new JournalReader(this.files.journalFile(runId));
+      this.watched = {
+        ...(runId === undefined ? {} : { runId }),
+        state: INITIAL_RUN_STATE,
+        alive: false,
+      };
+    }
+    this.watchDirs(runId);
+    const before = this.watched;
+    let { state } = before;
+    let events: RunEvent[] = [];
+    let hasRead = false;
+    const tell = () => {
+      if (runId !== undefined && events.length > 0 && !this.disposed) {
+        this.watched = { ...this.watched, state };
+        this.eventsEmitter.fire({ runId, events });
+      }
+      events = [];
+    };
+    await this.reader?.readNew(event => {
+      state = applyEvent(state, event);
+      events.push(event);
+      hasRead = true;
+      if (events.length >= MAX_BATCH) {
+        tell();
+      }
+    });
+    if (this.disposed) {
+      return;
+    }
+    const alive = (owner !== undefined && owner.runId === runId) || (await isItsLoopRunning(state));
+    if (this.disposed) {
+      return;
+    }
+    this.watched = { ...before, state, alive };
+    tell();
+    if (hasRead || before.alive !== alive || runId === undefined) {
+      this.changeEmitter.fire(this.watched);
+    }
+  }
+
+  private schedule(): void {
+    clearTimeout(this.timer);
+    if (!this.disposed && (this.watched.alive || this.dirWatchers.size === 0)) {
+      this.timer = setTimeout(() => void this.look(), POLL_MS);
+    }
+  }
+
+  /** Watches the folders that tell of runs; while there are none, the nearest parent they will appear in. */
+  private watchDirs(runId: string | undefined): void {
+    const { workspace, stateDir, runsDir } = this.files;
+    const inodes = new Map<string, number>();
+    for (const dir of [stateDir, runsDir, ...(runId ? [this.files.runDir(runId)] : [])]) {
+      const inode = inodeOf(dir);
+      if (inode !== undefined) {
+        inodes.set(dir, inode);
+      }
+    }
+    for (const dir of [path.dirname(stateDir), workspace]) {
+      const inode = inodes.size === 0 ? inodeOf(dir) : undefined;
+      if (inode !== undefined) {
+        inodes.set(dir, inode);
+      }
+    }
+    for (const [dir, { inode, watcher }] of this.dirWatchers) {
+      // A folder that was removed and made again has another inode; its old watcher tells nothing more.
+      if (inodes.get(dir) !== inode) {
+        watcher.close();
+        this.dirWatchers.delete(dir);
+      }
+    }
+    for (const [dir, inode] of inodes) {
+      if (!this.dirWatchers.has(dir)) {
+        this.watchDir(dir, inode);
+      }
+    }
+  }
+
+  private watchDir(dir: string, inode: number): void {
+    try {
+      const watcher = watch(dir, () => void this.look());
+      watcher.on('error', () => {
+        watcher.close();
+        this.dirWatchers.delete(dir);
+        void this.look();
+      });
+      this.dirWatchers.set(dir, { inode, watcher });
+    } catch {
+      // Removed meanwhile, or no watch handles left: the slow look remains.
+    }
+  }
+}
+
+function inodeOf(dir: string): number | undefined {
+  return statSync(dir, { throwIfNoEntry: false })?.ino;
+}

@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { diskRefusal } from '../../base/systemRefusal.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/**
+ * Takes the lock around a look at a file of the state and its change, for milliseconds.
+ * @param prepare what the state folder needs before, besides being there
+ * @returns gives it back
+ * @throws {HumanError} when the state folder cannot be written
+ */
+export async function takeFileLock(
+  { stateDir }: RunFiles,
+  file: string,
+  prepare: () => Promise<void> = async () => undefined,
+): Promise<() => Promise<void>> {
+  try {
+    await mkdir(stateDir, { recursive: true });
+    await prepare();
+    // Loaded here: whoever only looks needs no lock.
+    const { lock } = await import('../../base/fileLock.ts');
+    return await lock(stateDir, {
+      lockfilePath: `${file}.taking`,
+      stale: 5_000,
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
+    });
+  } catch (error) {
+    throw cannotWriteTo(stateDir, error);
+  }
+}
+
+/** What to tell of an error that came while something was written in a folder of the state. */
+export function cannotWriteTo(folder: string, error: unknown): HumanError {
+  if (error instanceof HumanError) {
+    return error;
+  }
+  const refused = diskRefusal(error, folder);
+  if (refused !== undefined) {
+    return new HumanError(refused, { cause: error });
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  return new HumanError(
+    say(
+      'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+      folder,
+      code ?? messageOf(error),
+    ),
+    { cause: error },
+  );
+}
