@@ -3,25 +3,25 @@ import { type ExtensionContext, type LogOutputChannel, l10n, Uri, window } from 
 import { messageOf } from './base/messageOf.ts';
 import { ownOutsideLinks } from './orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from './orchestrator/stories/outsideLinks.ts';
-import type { RalphFreshApi } from './views/api.ts';
+import { plainSentence } from './views/common/plainSentence.ts';
 import { diffsOnDemand } from './views/diff/diffsOnDemand.ts';
 import { ActiveRun } from './views/folders/activeRun.ts';
 import { ActiveStories } from './views/folders/activeStories.ts';
 import { Folders } from './views/folders/folders.ts';
 import { iterationsOnDemand } from './views/iterations/iterationsOnDemand.ts';
 import { RunAlerts } from './views/notifications/runAlerts.ts';
-import { plainSentence } from './views/plainSentence.ts';
 import { prdEditorOnDemand } from './views/prdEditor/prdEditorOnDemand.ts';
 import { progressOnDemand } from './views/progress/progressOnDemand.ts';
+import { claudeWhenSeen } from './views/run/claudeWhenSeen.ts';
 import { RunContextKeys } from './views/run/runContextKeys.ts';
 import { steeringOnDemand } from './views/run/steeringOnDemand.ts';
 import { WindowPresence } from './views/run/windowPresence.ts';
-import { claudeWhenSeen } from './views/setup/claudeWhenSeen.ts';
 import { RestrictedMode } from './views/setup/restrictedMode.ts';
 import { SetupView } from './views/setup/setupView.ts';
 import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
 import { terminalsOnDemand } from './views/terminal/terminalsOnDemand.ts';
+import type { RalphFreshApi } from './views/tools/api.ts';
 import { toolsOnDemand } from './views/tools/toolsOnDemand.ts';
 
 /** Builds the objects and hands them to each other; each registers what it contributes. */

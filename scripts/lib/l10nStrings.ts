@@ -27,7 +27,11 @@ export function textKinds(root: string): readonly TextKind[] {
     ['src/extension.ts', 'src/views/**/*.ts', 'src/presentation/**/*.ts'],
     't',
   );
-  const said = textsOf(root, ['src/base/**/*.ts', 'src/orchestrator/**/*.ts', 'src/cli/**/*.ts'], 'say');
+  const said = textsOf(
+    root,
+    ['src/base/**/*.ts', 'src/orchestrator/**/*.ts', 'src/cli/**/*.ts'],
+    'say',
+  );
   return [
     {
       english: Object.fromEntries([

@@ -7,17 +7,17 @@ import { DEFAULT_SETTINGS, type Settings } from '../orchestrator/settings/settin
 import type { Finding } from '../presentation/doctorReport.ts';
 import { claudeCheck } from './doctor/claudeCheck.ts';
 import { commandCheck } from './doctor/commandCheck.ts';
+import type { ConfiguredWorkspace, DiagnosedWorkspace } from './doctor/diagnosedWorkspace.ts';
 import { good, MAX_WORDS, wrong, wrongBy } from './doctor/findings.ts';
 import { leftoversCheck } from './doctor/leftoversCheck.ts';
 import { nodeCheck } from './doctor/nodeCheck.ts';
-import type { KnownPatient, Patient } from './doctor/patient.ts';
 import { payerCheck } from './doctor/payerCheck.ts';
 import { preconditionFindings } from './doctor/preconditionFindings.ts';
 import { sdkCheck } from './doctor/sdkCheck.ts';
 import { storiesCheck } from './doctor/storiesCheck.ts';
 import { verifyCheck } from './doctor/verifyCheck.ts';
 
-type Check = (patient: KnownPatient) => Promise<readonly Finding[]>;
+type Check = (workspace: ConfiguredWorkspace) => Promise<readonly Finding[]>;
 
 /** In the order in which a person mends them. */
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -34,7 +34,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
 /** The check of the settings, which each other one needs. */
 const SETTINGS = 'settings';
 
-/** What {@link Patient.only} may name. */
+/** What {@link DiagnosedWorkspace.only} may name. */
 export const CHECK_IDS: readonly string[] = [
   ...CHECKS.map(([id]) => id),
   ...PRECONDITION_IDS,
@@ -45,13 +45,13 @@ export const CHECK_IDS: readonly string[] = [
  * Looks at all that a run needs. Changes nothing, starts no program but `git` and `claude --version`, and
  * tells of the environment only which variables are set.
  */
-export async function examine(patient: Patient): Promise<Finding[]> {
-  const { only } = patient;
-  const { settings, finding } = await readSettings(patient);
-  const preconditions = await preconditionFindings({ ...patient, settings });
+export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]> {
+  const { only } = workspace;
+  const { settings, finding } = await readSettings(workspace);
+  const preconditions = await preconditionFindings({ ...workspace, settings });
   const found = await Promise.all(
     CHECKS.filter(([id]) => only?.includes(id) ?? true).map(([id, check]) =>
-      check({ ...patient, settings }).catch((error: unknown) => [
+      check({ ...workspace, settings }).catch((error: unknown) => [
         wrong(
           id,
           shorten(say('{0} could not be looked at: {1}', id, messageOf(error)), MAX_WORDS),
@@ -67,7 +67,7 @@ async function readSettings({
   env,
   files: { workspace },
   flags,
-}: Patient): Promise<{ readonly settings: Settings; readonly finding: Finding }> {
+}: DiagnosedWorkspace): Promise<{ readonly settings: Settings; readonly finding: Finding }> {
   const { platform } = process;
   try {
     const settings = await resolveSettings({ flags, workspace, env, platform });

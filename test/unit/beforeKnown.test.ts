@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ContextKey } from '../../src/views/contributions.ts';
+import { ContextKey } from '../../src/views/common/contributions.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 

@@ -1,56 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { vsCodeVersions } from '../../scripts/lib/vscodeServer.ts';
-import * as contributions from '../../src/views/contributions.ts';
+import * as contributions from '../../src/views/common/contributions.ts';
+import { allImports, importsOf, offending, sources, src } from '../support/imports.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const src = path.join(root, 'src');
 const read = (file: string) => readFile(path.join(root, file), 'utf8');
-
-/** TypeScript files below a folder, relative to `src`, with forward slashes. */
-async function sources(folder: string): Promise<string[]> {
-  const entries = await readdir(path.join(src, folder), { recursive: true, withFileTypes: true });
-  return (
-    entries
-      .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
-      .map(entry => path.relative(src, path.join(entry.parentPath, entry.name)))
-      .map(file => file.split(path.sep).join('/'))
-      // What the demo agent writes into the sample project is text to us.
-      .filter(file => !file.startsWith('orchestrator/agents/demo/work/'))
-  );
-}
-
-/** Everything a file imports: ours as paths relative to `src`, others by their names. */
-async function importsOf(file: string): Promise<string[]> {
-  const text = await readFile(path.join(src, file), 'utf8');
-  const found = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*'([^']+)'|(?:^|\n)\s*import\s*'([^']+)'|\bimport\(\s*['"`]([^'"`]+)['"`]|\brequire\(\s*['"`]([^'"`]+)['"`]/g,
-  );
-  return [...found]
-    .map(([, ...names]) => names.find(name => name !== undefined) ?? '')
-    .map(name => (name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name));
-}
-
-interface Import {
-  readonly file: string;
-  readonly imported: string;
-}
-
-async function allImports(files: readonly string[]): Promise<Import[]> {
-  const lists = await Promise.all(
-    files.map(async file => (await importsOf(file)).map(imported => ({ file, imported }))),
-  );
-  return lists.flat();
-}
-
-const offending = (imports: readonly Import[], isAllowed: (imported: string) => boolean) =>
-  imports
-    .filter(({ imported }) => !isAllowed(imported))
-    .map(({ file, imported }) => `${file} imports ${imported}`);
 
 describe('imports run one way', () => {
   test('this test sees imports at all', async () => {
@@ -59,72 +17,14 @@ describe('imports run one way', () => {
     assert.ok(seen.includes('orchestrator/journal/runState.ts'));
     assert.ok((await importsOf('orchestrator/proof/checks/gate.ts')).includes('execa'));
     assert.ok((await importsOf('cli.ts')).includes('base/node20.ts'));
-    assert.ok((await importsOf('views/run/runModel.ts')).includes('vscode'));
+    assert.ok((await importsOf('views/folders/runModel.ts')).includes('vscode'));
     assert.ok((await sources('orchestrator')).length > 30);
   });
 
-  test('the orchestrator, the presentation and the command line know nothing of VS Code', async () => {
-    const files = [
-      ...(await sources('orchestrator')),
-      ...(await sources('presentation')),
-      'cli.ts',
-    ];
-    const imports = await allImports(files);
+  test('only the extension and its views know VS Code', async () => {
+    const files = (await sources('.')).filter(file => !/^(views\/|extension\.ts$)/.test(file));
     assert.deepEqual(
-      offending(
-        imports,
-        imported => imported !== 'vscode' && !/^(views|webview|extension)\b/.test(imported),
-      ),
-      [],
-    );
-  });
-
-  test('the orchestrator knows nothing of its doors', async () => {
-    assert.deepEqual(
-      offending(
-        await allImports(await sources('orchestrator')),
-        imported => !/^(presentation|cli)\b/.test(imported),
-      ),
-      [],
-    );
-  });
-
-  /** Files that know nothing of runs and stories themselves. */
-  const leaves = [
-    'assertNever',
-    'codeFence',
-    'editDistance',
-    'emitter',
-    'humanError',
-    'lineSplitter',
-    'messageOf',
-    'once',
-    'say',
-    'systemRefusal',
-    'text',
-  ].map(name => `orchestrator/${name}.ts`);
-  for (const folder of ['orchestrator/run', 'orchestrator/stories']) {
-    test(`${folder} imports nothing above it but leaves`, async () => {
-      const imports = await allImports(await sources(folder));
-      assert.deepEqual(
-        offending(
-          imports,
-          imported =>
-            imported.startsWith(`${folder}/`) ||
-            leaves.includes(imported) ||
-            !/^(orchestrator|presentation|views|webview|cli|extension)\b/.test(imported),
-        ),
-        [],
-      );
-    });
-  }
-
-  test('the leaves import no file of ours but leaves', async () => {
-    assert.deepEqual(
-      offending(
-        await allImports(leaves),
-        imported => imported.startsWith('node:') || leaves.includes(imported),
-      ),
+      offending(await allImports(files), imported => imported !== 'vscode'),
       [],
     );
   });
@@ -143,8 +43,8 @@ describe('imports run one way', () => {
     }
     // Words of an API, no errors; and one that only becomes an Error.
     const known = [
-      `orchestrator/agents/streamJson.ts: $${'{error}'}`,
-      'views/remember.ts: String(error)',
+      `orchestrator/agents/claude/streamJson.ts: $${'{error}'}`,
+      'views/common/remember.ts: String(error)',
     ];
     assert.deepEqual(told.sort(), known);
   });
@@ -176,7 +76,9 @@ describe('imports run one way', () => {
         await allImports(files),
         imported =>
           known.has(imported) ||
-          !/^(orchestrator|presentation|views|webview)\/|^(cli|extension)\.ts$/.test(imported) ||
+          !/^(base|orchestrator|presentation|views|webview)\/|^(cli|extension)\.ts$/.test(
+            imported,
+          ) ||
           !imported.endsWith('.ts'),
       ),
       [],
@@ -309,64 +211,4 @@ test('no text and no document names a command of ralph-fresh that does not exist
       .map(name => `${file} names ${name}`),
   );
   assert.deepEqual(unknown, []);
-});
-
-describe('the code map', () => {
-  /** Folders of `src` that the map in docs/ARCHITECTURE.md names, each with the files that are named in it. */
-  async function readMap(): Promise<Map<string, Set<string>>> {
-    const [, block = ''] = (await read('docs/ARCHITECTURE.md')).split('```');
-    const named = new Map([['', new Set<string>()]]);
-    const within: string[] = [];
-    const lines = block.slice(block.indexOf('src/\n') + 'src/\n'.length).split('\n');
-    // Other folders of the repository are not indented.
-    const end = lines.findIndex(line => /^\S/.test(line));
-    for (const line of lines.slice(0, end).filter(line => line !== '')) {
-      const [, indent = '', head] = /^( *)(?:(\w+)\/(?=\s|$))?/.exec(line) ?? [];
-      within.splice(indent.length / 2 - 1);
-      if (head !== undefined) {
-        within.push(head);
-      }
-      const folder = within.join('/');
-      const files = named.get(folder) ?? new Set<string>();
-      named.set(folder, files);
-      const rest = head === undefined ? line : line.trimStart().slice(head.length + 1);
-      for (const [, beside] of rest.matchAll(/(?<=\s)(\w+)\/(?=\s|$)/g)) {
-        const place = head === undefined ? folder : within.slice(0, -1).join('/');
-        const there = [path.posix.join(place, beside ?? ''), path.posix.join(folder, beside ?? '')];
-        named.set(
-          there.find(dir => existsSync(path.join(src, dir))) ?? (there[0] as string),
-          new Set(),
-        );
-      }
-      for (const [, file = ''] of rest.matchAll(/(?<=\s)(\w+\.ts)\b/g)) {
-        files.add(file);
-      }
-    }
-    return named;
-  }
-
-  test('names every folder, and of a folder whose files it names all of them; all it names is there', async () => {
-    const named = await readMap();
-    const files = await sources('');
-    const folders = new Set(
-      files.map(file => path.posix.dirname(file)).map(dir => (dir === '.' ? '' : dir)),
-    );
-    // What the demo agent writes is text to us, and the map says where it is.
-    named.delete('orchestrator/agents/demo/work');
-    assert.deepEqual([...named.keys()].sort(), [...folders].sort());
-    const told: string[] = [];
-    for (const [folder, inMap] of named) {
-      const inFolder = files
-        .filter(
-          file => (path.posix.dirname(file) === '.' ? '' : path.posix.dirname(file)) === folder,
-        )
-        .map(file => path.posix.basename(file));
-      const gone = [...inMap].filter(file => !inFolder.includes(file));
-      // The map tells of all these in one line.
-      const missing = inFolder.filter(file => !inMap.has(file) && !file.endsWith('OnDemand.ts'));
-      told.push(...gone.map(file => `${folder}/${file} is not there`));
-      told.push(...(inMap.size === 0 ? [] : missing).map(file => `${folder}/${file} is not named`));
-    }
-    assert.deepEqual(told, []);
-  });
 });

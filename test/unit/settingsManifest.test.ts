@@ -12,7 +12,7 @@ import {
   SETTING_NAMES,
   settingArguments,
 } from '../../src/orchestrator/settings/settingTable.ts';
-import { SETTINGS_SECTION } from '../../src/views/contributions.ts';
+import { SETTINGS_SECTION } from '../../src/views/common/contributions.ts';
 import {
   type FoundValues,
   givenInWindow,
@@ -70,7 +70,7 @@ describe('the settings of package.json', async () => {
   });
 
   test('are those of a run by the table, and those of the window by contributions.ts', async () => {
-    const source = await readFile(path.join(root, 'src/views/contributions.ts'), 'utf8');
+    const source = await readFile(path.join(root, 'src/views/common/contributions.ts'), 'utf8');
     const { body } =
       /export interface Settings \{\n(?<body>[\s\S]*?)\n\}/.exec(source)?.groups ?? {};
     const ofWindow = [...(body ?? '').matchAll(/^ {2}readonly (\w+):/gm)].map(

@@ -1,10 +1,13 @@
 import { claudeVersion } from '../../orchestrator/agents/claude/claude.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong } from './findings.ts';
-import type { KnownPatient } from './patient.ts';
 
 /** Which Claude Code there is, and whether the chosen agent needs it. */
-export async function claudeCheck({ env, settings }: KnownPatient): Promise<readonly Finding[]> {
+export async function claudeCheck({
+  env,
+  settings,
+}: ConfiguredWorkspace): Promise<readonly Finding[]> {
   const found = await claudeVersion(settings, env);
   const { file } = found;
   const { agent } = settings;

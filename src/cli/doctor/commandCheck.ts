@@ -3,11 +3,14 @@ import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
 import { commandPreset } from '../../orchestrator/agents/command/commandPresets.ts';
 import { findProgram } from '../../orchestrator/process/findProgram.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong, wrongBy } from './findings.ts';
-import type { KnownPatient } from './patient.ts';
 
 /** The program of the agent "command", where that is chosen. */
-export async function commandCheck({ env, settings }: KnownPatient): Promise<readonly Finding[]> {
+export async function commandCheck({
+  env,
+  settings,
+}: ConfiguredWorkspace): Promise<readonly Finding[]> {
   if (settings.agent !== 'command') {
     return [];
   }

@@ -6,16 +6,16 @@ import type { Finding } from '../../presentation/doctorReport.ts';
 import { killedAt } from '../../presentation/sentences.ts';
 import { livingLoop, readRun } from '../loopEnd.ts';
 import { saysActive } from '../stateFile.ts';
+import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn } from './findings.ts';
-import type { Patient } from './patient.ts';
 
 /** What a planner that was killed has left; else what a loop has. */
-export async function leftoversCheck(patient: Patient): Promise<readonly Finding[]> {
-  const plans = await deadPlans(patient.files);
+export async function leftoversCheck(workspace: DiagnosedWorkspace): Promise<readonly Finding[]> {
+  const plans = await deadPlans(workspace.files);
   return plans.length === 0
-    ? loopLeftovers(patient)
+    ? loopLeftovers(workspace)
     : [
-        ...(await loopLeftovers(patient)).filter(({ level }) => level !== 'ok'),
+        ...(await loopLeftovers(workspace)).filter(({ level }) => level !== 'ok'),
         warn(
           'leftovers',
           'A planner was killed; its agent may still be reading here.',
@@ -24,7 +24,7 @@ export async function leftoversCheck(patient: Patient): Promise<readonly Finding
       ];
 }
 
-async function loopLeftovers({ files }: Patient): Promise<readonly Finding[]> {
+async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Finding[]> {
   const loop = await livingLoop(files);
   if (loop) {
     return [good('leftovers', `A run is going on here (process ${loop.pid}).`)];

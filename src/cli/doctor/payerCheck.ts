@@ -3,8 +3,8 @@ import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
 import { findClaude } from '../../orchestrator/agents/claude/claude.ts';
 import type { Settings } from '../../orchestrator/settings/settingTable.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import type { ConfiguredWorkspace, DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn } from './findings.ts';
-import type { KnownPatient, Patient } from './patient.ts';
 
 const API_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'] as const;
 const PROVIDERS = [
@@ -14,13 +14,13 @@ const PROVIDERS = [
 ] as const;
 
 /** Which account the agents' work is billed to, as far as that is known. */
-export async function payerCheck(patient: KnownPatient): Promise<readonly Finding[]> {
-  return [await withoutClaude(patient, payer(patient.env, patient.settings))];
+export async function payerCheck(workspace: ConfiguredWorkspace): Promise<readonly Finding[]> {
+  return [await withoutClaude(workspace, payer(workspace.env, workspace.settings))];
 }
 
 /** @param env never shown; only the names of what is set */
 function payer(
-  env: Patient['env'],
+  env: DiagnosedWorkspace['env'],
   { agent, apiKey, budgetUsd, iterationBudgetUsd }: Settings,
 ): Finding {
   if (agent === 'demo') {
@@ -71,7 +71,10 @@ function payer(
 }
 
 /** Nobody is known to be logged in with a Claude Code that is not there; what the environment says still holds. */
-async function withoutClaude({ env, settings }: KnownPatient, found: Finding): Promise<Finding> {
+async function withoutClaude(
+  { env, settings }: ConfiguredWorkspace,
+  found: Finding,
+): Promise<Finding> {
   if (settings.agent !== 'claude' || found.facts?.['payer'] !== 'login') {
     return found;
   }

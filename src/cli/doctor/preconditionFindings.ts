@@ -8,8 +8,8 @@ import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf } from '../storyFiles.ts';
+import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn, wrong } from './findings.ts';
-import type { KnownPatient } from './patient.ts';
 
 /** What a run refuses to start without, and what it warns of: the same list that a run goes by. */
 export async function preconditionFindings({
@@ -18,7 +18,7 @@ export async function preconditionFindings({
   only,
   settings,
   storyFile,
-}: KnownPatient): Promise<readonly Finding[]> {
+}: ConfiguredWorkspace): Promise<readonly Finding[]> {
   const isWanted = (id: string) => only?.includes(id) ?? true;
   if (!PRECONDITION_IDS.some(isWanted)) {
     return [];

@@ -3,15 +3,15 @@ import { agentEnv } from '../../orchestrator/agents/agentEnv.ts';
 import { homeOf } from '../../orchestrator/agents/claude/claude.ts';
 import { findSdk } from '../../orchestrator/agents/sdk/findSdk.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong } from './findings.ts';
-import type { KnownPatient } from './patient.ts';
 
 /** Which Agent SDK there is, and whether the chosen agent needs it. */
 export async function sdkCheck({
   env,
   files,
   settings,
-}: KnownPatient): Promise<readonly Finding[]> {
+}: ConfiguredWorkspace): Promise<readonly Finding[]> {
   const clean = agentEnv(env);
   const { agent, sdkPath } = settings;
   try {

@@ -1,14 +1,14 @@
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
+import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
-import type { Patient } from './patient.ts';
 
 /** Whether there is a story file that can be used. */
 export async function storiesCheck({
   files,
   storyFile: named,
-}: Patient): Promise<readonly Finding[]> {
+}: DiagnosedWorkspace): Promise<readonly Finding[]> {
   const file = await storyFileOf(files, named);
   if (file === undefined) {
     const { choice, found } = await whyNoStoryFile(files);

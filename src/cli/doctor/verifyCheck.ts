@@ -1,10 +1,13 @@
 import { proposeVerifyCommands } from '../../orchestrator/proof/checks/verifyProposals.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
+import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn } from './findings.ts';
-import type { KnownPatient } from './patient.ts';
 
 /** Which commands prove that a story is done; else those that the project seems to have. */
-export async function verifyCheck({ files, settings }: KnownPatient): Promise<readonly Finding[]> {
+export async function verifyCheck({
+  files,
+  settings,
+}: ConfiguredWorkspace): Promise<readonly Finding[]> {
   if (settings.verify.length > 0) {
     return [
       good('verify', `What must succeed before a story is done: ${some(settings.verify, ', ')}`),

@@ -1,6 +1,6 @@
 import type { LogOutputChannel, Uri } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
 import { ChangesCommands } from './changesCommands.ts';
 import { RecordedWork } from './recordedWork.ts';

@@ -6,10 +6,10 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, GIT_SCHEME } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command, GIT_SCHEME } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 import { GitFileSystem } from './gitFileSystem.ts';
 
 /**

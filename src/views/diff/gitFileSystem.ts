@@ -14,9 +14,9 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { once } from '../../base/once.ts';
 import type { FileVersion } from '../../orchestrator/git/changes.ts';
-import { GIT_SCHEME } from '../contributions.ts';
+import { GIT_SCHEME } from '../common/contributions.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 
 const querySchema = once(() =>
   z.object({

@@ -7,7 +7,7 @@ import {
   MarkdownString,
 } from 'vscode';
 import { shorten } from '../../base/text.ts';
-import { appendWords } from '../tooltipText.ts';
+import { appendWords } from '../common/tooltipText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 
 /** Longest id of a story in a label, in UTF-16 units. */

@@ -11,15 +11,15 @@ import {
   type WorkRevert,
 } from '../../orchestrator/revert/workRevert.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { MendableError } from '../errors.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { MendableError } from '../common/errors.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
+import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
+import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { type CommitRef, parseIterationRef, parseStoryRef } from '../refs.ts';
-import { registerTrustedCommand } from '../registerCommand.ts';
-import { folderOf } from '../run/folderOf.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
 
 /** So many commits are listed before the person decides. */

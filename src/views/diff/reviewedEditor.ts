@@ -1,8 +1,8 @@
 import { type Tab, type TextEditor, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { ContextKey } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { ContextKey } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import { gitDocument } from './gitFileSystem.ts';
 
 /** Knows where a person reviews what a run has made of a file, and tells it to the menus. */

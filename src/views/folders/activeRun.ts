@@ -4,7 +4,7 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folder } from './folder.ts';
 import type { Folders } from './folders.ts';
 

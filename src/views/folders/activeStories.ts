@@ -1,7 +1,7 @@
 import { EventEmitter } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from './folders.ts';
 
 /** The story file of the active folder, as one thing to follow: `onDidChange` also tells of another folder. */

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { type Memento, Uri } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
-import { RunModel } from '../run/runModel.ts';
-import { StoryModel } from '../stories/storyModel.ts';
+import { RunModel } from './runModel.ts';
+import { StoryModel } from './storyModel.ts';
 
 /** One folder of the window, with its stories and its runs: there is one loop in a folder at most. */
 export class Folder implements Disposable {

@@ -1,7 +1,7 @@
 import { EventEmitter, type Memento, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { remember } from '../remember.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { remember } from '../common/remember.ts';
 import { Folder } from './folder.ts';
 
 /** Where the window remembers which folder was worked in. */

@@ -12,10 +12,10 @@ import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
-import { Command } from '../contributions.ts';
-import { heardWords } from '../heardWords.ts';
-import { appendWords } from '../tooltipText.ts';
-import { translate } from '../translate.ts';
+import { Command } from '../common/contributions.ts';
+import { heardWords } from '../common/heardWords.ts';
+import { appendWords } from '../common/tooltipText.ts';
+import { translate } from '../common/translate.ts';
 import type {
   DocumentNode,
   IterationCommitNode,

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { CommitRef, IterationRef } from '../refs.ts';
+import type { CommitRef, IterationRef } from '../common/refs.ts';
 
 /** An iteration. VS Code knows a line by its object, so that one stays and its row changes. */
 export interface IterationNode {

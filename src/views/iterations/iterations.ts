@@ -1,6 +1,6 @@
 import type { EventEmitter, LogOutputChannel, TreeView, Uri } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { IterationTreeNode } from './iterationNodes.ts';

@@ -7,11 +7,11 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, RUN_SCHEME, View } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command, RUN_SCHEME, View } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 import type { IterationTreeNode } from './iterationNodes.ts';
 
 /** The Iterations view and the documents of runs, loaded when one of them is looked at. */

@@ -12,15 +12,20 @@ import { HumanError } from '../../base/humanError.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import {
+  type IterationRef,
+  parseIterationRef,
+  parseRunRef,
+  parseStoryRef,
+} from '../common/refs.ts';
+import { registerCommand } from '../common/registerCommand.ts';
+import { Throttle } from '../common/throttle.ts';
+import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import { type IterationRef, parseIterationRef, parseRunRef, parseStoryRef } from '../refs.ts';
-import { registerCommand } from '../registerCommand.ts';
-import { Soon } from '../soon.ts';
-import { translate } from '../translate.ts';
 import { toTreeItem } from './iterationItems.ts';
 import {
   childrenOf,
@@ -61,7 +66,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     this.view = view;
     this.changeEmitter = changed;
     this.store.add(this.view.onDidChangeVisibility(() => this.update()));
-    const update = this.store.add(new Soon(() => this.update(), FOLLOW_MS));
+    const update = this.store.add(new Throttle(() => this.update(), FOLLOW_MS));
     this.store.add(runs.onDidChange(() => update.call()));
     const register = (
       id: string,

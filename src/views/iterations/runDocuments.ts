@@ -26,12 +26,12 @@ import {
   transcriptText,
 } from '../../presentation/iterationDocuments.ts';
 import { iterationText, receiptText } from '../../presentation/receiptTable.ts';
-import { RUN_SCHEME } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { RUN_SCHEME } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import type { IterationRef, StoryRef } from '../common/refs.ts';
+import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { IterationRef, StoryRef } from '../refs.ts';
-import { translate } from '../translate.ts';
 
 /** A prompt is at most some ten KB; a check's log can be 50 MB, of which an editor is shown the end. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;

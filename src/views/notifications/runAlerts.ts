@@ -5,18 +5,18 @@ import { shorten } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
-import { Command, View } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
+import { Command, View } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { remember } from '../common/remember.ts';
+import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { remember } from '../remember.ts';
 import { alertOf, isPast, type RunAlert } from '../run/alertOf.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { limitSetting } from '../run/limitSetting.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
-import { translate } from '../translate.ts';
 
 /** What was told already, per workspace: run and cause. */
 const TOLD_KEY = 'alerts.told';

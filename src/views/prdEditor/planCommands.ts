@@ -5,18 +5,18 @@ import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launc
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import { dollars } from '../../presentation/sentences.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { registerCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
+import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
-import { registerCommand } from '../registerCommand.ts';
 import { askText } from '../run/askText.ts';
-import { folderOf } from '../run/folderOf.ts';
 import { requireSaved } from '../run/requireSaved.ts';
 import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import { translate } from '../translate.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import type { PlanPreview } from './planPreview.ts';
 
 /** "Plan Stories from a Task": an agent drafts, the person looks, and only then is anything written. */

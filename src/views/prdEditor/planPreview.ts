@@ -10,9 +10,9 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, PLAN_SCHEME } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { plainSentence } from '../plainSentence.ts';
+import { Command, PLAN_SCHEME } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { plainSentence } from '../common/plainSentence.ts';
 
 /** A story file as it is and as it would be. */
 export interface PlannedChange {

@@ -1,12 +1,12 @@
 import type { LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { ConfigValue } from '../configValue.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { ConfigValue } from '../common/configValue.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
-import { SplitCommand } from '../run/splitCommand.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { PlanCommands } from './planCommands.ts';
 import { PlanPreview } from './planPreview.ts';
+import { SplitCommand } from './splitCommand.ts';
 import { StoryDocuments } from './storyDocuments.ts';
 import { StoryFixes } from './storyFixes.ts';
 import { StoryLenses } from './storyLenses.ts';

@@ -7,10 +7,10 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, PLAN_SCHEME } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command, PLAN_SCHEME } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 import type { Steering } from '../run/steering.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 

@@ -5,7 +5,7 @@ import {
   type DiagnosedStories,
   diagnoseStories,
 } from '../../orchestrator/stories/diagnosis/diagnose.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 

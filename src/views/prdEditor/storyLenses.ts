@@ -15,15 +15,15 @@ import {
 import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import type { ConfigValue } from '../configValue.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import type { ConfigValue } from '../common/configValue.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import type { StoryRef } from '../common/refs.ts';
+import { registerCommand } from '../common/registerCommand.ts';
+import { Throttle } from '../common/throttle.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import type { StoryRef } from '../refs.ts';
-import { registerCommand } from '../registerCommand.ts';
-import { Soon } from '../soon.ts';
 import {
   commitsByStory,
   type RunFacts,
@@ -77,7 +77,7 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   ) {
     this.documents = documents;
     this.isOn = isOn;
-    const follow = this.store.add(new Soon(() => this.changeEmitter.fire(), FOLLOW_MS));
+    const follow = this.store.add(new Throttle(() => this.changeEmitter.fire(), FOLLOW_MS));
     this.store.add(isOn.onDidChange(() => this.changeEmitter.fire()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.changeEmitter.fire()));
     this.store.add(

@@ -12,9 +12,9 @@ import type {
   Severity,
   StoryDiagnosis,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { translate } from '../translate.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { translate } from '../common/translate.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 
 /** Who tells of the problem, in the list of problems. */

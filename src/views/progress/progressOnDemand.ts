@@ -1,11 +1,11 @@
 import { type LogOutputChannel, type Uri, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, WebviewPanelType } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
+import { Command, WebviewPanelType } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 
 /** The progress page, loaded when it is opened, or when one of before a reload comes back. */
 export function progressOnDemand(

@@ -14,11 +14,11 @@ import {
 import type { Disposable } from '../../base/emitter.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { withFileCountUntilEnd } from '../../presentation/storyCount.ts';
-import { Command, WebviewPanelType } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command, WebviewPanelType } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { translate } from '../translate.ts';
 import { PageCommands } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';

@@ -1,9 +1,9 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
-import { plainLabel } from '../plainLabel.ts';
-import type { StoryRef } from '../refs.ts';
 
 /**
  * Asks which story is meant.

@@ -7,13 +7,13 @@ import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/sto
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
-import type { ConfigValue } from '../configValue.ts';
-import { Command, View } from '../contributions.ts';
-import { MendableError } from '../errors.ts';
+import type { ConfigValue } from '../common/configValue.ts';
+import { Command, View } from '../common/contributions.ts';
+import { MendableError } from '../common/errors.ts';
+import { translate } from '../common/translate.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import { translate } from '../translate.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 

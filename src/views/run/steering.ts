@@ -1,13 +1,13 @@
 import type { LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { ConfigValue } from '../configValue.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { ConfigValue } from '../common/configValue.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
+import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
 import { RunSettings } from '../settings/runSettings.ts';
 import { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { Setup } from '../setup/setup.ts';
-import { folderOf } from './folderOf.ts';
 import { RunActionsMenu } from './runActionsMenu.ts';
 import { RunCommands } from './runCommands.ts';
 import { RunStarter } from './runStarter.ts';

@@ -1,7 +1,7 @@
 import type { LogOutputChannel } from 'vscode';
-import { Command } from '../contributions.ts';
+import { Command } from '../common/contributions.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 import type { Steering } from './steering.ts';
 
 /**

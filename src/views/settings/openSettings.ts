@@ -1,5 +1,5 @@
 import { commands } from 'vscode';
-import { SETTINGS_SECTION } from '../contributions.ts';
+import { SETTINGS_SECTION } from '../common/contributions.ts';
 import type { RunSetting } from './windowSettings.ts';
 
 /** Shows a setting in the settings editor. @param query its id, or what else to look for */

@@ -5,8 +5,8 @@ import {
   PLANNER_SETTINGS,
   settingArguments,
 } from '../../orchestrator/settings/settingTable.ts';
-import { SETTINGS_SECTION } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { SETTINGS_SECTION } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import { openSettings } from './openSettings.ts';
 import {
   type FoundValues,

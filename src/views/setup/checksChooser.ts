@@ -4,16 +4,16 @@ import {
   readWorkspaceSettings,
   setWorkspaceChecks,
 } from '../../orchestrator/settings/workspaceSettings.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { Command, ContextKey, SETTINGS_SECTION } from '../contributions.ts';
-import { reportingErrors } from '../errors.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { Command, ContextKey, SETTINGS_SECTION } from '../common/contributions.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import { registerCommand } from '../common/registerCommand.ts';
+import { requireFolder, requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import { registerCommand } from '../registerCommand.ts';
 import { openSettings } from '../settings/openSettings.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import { requireFolder, requireTrust } from '../workspaceFolder.ts';
 
 /** Of a check that somebody has written, in UTF-16 units. */
 const MAX_LABEL = 100;

@@ -2,15 +2,15 @@ import { homedir } from 'node:os';
 import { type LogOutputChannel, l10n, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doctor.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { Command, ContextKey } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { MendableError } from '../errors.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { Command, ContextKey } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { MendableError } from '../common/errors.ts';
+import { translate } from '../common/translate.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import { translate } from '../translate.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 
 /** Which account pays for the agents' work; `variable` of the environment says so. */
 export interface Payer {

@@ -9,13 +9,13 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, SETTINGS_SECTION } from '../contributions.ts';
-import { reportingErrors } from '../errors.ts';
+import { Command, SETTINGS_SECTION } from '../common/contributions.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { registerCommand } from '../common/registerCommand.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { registerCommand } from '../registerCommand.ts';
-import { requireTrust } from '../workspaceFolder.ts';
 import { type ClaudeCheck, type ClaudeState, missingSentence } from './claudeCheck.ts';
 import { payerSentence } from './payerSentence.ts';
 import type { Walkthrough } from './walkthrough.ts';

@@ -1,7 +1,7 @@
 import { workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { ContextKey } from '../contributions.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { ContextKey } from '../common/contributions.ts';
 
 /**
  * Tells `when` clauses of Restricted Mode. VS Code's own key, `isWorkspaceTrusted`, is absent while a window starts, which

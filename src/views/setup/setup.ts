@@ -1,9 +1,9 @@
 import type { LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { registerCommand } from '../common/registerCommand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { registerCommand } from '../registerCommand.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import { ChecksChooser } from './checksChooser.ts';
 import type { ClaudeCheck } from './claudeCheck.ts';

@@ -1,6 +1,6 @@
 import { type TreeDataProvider, TreeItem, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { View } from '../contributions.ts';
+import { View } from '../common/contributions.ts';
 
 /**
  * What stands in the way of a run, above the stories: a view without lines, whose welcome (package.json) says what is

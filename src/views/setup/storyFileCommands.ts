@@ -11,15 +11,15 @@ import {
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { registerTrustedCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
+import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { registerTrustedCommand } from '../registerCommand.ts';
-import { translate } from '../translate.ts';
-import { requireFolder } from '../workspaceFolder.ts';
 
 /** Of a path, in UTF-16 units. */
 const MAX_LABEL = 200;

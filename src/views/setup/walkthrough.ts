@@ -1,7 +1,7 @@
 import { commands, type Tab, version, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { ContextKey, WALKTHROUGH } from '../contributions.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { ContextKey, WALKTHROUGH } from '../common/contributions.ts';
 
 /** In ms. VS Code makes the steps after its command is over, and waits up to five seconds for its experiments first. */
 const DELAYS = [500, 1_500, 3_000, 6_000, 10_000];

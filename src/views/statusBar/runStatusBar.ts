@@ -22,17 +22,17 @@ import {
   waitingSentence,
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { appendWords } from '../common/tooltipText.ts';
+import { translate } from '../common/translate.ts';
+import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { completedWords } from '../run/completedWords.ts';
 import { fittingActions, type RunAction } from '../run/fittingActions.ts';
 import { openQuestion } from '../run/openQuestion.ts';
-import { appendWords } from '../tooltipText.ts';
-import { translate } from '../translate.ts';
-import { MANAGE_TRUST } from '../workspaceFolder.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */

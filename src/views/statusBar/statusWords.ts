@@ -3,8 +3,8 @@ import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
-import { heardWords } from '../heardWords.ts';
-import { plainLabel } from '../plainLabel.ts';
+import { heardWords } from '../common/heardWords.ts';
+import { plainLabel } from '../common/plainLabel.ts';
 import { alertOf } from '../run/alertOf.ts';
 
 /** Of a story's id, in UTF-16 units. */

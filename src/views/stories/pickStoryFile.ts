@@ -5,11 +5,11 @@ import { HumanError } from '../../base/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import { countStories } from '../../presentation/storyCount.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import { errorWords, translate } from '../common/translate.ts';
+import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import { errorWords, translate } from '../translate.ts';
-import { requireFolder } from '../workspaceFolder.ts';
 
 /** Of a path, and of what is wrong with a file, in UTF-16 units. */
 const MAX_LABEL = 200;

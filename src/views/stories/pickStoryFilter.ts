@@ -1,5 +1,5 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { StoryFilter } from './storyFilter.ts';
 import type { StoryNode } from './storyNodes.ts';
 import { STATE_KINDS, type StoryState } from './storyState.ts';

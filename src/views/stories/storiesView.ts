@@ -18,22 +18,23 @@ import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
 import { countStories } from '../../presentation/storyCount.ts';
-import { ContextKeyValue } from '../contextKey.ts';
-import { ContextKey, View } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
+import { ContextKeyValue } from '../common/contextKey.ts';
+import { ContextKey, View } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import type { StoryRef } from '../common/refs.ts';
+import { remember } from '../common/remember.ts';
+import { Throttle } from '../common/throttle.ts';
+import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainSentence } from '../plainSentence.ts';
-import type { StoryRef } from '../refs.ts';
-import { remember } from '../remember.ts';
-import { Soon } from '../soon.ts';
-import { translate } from '../translate.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
 import { StoryDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTooltip, toTreeItem } from './storyItems.ts';
+import type { StoryLines } from './storyLines.ts';
 import {
   childrenOf,
   isNamedBy,
@@ -54,7 +55,7 @@ const FILTER_KEY = 'storyFilter';
 const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
 /** The Stories view: what the story files of the window's folders list, with states and ticks. */
-export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable {
+export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(
     new EventEmitter<StoryTreeNode | StoryTreeNode[] | undefined>(),
@@ -213,7 +214,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, Disposable 
 
   private follow(folder: Folder): Disposable {
     const store = new DisposableStore();
-    const update = store.add(new Soon(() => this.update(folder), FOLLOW_MS));
+    const update = store.add(new Throttle(() => this.update(folder), FOLLOW_MS));
     store.add(folder.stories.onDidChange(() => this.update(folder)));
     store.add(
       folder.runs.onDidChange(({ runId }) => {

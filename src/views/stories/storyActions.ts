@@ -1,9 +1,9 @@
 import type { LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { StoriesView } from './storiesView.ts';
 import { StoryCommands } from './storyCommands.ts';
+import type { StoryLines } from './storyLines.ts';
 import { StoryOrder } from './storyOrder.ts';
 
 /** What a person does with stories, by commands, boxes and dragging. */
@@ -12,7 +12,7 @@ export class StoryActions implements Disposable {
   readonly commands: StoryCommands;
   readonly order: StoryOrder;
 
-  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
+  constructor(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
     this.commands = this.store.add(new StoryCommands(stories, folders, log));
     this.order = this.store.add(new StoryOrder(stories, folders, log));
   }

@@ -1,13 +1,13 @@
 import type { LogOutputChannel } from 'vscode';
-import { Command } from '../contributions.ts';
+import { Command } from '../common/contributions.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
-import type { StoriesView } from './storiesView.ts';
 import type { StoryActions } from './storyActions.ts';
+import type { StoryLines } from './storyLines.ts';
 
 /** What a person does with stories, loaded when somebody does something. */
 export function storyActionsOnDemand(
-  stories: StoriesView,
+  stories: StoryLines,
   folders: Folders,
   log: LogOutputChannel,
 ): OnDemand<StoryActions> {

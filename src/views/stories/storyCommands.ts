@@ -12,26 +12,26 @@ import { HumanError } from '../../base/humanError.ts';
 import { setStoryDone } from '../../orchestrator/stories/edit/edit.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { recordTick, requireRecordable } from '../../orchestrator/workspace/ticks.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { parseStoryRef, type StoryRef } from '../common/refs.ts';
+import { registerCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { parseStoryRef, type StoryRef } from '../refs.ts';
-import { registerCommand } from '../registerCommand.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
-import type { StoriesView } from './storiesView.ts';
 import { NO_FILTER } from './storyFilter.ts';
+import type { StoryLines } from './storyLines.ts';
 import { isNamedBy, type StoryTreeNode } from './storyNodes.ts';
 
 /** Commands on stories and their files. Each takes a line of the view or a {@link StoryRef}. */
 export class StoryCommands implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly stories: StoriesView;
+  private readonly stories: StoryLines;
   private readonly folders: Folders;
 
-  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
+  constructor(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
     this.stories = stories;
     this.folders = folders;
     const register = (id: string, action: (...args: readonly unknown[]) => Promise<void>) =>

@@ -4,9 +4,9 @@ import {
   type LogOutputChannel,
   type TreeDragAndDropController,
 } from 'vscode';
-import { View } from '../contributions.ts';
-import { reportingErrors } from '../errors.ts';
-import type { OnDemand } from '../onDemand.ts';
+import { View } from '../common/contributions.ts';
+import { reportingErrors } from '../common/errors.ts';
+import type { OnDemand } from '../common/onDemand.ts';
 import type { StoryActions } from './storyActions.ts';
 import type { StoryTreeNode } from './storyNodes.ts';
 

@@ -12,10 +12,10 @@ import {
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import { clock } from '../../presentation/sentences.ts';
-import { Command } from '../contributions.ts';
-import { heardWords } from '../heardWords.ts';
-import { appendWords } from '../tooltipText.ts';
-import { translate } from '../translate.ts';
+import { Command } from '../common/contributions.ts';
+import { heardWords } from '../common/heardWords.ts';
+import { appendWords } from '../common/tooltipText.ts';
+import { translate } from '../common/translate.ts';
 import {
   type CommitNode,
   type CriterionNode,

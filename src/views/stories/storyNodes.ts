@@ -8,7 +8,7 @@ import type {
   StoryFile,
 } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { CommitRef, StoryRef } from '../refs.ts';
+import type { CommitRef, StoryRef } from '../common/refs.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
 import {
   commitsByStory,

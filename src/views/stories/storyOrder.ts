@@ -2,21 +2,21 @@ import { type LogOutputChannel, l10n } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { moveStory } from '../../orchestrator/stories/edit/edit.ts';
-import { Command } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { parseStoryRef } from '../common/refs.ts';
+import { registerCommand } from '../common/registerCommand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { parseStoryRef } from '../refs.ts';
-import { registerCommand } from '../registerCommand.ts';
-import type { StoriesView } from './storiesView.ts';
+import type { StoryLines } from './storyLines.ts';
 import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
 
 /** Gives stories another turn, by dragging them or from the keyboard. */
 export class StoryOrder implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly stories: StoriesView;
+  private readonly stories: StoryLines;
   private readonly folders: Folders;
 
-  constructor(stories: StoriesView, folders: Folders, log: LogOutputChannel) {
+  constructor(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
     this.stories = stories;
     this.folders = folders;
     for (const [command, step] of [

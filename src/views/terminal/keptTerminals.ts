@@ -1,5 +1,5 @@
 import type { Memento } from 'vscode';
-import { remember } from '../remember.ts';
+import { remember } from '../common/remember.ts';
 
 /** Where the window remembers them. */
 const KEY = 'terminal.open';

@@ -14,9 +14,9 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { transcriptOf } from '../../presentation/toolLines.ts';
-import { Command } from '../contributions.ts';
-import type { CommitRef, IterationRef } from '../refs.ts';
-import { translate } from '../translate.ts';
+import { Command } from '../common/contributions.ts';
+import type { CommitRef, IterationRef } from '../common/refs.ts';
+import { translate } from '../common/translate.ts';
 import { type LinkCandidate, linkCandidates } from './linkCandidates.ts';
 import type { RunTerminal } from './runTerminal.ts';
 

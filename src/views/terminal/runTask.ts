@@ -14,14 +14,14 @@ import {
   window,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, TASK_TYPE } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
+import { Command, TASK_TYPE } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { plainSentence } from '../common/plainSentence.ts';
+import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
+import { folderOf, folderPathOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainSentence } from '../plainSentence.ts';
-import { registerTrustedCommand } from '../registerCommand.ts';
-import { folderOf, folderPathOf } from '../run/folderOf.ts';
 import { emptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
 import { RunLinks } from './runLinks.ts';

@@ -5,9 +5,9 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import { Transcript } from '../../presentation/transcript.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
-import { errorWords, translate } from '../translate.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';

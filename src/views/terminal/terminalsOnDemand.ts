@@ -1,10 +1,10 @@
 import { type LogOutputChannel, type Memento, tasks, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Command, TASK_TYPE } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import { reportingErrors } from '../errors.ts';
+import { Command, TASK_TYPE } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import { reportingErrors } from '../common/errors.ts';
+import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
-import { OnDemand } from '../onDemand.ts';
 import { KeptTerminals } from './keptTerminals.ts';
 
 /**

@@ -13,15 +13,15 @@ import { once } from '../../base/once.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { dollars } from '../../presentation/sentences.ts';
 import { statusData } from '../../presentation/status.ts';
-import { Tool, type ToolName } from '../contributions.ts';
+import { Tool, type ToolName } from '../common/contributions.ts';
+import { appendWords } from '../common/tooltipText.ts';
+import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
-import { appendWords } from '../tooltipText.ts';
-import { translate } from '../translate.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
 
 /** What the tools work with. */

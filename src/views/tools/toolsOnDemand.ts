@@ -1,10 +1,10 @@
 import { type LogOutputChannel, lm } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { Tool } from '../contributions.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { Tool } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import type { OnDemand } from '../common/onDemand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { OnDemand } from '../onDemand.ts';
 import type { Steering } from '../run/steering.ts';
 
 /** Registers the tools of a language model; their code is loaded when one is used. */

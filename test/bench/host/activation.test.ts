@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import * as vscode from 'vscode';
-import type { RalphFreshApi } from '../../../src/views/api.ts';
+import type { RalphFreshApi } from '../../../src/views/tools/api.ts';
 import { benchStories, storyFileText } from '../benchWorkspace.ts';
 import { type HostFigures, resultsVariable } from '../hostFigures.ts';
 

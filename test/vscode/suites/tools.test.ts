@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { RalphFreshApi } from '../../../src/views/api.ts';
+import type { RalphFreshApi } from '../../../src/views/tools/api.ts';
 
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
 const prdFile = path.join(folder, '.omc', 'prd.json');

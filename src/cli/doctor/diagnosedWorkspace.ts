@@ -2,7 +2,7 @@ import type { GivenSettings, Settings } from '../../orchestrator/settings/settin
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 
 /** What the doctor looks at, and with which settings. */
-export interface Patient {
+export interface DiagnosedWorkspace {
   readonly files: RunFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Named by the person; else the one that a run would find. */
@@ -14,6 +14,6 @@ export interface Patient {
 }
 
 /** With the settings that a run would have. */
-export interface KnownPatient extends Patient {
+export interface ConfiguredWorkspace extends DiagnosedWorkspace {
   readonly settings: Settings;
 }

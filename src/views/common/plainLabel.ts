@@ -1,4 +1,4 @@
-import { shorten } from '../base/text.ts';
+import { shorten } from '../../base/text.ts';
 
 /**
  * One line for places that draw `$(name)` as an icon and `[text](link)` as a link: the status bar, quick picks, the

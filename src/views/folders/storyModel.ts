@@ -9,7 +9,7 @@ import {
   readStoryFileIfThere,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
 /** Every place that a story file may have, as one pattern. */

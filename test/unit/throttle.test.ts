@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Soon } from '../../src/views/soon.ts';
+import { Throttle } from '../../src/views/common/throttle.ts';
 
 test('many calls are one, and none comes after the end', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let count = 0;
-  const soon = new Soon(() => {
+  const soon = new Throttle(() => {
     count += 1;
   }, 100);
   for (let i = 0; i < 1_000; i += 1) {

@@ -1,5 +1,5 @@
 import { commands, type LogOutputChannel } from 'vscode';
-import type { Disposable } from '../base/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { reportingErrors } from './errors.ts';
 import { requireTrust } from './workspaceFolder.ts';
 

@@ -1,12 +1,12 @@
-import type { Disposable } from '../base/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 
-/** Does something once for many calls in a short time: an agent can say hundreds of things a second. */
-export class Soon implements Disposable {
+/** Acts once for many calls within a short time: an agent can say hundreds of things a second. */
+export class Throttle implements Disposable {
   private readonly act: () => void;
   private readonly delayMs: number;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param delayMs from the first call until it is done */
+  /** @param delayMs from the first call until it acts */
   constructor(act: () => void, delayMs: number) {
     this.act = act;
     this.delayMs = delayMs;
@@ -19,7 +19,7 @@ export class Soon implements Disposable {
     }, this.delayMs);
   }
 
-  /** What was called for and not done yet is not done any more. */
+  /** Drops a call that is still waiting. */
   dispose(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -1,6 +1,6 @@
 import type { Event, TreeDataProvider } from 'vscode';
-import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
-import type { StoryTreeNode } from './stories/storyNodes.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import type { StoryTreeNode } from '../stories/storyNodes.ts';
 
 /** What `activate` gives to other extensions, and to the tests inside the extension host. */
 export interface RalphFreshApi {

@@ -1,6 +1,6 @@
-import type { Folder } from '../folders/folder.ts';
-import type { Folders } from '../folders/folders.ts';
-import { requireFolder } from '../workspaceFolder.ts';
+import { requireFolder } from '../common/workspaceFolder.ts';
+import type { Folder } from './folder.ts';
+import type { Folders } from './folders.ts';
 
 /**
  * The folder that a command works in: the one its argument names, else the active one. It becomes the active one.

@@ -1,4 +1,4 @@
-import type { Disposable } from '../base/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 
 /** Owns what must be let go together. Something added to a disposed store is disposed at once. */
 export class DisposableStore implements Disposable {

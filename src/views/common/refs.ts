@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { once } from '../base/once.ts';
+import { once } from '../../base/once.ts';
 
 /** Names a story to a command. `folder`: absolute path of the workspace folder. */
 export interface StoryRef {

@@ -1,6 +1,6 @@
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
-import { HumanError } from '../base/humanError.ts';
-import { messageOf } from '../base/messageOf.ts';
+import { HumanError } from '../../base/humanError.ts';
+import { messageOf } from '../../base/messageOf.ts';
 import { plainSentence } from './plainSentence.ts';
 import { translate } from './translate.ts';
 

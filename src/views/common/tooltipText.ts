@@ -1,5 +1,5 @@
 import type { MarkdownString } from 'vscode';
-import { withoutControls } from '../base/text.ts';
+import { withoutControls } from '../../base/text.ts';
 
 /** As `1. ` begins a list; `appendText` escapes the other marks of one. */
 const LIST_NUMBER = /^\d+[.)]$/;

@@ -1,5 +1,5 @@
 import { commands, type LogOutputChannel } from 'vscode';
-import type { Disposable } from '../base/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from './disposableStore.ts';
 import { registerCommand } from './registerCommand.ts';
 

@@ -1,4 +1,4 @@
-import { withoutControls } from '../base/text.ts';
+import { withoutControls } from '../../base/text.ts';
 
 /**
  * One line that the workbench shows as it is: notifications and view messages draw Markdown links, and

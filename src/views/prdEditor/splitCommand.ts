@@ -5,21 +5,21 @@ import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launc
 import { readStoryText } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
 import { dollars } from '../../presentation/sentences.ts';
-import { Command } from '../contributions.ts';
+import { Command } from '../common/contributions.ts';
+import { plainLabel } from '../common/plainLabel.ts';
+import { parseStoryRef, type StoryRef } from '../common/refs.ts';
+import { registerTrustedCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
+import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
+import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
-import { plainLabel } from '../plainLabel.ts';
-import type { PlanPreview } from '../prdEditor/planPreview.ts';
-import { parseStoryRef, type StoryRef } from '../refs.ts';
-import { registerTrustedCommand } from '../registerCommand.ts';
+import { askText } from '../run/askText.ts';
+import { chooseStory } from '../run/chooseStory.ts';
+import { requireSaved } from '../run/requireSaved.ts';
+import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
-import { translate } from '../translate.ts';
-import { requireTrust } from '../workspaceFolder.ts';
-import { askText } from './askText.ts';
-import { chooseStory } from './chooseStory.ts';
-import { folderOf } from './folderOf.ts';
-import { requireSaved } from './requireSaved.ts';
-import { storyFileOf } from './storyFileOf.ts';
+import type { PlanPreview } from './planPreview.ts';
 
 /** "Split Story with the Planner": an agent drafts, the person looks at the diff, and only then it is written. */
 export class SplitCommand implements Disposable {

@@ -1,5 +1,5 @@
 import { EventEmitter, workspace } from 'vscode';
-import type { Disposable } from '../base/emitter.ts';
+import type { Disposable } from '../../base/emitter.ts';
 import { SETTING_VALUES, SETTINGS_SECTION, type Settings } from './contributions.ts';
 
 /** One setting as a value that follows the settings editor; classes get this, never `getConfiguration`. */

@@ -1,9 +1,9 @@
 import { type LogOutputChannel, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../disposableStore.ts';
-import type { OnDemand } from '../onDemand.ts';
-import type { Steering } from '../run/steering.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
+import type { OnDemand } from '../common/onDemand.ts';
 import type { StoriesView } from '../stories/storiesView.ts';
+import type { Steering } from './steering.ts';
 
 /** Looks for Claude Code when a person sees the stories, in a workspace that is trusted by then or later. */
 export function claudeWhenSeen(

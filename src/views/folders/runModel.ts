@@ -5,7 +5,7 @@ import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { DisposableStore } from '../disposableStore.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 
 /** Events kept for views that open later; beyond it the agents' older words and tool calls go. */
 const MAX_EVENTS = 20_000;
