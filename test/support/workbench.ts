@@ -90,6 +90,7 @@ const noise: readonly RegExp[] = [
   // Of a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
+  /Throttler is disposed/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
 ];
@@ -324,7 +325,7 @@ export class Workbench implements AsyncDisposable {
     await expect(async () => {
       await this.runCommand('Preferences: Color Theme');
       await expect(input).toBeVisible({ timeout: tryMs });
-      await input.fill(label);
+      await input.fill(label, { timeout: tryMs });
       await entry.click({ timeout: tryMs });
       await expect(input).toBeHidden({ timeout: tryMs });
     }, `The list of themes has no "${label}".`).toPass({ timeout: triesLimitMs });
@@ -522,6 +523,23 @@ export class Workbench implements AsyncDisposable {
       }
       await item.getByRole('button', { name: button, exact: true }).click({ timeout: tryMs });
       await expect(item).toBeHidden({ timeout: closingLimitMs });
+    }, `No notification has a button "${button}".`).toPass({ timeout: triesLimitMs });
+  }
+
+  /**
+   * Clicks a button of a notification that opens something, and waits until that is in sight. As
+   * {@link clickInNotification}; here the effect tells that the click has arrived.
+   */
+  async openByNotification(item: Locator, button: string, effect: Locator): Promise<void> {
+    await expect(async () => {
+      if (await effect.isVisible()) {
+        return;
+      }
+      if (!(await item.isVisible())) {
+        await this.runCommand('Notifications: Show Notifications');
+      }
+      await item.getByRole('button', { name: button, exact: true }).click({ timeout: tryMs });
+      await expect(effect).toBeVisible({ timeout: closingLimitMs });
     }, `No notification has a button "${button}".`).toPass({ timeout: triesLimitMs });
   }
 

@@ -34,7 +34,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-1-question');
   const input = page.locator('.quick-input-widget input[type="text"]');
-  await workbench.clickUntil(alert.getByRole('button', { name: 'Answer and Go On…' }), input);
+  await workbench.openByNotification(alert, 'Answer and Go On…', input);
   await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
   await expect(page.locator('.quick-input-message a')).toHaveCount(0);
   await input.fill('Blue, and dark');
