@@ -3,7 +3,7 @@ import path from 'node:path';
 import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
 import { sampleProject } from '../support/sampleProject.ts';
-import { expect, test } from '../support/story.ts';
+import { expect, oneWindow, test } from '../support/story.ts';
 import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 let temp: TempDir;
@@ -116,14 +116,16 @@ test('Restricted Mode shows the stories and starts nothing', async () => {
   await workbench.screenshot('stories-restricted');
 });
 
-for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
-  test(`the progress page and the stories in the theme ${theme}`, async () => {
-    await using workbench = await open({
-      theme,
-      env: cleanEnv({
-        home,
-        extra: { RALPH_FRESH_DEMO_PACE_MS: '0' },
-      }),
+test.describe('a run that was stopped', () => {
+  const stopped = oneWindow(async project => {
+    const sample = await sampleProject('ralph-fresh-stopped-');
+    project.use(sample.temp);
+    // A story that failed in the middle must not leave its run behind.
+    project.defer(() => endRuns(sample.workspace));
+    const workbench = await Workbench.open({
+      workspace: sample.workspace,
+      env: cleanEnv({ home: sample.home, extra: { RALPH_FRESH_DEMO_PACE_MS: '0' } }),
+      theme: 'light',
     });
     await workbench.view('Ralph');
     await workbench.runCommand('Ralph: Show Progress');
@@ -132,7 +134,17 @@ for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
     await expect(page.getByRole('heading', { level: 1, name: /Running/ })).toBeVisible();
     await workbench.runCommand('Ralph: Stop');
     await expect(page.getByRole('heading', { level: 1, name: /Stopped/ })).toBeVisible();
-    await workbench.screenshot(`progress-${theme}`);
-    expect(workbench.consoleErrors()).toEqual([]);
+    return workbench;
   });
-}
+
+  for (const theme of ['light', 'dark', 'hc-dark', 'hc-light'] as const) {
+    test(`the progress page and the stories in the theme ${theme}`, async () => {
+      const workbench = stopped();
+      await workbench.setTheme(theme);
+      const heading = workbench.webview().getByRole('heading', { level: 1, name: /Stopped/ });
+      await expect(heading).toBeVisible();
+      await workbench.screenshot(`progress-${theme}`);
+      expect(workbench.consoleErrors()).toEqual([]);
+    });
+  }
+});
