@@ -1,10 +1,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import type { FaultWorkspace, Manner } from './faultWorkspace.ts';
 import { runIdsNow, wholeJournal } from './journalTail.ts';
+
+/** Nothing that ends by itself takes so long. */
+const ENDING_MS = 30_000;
+const LOOK_MS = 20;
 
 /** What is wrong with a workspace after a run that was killed again and again, and is complete now. */
 export async function endViolations(
@@ -19,7 +24,7 @@ export async function endViolations(
     ...(await commitViolations(workspace, events, order)),
     ...handoffViolations(workspace.files),
     ...stateViolations(workspace.files),
-    ...processViolations(workspace),
+    ...(await processViolations(workspace)),
   ];
 }
 
@@ -118,6 +123,15 @@ async function tornFiles(workspace: FaultWorkspace): Promise<string[]> {
   });
 }
 
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    // Not on this system, or it has just ended.
+    return 'unknown';
+  }
+}
+
 function stateViolations(files: RunFiles): string[] {
   const state = JSON.parse(readFileSync(files.stateFile, 'utf8'));
   return [
@@ -126,9 +140,14 @@ function stateViolations(files: RunFiles): string[] {
   ];
 }
 
-function processViolations(workspace: FaultWorkspace): string[] {
+async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
+  // What is ending by itself is not left behind; on a busy machine even a shell without input takes a while for it.
+  const end = performance.now() + ENDING_MS;
+  while (workspace.processes().length > 0 && performance.now() < end) {
+    await delay(LOOK_MS);
+  }
   return [
-    ...workspace.processes().map(pid => `process ${pid} still runs`),
+    ...workspace.processes().map(pid => `process ${pid} still runs: ${commandOf(pid)}`),
     ...workspace.notes().flatMap(({ wrong }) => wrong ?? []),
   ];
 }
