@@ -92,14 +92,41 @@ export const limitKnown: readonly Step[] = [
 ];
 
 /** A tool is called; what it gives back may come later. */
-export function callOfTool(id: string, name: string, input: Record<string, string>): Step {
+function callOfTool(id: string, name: string, input: Record<string, string>): Step {
   return {
     event: { type: 'assistant', message: { content: [{ type: 'tool_use', id, name, input }] } },
   };
 }
 
 /** What it gives back. */
-export function resultOfTool(id: string, content: string, is_error = false): Step {
+function resultOfTool(id: string, content: string, is_error = false): Step {
   const block = { type: 'tool_result', tool_use_id: id, content, is_error };
   return { event: { type: 'user', message: { role: 'user', content: [block] } } };
 }
+
+/** Tools that succeed, fail, answer out of order, and print what would steer a terminal. */
+export const toolCalls: readonly Step[] = [
+  callOfTool('edit', 'Edit', { file_path: 'src/todo.js' }),
+  resultOfTool('edit', 'ok'),
+  callOfTool('think', 'Think', {}),
+  resultOfTool('think', 'Thought.'),
+  callOfTool('read', 'Read', { file_path: 'src/todo.js' }),
+  resultOfTool('read', Array.from({ length: 12 }, (_, n) => `line ${n}`).join('\n')),
+  callOfTool('readOne', 'Read', { file_path: 'VERSION' }),
+  resultOfTool('readOne', '1.0'),
+  callOfTool('test', 'Bash', { command: 'npm test' }),
+  resultOfTool('test', ['one', '  two', 'three', ...new Array(37).fill('more')].join('\n')),
+  callOfTool('first', 'Bash', { command: 'npm test' }),
+  callOfTool('second', 'Grep', { pattern: 'todo' }),
+  resultOfTool('second', 'ok'),
+  resultOfTool('first', 'ok'),
+  resultOfTool('unknown', 'ok'),
+  callOfTool('fails', 'Bash', { command: 'cat nothing' }),
+  resultOfTool('fails', 'no such file', true),
+  callOfTool('failsMore', 'Bash', { command: 'npm test' }),
+  resultOfTool('failsMore', 'no\nsuch\nfile\nat\nall', true),
+  callOfTool('hostile', 'Bash', { command: 'cat hostile' }),
+  resultOfTool('hostile', '\u001b[2J\u001b]8;;file:///etc\u0007x\u202e'),
+  { text: '<b>\u001b[31mred</b>\nand more' },
+  callOfTool('last', 'Bash', { command: 'npm test' }),
+];

@@ -5,7 +5,6 @@ import { postRequest, postRequestNow } from '../../src/orchestrator/run/inbox.ts
 import { fakeAgent, openStories, type Step, until, Workspace } from './ralph.ts';
 import {
   asks,
-  callOfTool,
   claims,
   failed,
   idle,
@@ -13,8 +12,8 @@ import {
   limitKnown,
   needs,
   planned,
-  resultOfTool,
   said,
+  toolCalls,
   verdict,
   wroteSome,
 } from './scenarioSteps.ts';
@@ -328,6 +327,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     return workspace;
   },
 
+  ticked: async t => {
+    const workspace = await create(t, 1);
+    const cli = workspace.script([asks], '--on-question', 'wait');
+    await workspace.event('pause.started');
+    await workspace.cli('tick', 'US-001').finished;
+    await workspace.cli('resume').finished;
+    await cli.finished;
+    return workspace;
+  },
+
   // Agents.
   planned: async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
@@ -362,32 +371,5 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await workspace.cli('run', '--claude-path', program).finished;
     return workspace;
   },
-  tools: scripted(1, [
-    [
-      callOfTool('edit', 'Edit', { file_path: 'src/todo.js' }),
-      resultOfTool('edit', 'ok'),
-      callOfTool('think', 'Think', {}),
-      resultOfTool('think', 'Thought.'),
-      callOfTool('read', 'Read', { file_path: 'src/todo.js' }),
-      resultOfTool('read', Array.from({ length: 12 }, (_, n) => `line ${n}`).join('\n')),
-      callOfTool('readOne', 'Read', { file_path: 'VERSION' }),
-      resultOfTool('readOne', '1.0'),
-      callOfTool('test', 'Bash', { command: 'npm test' }),
-      resultOfTool('test', ['one', '  two', 'three', ...new Array(37).fill('more')].join('\n')),
-      callOfTool('first', 'Bash', { command: 'npm test' }),
-      callOfTool('second', 'Grep', { pattern: 'todo' }),
-      resultOfTool('second', 'ok'),
-      resultOfTool('first', 'ok'),
-      resultOfTool('unknown', 'ok'),
-      callOfTool('fails', 'Bash', { command: 'cat nothing' }),
-      resultOfTool('fails', 'no such file', true),
-      callOfTool('failsMore', 'Bash', { command: 'npm test' }),
-      resultOfTool('failsMore', 'no\nsuch\nfile\nat\nall', true),
-      callOfTool('hostile', 'Bash', { command: 'cat hostile' }),
-      resultOfTool('hostile', '\u001b[2J\u001b]8;;file:///etc\u0007x\u202e'),
-      { text: '<b>\u001b[31mred</b>\nand more' },
-      callOfTool('last', 'Bash', { command: 'npm test' }),
-      'work',
-    ],
-  ]),
+  tools: scripted(1, [[...toolCalls, 'work']]),
 };
