@@ -205,6 +205,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     [[{ stderr: 'Out of order' }, { exit: 3 }]],
     ...['--retry-attempts', '0', '--max-iterations', '1'],
   ),
+  failedThenSkipped: async t => {
+    const workspace = await create(t, 1);
+    const calls = [[failed(400, 'prompt is too long')], [{ wait: 'never' }]];
+    const cli = workspace.script(calls, '--stuck-threshold', '1');
+    await workspace.agent(2);
+    await until('its first words', async () => (await workspace.events('agent.init')).length === 2);
+    await workspace.cli('skip').finished;
+    await cli.finished;
+    return workspace;
+  },
   blocked: scripted(1, [[{ result: ['<promise>TASK BLOCKED: No key</promise>'] }]]),
   refusedPromise: scripted(
     1,
@@ -306,8 +316,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   steered: async t => {
     const workspace = await create(t, 3);
-    const cli = workspace.script([['work'], [{ wait: 'go' }, 'work']], '--verify', 'echo one');
+    const args = ['--verify', 'echo one', '--budget', '5'];
+    const cli = workspace.script([['work'], [{ wait: 'go' }, 'work']], ...args);
     await workspace.agent(2);
+    await until('its first words', async () => (await workspace.events('agent.init')).length === 2);
     for (const words of [
       ['hint', 'Use tabs'],
       ['untick', 'US-001'],

@@ -23,7 +23,7 @@ test('the story and how many are done', () => {
 test('what is heard has whole words', () => {
   assert.equal(
     of(living('steered', { type: 'pause.requested' }))?.heard,
-    'Ralph, US-002, 1 of 3 done, pauses soon',
+    'Ralph, US-002, 1 of 3 done, pauses soon, $0.25 of $5.00 spent',
   );
   assert.equal(
     of(living('maxIterations', begun))?.heard,
@@ -44,7 +44,7 @@ test('what was asked for', () => {
   );
   assert.equal(
     of(living('steered', { type: 'pause.requested' }))?.text,
-    'Ralph US-002 1/3 · pauses soon',
+    'Ralph US-002 1/3 · pauses soon · $0.25/$5.00',
   );
 });
 

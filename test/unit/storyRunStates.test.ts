@@ -48,6 +48,7 @@ describe('what runs know of a story', () => {
     assert.equal(stateOf(false, 'ended', run('blocked', asked)), 'blocked');
     assert.equal(stateOf(false, 'ended', run('question', asked)), 'blocked');
     assert.equal(stateOf(false, 'ended', run('skip', ended)), 'skipped');
+    assert.equal(stateOf(false, 'ended', run('failedThenSkipped')), 'skipped');
     const third = (until: EventMatch) =>
       storyRunState(story(false, 'US-003'), 'ended', [run('steered', until)]);
     assert.equal(third({ type: 'story.skipped', storyId: 'US-003' }), 'skipped');
