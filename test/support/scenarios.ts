@@ -149,6 +149,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await workspace.cli('run', '--command', 'no-such-agent').finished;
     return workspace;
   },
+  startedLater: async t => {
+    const workspace = await create(t, 1);
+    await workspace.cli('run', '--command', 'no-such-agent').finished;
+    await workspace.script([['work']], '--resume').finished;
+    return workspace;
+  },
   stopped: async t => {
     const workspace = await create(t, 2);
     const cli = workspace.script([['work'], [said('I begin.'), { wait: 'never' }]]);
