@@ -294,6 +294,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await cli.finished;
     return workspace;
   },
+  freeTaskStuck: async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const args = ['Make it work', '--on-stuck', 'ask', '--stuck-threshold', '1'];
+    const cli = workspace.script([idle], ...args);
+    await workspace.event('pause.started');
+    await workspace.cli('stop').finished;
+    await cli.finished;
+    return workspace;
+  },
   stuckSkipped: scripted(
     2,
     [idle, idle, ['work']],
