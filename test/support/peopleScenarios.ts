@@ -147,6 +147,19 @@ export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await workspace.cli('answer', 'Blue.').finished;
     return workspace;
   },
+  hintsWaited: async t => {
+    const workspace = await create(t, 2);
+    await workspace.cli('hint', 'Use tabs').finished;
+    await workspace.cli('hint', 'Look at the tests').finished;
+    const cli = workspace.script([[{ wait: 'go' }, 'work'], ['work']]);
+    await workspace.agent();
+    await workspace.event('agent.init');
+    await workspace.cli('hint', 'Now').finished;
+    await until('the last hint', async () => (await workspace.events('hint.given')).length === 3);
+    await workspace.note('go');
+    await cli.finished;
+    return workspace;
+  },
   steered: async t => {
     const workspace = await create(t, 3);
     const args = ['--verify', 'echo one', '--budget', '5'];

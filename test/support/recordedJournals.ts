@@ -9,6 +9,7 @@ export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals'
 /** When the first event of a recorded journal happened; each one after it a second later. */
 const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
 const HASH = /\b[0-9a-f]{40}\b/g;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What takes time or depends on paths; the same everywhere. */
 const FIXED: Readonly<Record<string, unknown>> = {
   durationMs: 1_000,
@@ -110,6 +111,7 @@ export function neutralJournal(
   const runId =
     events.flatMap(event => (event.type === 'run.started' ? [event.runId] : []))[0] ?? '';
   const hashes = new Map<string, string>();
+  const ids = new Map<string, string>();
   const pids = new Map<number, number>();
   const pidOf = (pid: number) => {
     const known = pids.get(pid) ?? 1_001 + pids.size;
@@ -117,6 +119,11 @@ export function neutralJournal(
     return known;
   };
   const textOf = (text: string): string => {
+    if (UUID.test(text)) {
+      const known = ids.get(text) ?? `id-${ids.size + 1}`;
+      ids.set(text, known);
+      return known;
+    }
     const placed = [[runId, 'r1'] as const, ...places].reduce(
       (before, [from, to]) => before.replaceAll(from, to),
       text,
