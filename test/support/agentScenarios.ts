@@ -1,6 +1,6 @@
-import { chmod, cp } from 'node:fs/promises';
+import { chmod, cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { Workspace } from './ralph.ts';
+import { type Step, Workspace } from './ralph.ts';
 import type { Scenario } from './scenario.ts';
 import { create, RUN, scripted } from './scenario.ts';
 import {
@@ -170,6 +170,19 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await workspace.write('no-program', '#!/no/such/interpreter\n');
     await chmod(program, 0o755);
     await workspace.cli('run', '--claude-path', program).finished;
+    return workspace;
+  },
+  chosenStory: scripted(2, [['work']], '--story', 'US-002'),
+  putAside: async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const issues = ['open', 'tombstone'].map((status, at) =>
+      JSON.stringify({ id: `is-${at + 1}`, title: `Issue ${at + 1}`, status }),
+    );
+    await mkdir(path.join(workspace.folder, '.beads'));
+    await workspace.write('.beads/issues.jsonl', `${issues.join('\n')}\n`);
+    const close: Step = { shell: 'sed -i s/open/closed/ .beads/issues.jsonl' };
+    const calls = [[close, { commit: 'feat: is-1' }, { result: ['Done.'] }]];
+    await workspace.script(calls, '--file', '.beads/issues.jsonl').finished;
     return workspace;
   },
   tools: scripted(1, [[...toolCalls, 'work']]),
