@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
+import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 
 /** Made by npm run journals. */
 export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals');
 /** When the first event of a recorded journal happened; each one after it a second later. */
 const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
 const HASH = /\b[0-9a-f]{40}\b/g;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What takes time or depends on paths; the same everywhere. */
 const FIXED: Readonly<Record<string, unknown>> = {
   durationMs: 1_000,
@@ -22,10 +25,24 @@ export function recordedNames(): string[] {
   return readdirSync(JOURNALS).map(file => path.basename(file, '.jsonl'));
 }
 
-/** A journal that a real run has written, see scenarios.ts. */
-export function recorded(name: string): readonly RunEvent[] {
+/** An event by what is known of it: its type, and fields that have these values. */
+export type EventMatch = {
+  [T in RunEvent['type']]: { readonly type: T } & Partial<Extract<RunEvent, { type: T }>>;
+}[RunEvent['type']];
+
+/** A run as a window watches it, and the journal that tells it. */
+export interface RecordedRun extends WatchedRun {
+  readonly runId: string;
+  readonly events: readonly RunEvent[];
+}
+
+/**
+ * A journal that a real run has written, see scenarios.ts.
+ * @param until the first event that is so ends it; without it the whole journal
+ */
+export function recorded(name: string, until?: EventMatch): readonly RunEvent[] {
   const text = readFileSync(path.join(JOURNALS, `${name}.jsonl`), 'utf8');
-  return text
+  const events = text
     .trimEnd()
     .split('\n')
     .map(line => {
@@ -35,6 +52,52 @@ export function recorded(name: string): readonly RunEvent[] {
       }
       return event;
     });
+  return until === undefined ? events : events.slice(0, indexOf(events, until) + 1);
+}
+
+/** A recorded run whose loop lives, after the first event that is so. */
+export function living(name: string, until: EventMatch): RecordedRun {
+  return watched(recorded(name, until), true);
+}
+
+/** One whose loop has ended, or was killed after the first event that is so. */
+export function over(name: string, until?: EventMatch): RecordedRun {
+  return watched(recorded(name, until), false);
+}
+
+/** As a window sees these events. */
+export function watched(events: readonly RunEvent[], alive: boolean): RecordedRun {
+  return { runId: 'r1', alive, state: foldRun(events), events };
+}
+
+/**
+ * A run that is too long to be recorded: the first iteration of a recorded one, again and again, and no end.
+ * @param change what differs from one iteration to the next
+ */
+export function longRun(
+  name: string,
+  iterations: number,
+  change: (event: RunEvent, iteration: number) => RunEvent = event => event,
+): readonly RunEvent[] {
+  const events = recorded(name, { type: 'iteration.ended', iteration: 1 });
+  const begin = indexOf(events, { type: 'iteration.started', iteration: 1 });
+  const again = Array.from({ length: iterations }, (_, at) =>
+    events
+      .slice(begin)
+      .map(event => change('iteration' in event ? { ...event, iteration: at + 1 } : event, at + 1)),
+  ).flat();
+  return [...events.slice(0, begin), ...again].map((event, at) => ({ ...event, seq: at + 1 }));
+}
+
+function indexOf(events: readonly RunEvent[], match: EventMatch): number {
+  const wanted = Object.entries(match);
+  const found = events.findIndex(event =>
+    wanted.every(([key, value]) => (event as Readonly<Record<string, unknown>>)[key] === value),
+  );
+  if (found === -1) {
+    throw new Error(`There is no such event: ${JSON.stringify(match)}`);
+  }
+  return found;
 }
 
 /**
@@ -48,6 +111,7 @@ export function neutralJournal(
   const runId =
     events.flatMap(event => (event.type === 'run.started' ? [event.runId] : []))[0] ?? '';
   const hashes = new Map<string, string>();
+  const ids = new Map<string, string>();
   const pids = new Map<number, number>();
   const pidOf = (pid: number) => {
     const known = pids.get(pid) ?? 1_001 + pids.size;
@@ -55,6 +119,11 @@ export function neutralJournal(
     return known;
   };
   const textOf = (text: string): string => {
+    if (UUID.test(text)) {
+      const known = ids.get(text) ?? `id-${ids.size + 1}`;
+      ids.set(text, known);
+      return known;
+    }
     const placed = [[runId, 'r1'] as const, ...places].reduce(
       (before, [from, to]) => before.replaceAll(from, to),
       text,

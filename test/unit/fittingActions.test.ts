@@ -1,104 +1,83 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { fittingActions, type RunAction } from '../../src/views/run/fittingActions.ts';
+import { living, over } from '../support/recordedJournals.ts';
 
 const here = { allDone: false, isTrusted: true, folders: 1 };
-const living = (state: Partial<RunState>) => ({
-  runId: 'r',
-  alive: true,
-  state: { ...INITIAL_RUN_STATE, phase: 'running' as const, ...state },
-});
-const ended = (state: Partial<RunState>) => ({
-  runId: 'r',
-  alive: false,
-  state: { ...INITIAL_RUN_STATE, phase: 'ended' as const, ...state },
-});
-const current = {
-  number: 1,
-  storyId: 'US-001',
-  startedAt: '',
-  costUsd: 0,
-  handled: new Map(),
-  commits: 0,
-};
-const commit = { hash: 'a'.repeat(40), subject: 'feat: it', at: '', iteration: 1 };
+const none = { alive: false, state: INITIAL_RUN_STATE };
 
 const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a run at work',
-    fittingActions(living({ current }), false, here),
+    fittingActions(living('stopped', { type: 'agent.init' }), false, here),
     ['pause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
   ],
   [
     'a question that the run waits for',
-    fittingActions(
-      living({ waiting: { kind: 'pause', reason: 'question', storyId: 'US-001' } }),
-      true,
-      here,
-    ),
+    fittingActions(living('questionWaits', { type: 'pause.started' }), true, here),
     ['answer', 'resume', 'hint', 'skip', 'stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a usage limit',
-    fittingActions(
-      living({ current, waiting: { kind: 'limit', until: '', known: true, message: '' } }),
-      false,
-      here,
-    ),
+    fittingActions(living('limitWaited', { type: 'limit.waiting' }), false, here),
     ['tryNow', 'stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a stop that was asked for',
-    fittingActions(living({ phase: 'stopping', current }), false, here),
+    fittingActions(living('stopped', { type: 'stop.requested' }), false, here),
     ['stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a question that ended the run',
-    fittingActions(ended({ outcome: 'needsHuman' }), true, here),
+    fittingActions(over('question'), true, here),
     ['answer', 'goOn', 'progress', 'terminal', 'stories'],
   ],
   [
     'the work is done',
-    fittingActions(ended({ outcome: 'completed', commits: [commit] }), false, {
+    fittingActions(over('severalStories'), false, {
       ...here,
       allDone: true,
     }),
     ['review', 'progress', 'terminal', 'stories'],
   ],
   [
-    'the work was done already, and nothing is there to be reviewed',
-    fittingActions(ended({ outcome: 'completed' }), false, { ...here, allDone: true }),
+    'the work was done by a person, and nothing is there to be reviewed',
+    fittingActions(over('ticked'), false, { ...here, allDone: true }),
     ['progress', 'terminal', 'stories'],
   ],
   [
     'a budget that is used up',
-    fittingActions(ended({ outcome: 'budget', commits: [commit] }), false, here),
+    fittingActions(over('budget'), false, here),
     ['start', 'changeLimit', 'review', 'progress', 'terminal', 'stories'],
   ],
   [
     'iterations that are used up, though the last of them has finished the work',
-    fittingActions(ended({ outcome: 'maxIterations' }), false, { ...here, allDone: true }),
+    fittingActions(over('timeLimit'), false, { ...here, allDone: true }),
     ['progress', 'terminal', 'stories'],
   ],
   [
     'a killed loop',
-    fittingActions({ ...living({ current }), alive: false }, false, here),
+    fittingActions(over('question', { type: 'agent.init' }), false, here),
     ['goOn', 'progress', 'terminal', 'stories'],
   ],
   [
-    'nothing yet',
-    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, here),
-    ['start', 'progress', 'stories'],
+    'a pause that was asked for',
+    fittingActions(living('steered', { type: 'pause.requested' }), false, here),
+    ['dontPause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
   ],
+  ['nothing yet', fittingActions(none, false, here), ['start', 'progress', 'stories']],
   [
     'Restricted Mode looks, and can only end what runs',
-    fittingActions(living({ current }), true, { ...here, isTrusted: false }),
+    fittingActions(living('questionWaits', { type: 'pause.started' }), true, {
+      ...here,
+      isTrusted: false,
+    }),
     ['trust', 'stop', 'progress', 'stories'],
   ],
   [
     'Restricted Mode offers no start',
-    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, {
+    fittingActions(none, false, {
       ...here,
       isTrusted: false,
     }),
@@ -106,7 +85,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'several folders',
-    fittingActions({ alive: false, state: INITIAL_RUN_STATE }, false, { ...here, folders: 2 }),
+    fittingActions(none, false, { ...here, folders: 2 }),
     ['start', 'progress', 'stories', 'chooseFolder'],
   ],
 ];

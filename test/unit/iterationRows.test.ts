@@ -1,78 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
-import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
-import {
-  AT,
-  iterationEnded,
-  iterationStarted,
-  journalOf,
-  runStarted,
-} from '../support/runEvents.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { type IterationReason, iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
+import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 
-const stories = { done: 0, total: 3 };
+const begun = (iteration: number): EventMatch => ({ type: 'iteration.started', iteration });
 
-function journal(...bodies: readonly RunEventBody[]): RunEvent[] {
-  return journalOf(bodies);
+/** Of a loop that lives, unless said otherwise. */
+function rowsOf(name: string, until?: EventMatch, alive = true) {
+  return iterationRows(recorded(name, until), { alive });
 }
-
-const firstEvent = runStarted({ agent: 'demo', stories });
-
-function started(iteration: number, storyId?: string): RunEventBody {
-  return iterationStarted({
-    iteration,
-    ...(storyId !== undefined && { storyId, storyTitle: `Title of ${storyId}` }),
-    stories,
-  });
-}
-
-function agentEnded(
-  iteration: number,
-  fields: Partial<Extract<RunEventBody, { type: 'agent.ended' }>> = {},
-): RunEventBody {
-  return {
-    type: 'agent.ended',
-    iteration,
-    reason: 'exited',
-    exitCode: 0,
-    durationMs: 1_000,
-    leftovers: 0,
-    ...fields,
-  };
-}
-
-function ended(
-  iteration: number,
-  outcome: Extract<RunEventBody, { type: 'iteration.ended' }>['outcome'],
-  costUsd?: number,
-): RunEventBody {
-  return iterationEnded({ iteration, outcome, ...(costUsd !== undefined && { costUsd }), stories });
-}
-
-function commit(iteration: number, hash: string): RunEventBody {
-  return { type: 'commit.recorded', iteration, hash, subject: `Commit ${hash}` };
-}
-
-const runEnded: RunEventBody = {
-  type: 'run.ended',
-  outcome: 'stopped',
-  exitCode: 130,
-  stories,
-  iterations: 1,
-};
 
 describe('iterationRows', () => {
   it('tells of a cost whether it is an estimate', () => {
-    const estimated = iterationEnded({
-      ...{ iteration: 2, outcome: 'stopped', stories },
-      ...{ costUsd: 0.5, costEstimated: true },
-    });
-    const rows = iterationRows(
-      journal(firstEvent, started(1), ended(1, 'progress', 0.25), started(2), estimated),
-      { alive: true },
-    );
     assert.deepEqual(
-      rows.map(({ costEstimated, costUsd }) => [costUsd, costEstimated]),
+      rowsOf('stopped').map(({ costEstimated, costUsd }) => [costUsd, costEstimated]),
       [
         [0.25, undefined],
         [0.5, true],
@@ -81,47 +23,46 @@ describe('iterationRows', () => {
   });
 
   it('tells of each iteration what came of it', () => {
-    const rows = iterationRows(
-      journal(
-        firstEvent,
-        started(1, 'US-001'),
-        agentEnded(1),
-        commit(1, 'a1'),
-        commit(1, 'a2'),
-        ended(1, 'storyDone', 0.25),
-        started(2, 'US-002'),
-      ),
-      { alive: true },
-    );
-    assert.deepEqual(rows, [
+    const events = recorded('maxIterations', begun(3));
+    const hashes = events.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : []));
+    assert.equal(hashes.length, 3);
+    assert.deepEqual(iterationRows(events, { alive: true }), [
       {
         number: 1,
         storyId: 'US-001',
-        storyTitle: 'Title of US-001',
+        storyTitle: 'Story number 1',
         outcome: 'storyDone',
-        startedAt: AT,
+        startedAt: '2026-01-01T10:00:01.000Z',
         durationMs: 1_000,
         costUsd: 0.25,
-        commits: [
-          { hash: 'a1', subject: 'Commit a1' },
-          { hash: 'a2', subject: 'Commit a2' },
-        ],
+        commits: [{ hash: hashes[0], subject: 'feat: US-001' }],
       },
       {
         number: 2,
         storyId: 'US-002',
-        storyTitle: 'Title of US-002',
+        storyTitle: 'Story number 2',
+        outcome: 'storyDone',
+        startedAt: '2026-01-01T10:00:10.000Z',
+        durationMs: 1_000,
+        costUsd: 0.5,
+        commits: [
+          { hash: hashes[1], subject: 'test: US-002' },
+          { hash: hashes[2], subject: 'feat: US-002' },
+        ],
+      },
+      {
+        number: 3,
+        storyId: 'US-003',
+        storyTitle: 'Story number 3',
         outcome: 'running',
-        startedAt: AT,
+        startedAt: '2026-01-01T10:00:18.000Z',
         commits: [],
       },
     ]);
   });
 
   it('leaves out what is not known: story in a free task, cost', () => {
-    const [row] = iterationRows(journal(firstEvent, started(1), ended(1, 'progress')), {
-      alive: true,
-    });
+    const [row] = rowsOf('freeTask', { type: 'iteration.ended', iteration: 1 });
     assert.ok(row);
     assert.deepEqual(Object.keys(row).sort(), [
       'commits',
@@ -133,106 +74,66 @@ describe('iterationRows', () => {
   });
 
   it('calls the iteration of a dead loop interrupted', () => {
-    const events = journal(firstEvent, started(1, 'US-001'));
-    assert.equal(iterationRows(events, { alive: false })[0]?.outcome, 'interrupted');
+    assert.equal(rowsOf('severalStories', begun(1), false)[0]?.outcome, 'interrupted');
   });
 
   it('calls an iteration without an end interrupted when the run has ended or gone on', () => {
-    const beforeEnd = journal(firstEvent, started(1), runEnded);
-    assert.equal(iterationRows(beforeEnd, { alive: true })[0]?.outcome, 'interrupted');
-    const beforeNext = iterationRows(journal(firstEvent, started(1), started(2)), { alive: true });
+    assert.equal(rowsOf('stoppedInCheck')[0]?.outcome, 'interrupted');
+    // A loop of today judges what was cut off before it goes on; a journal may have lost that event.
+    const goneOn = recorded('killedAndResumed', begun(3)).filter(
+      event => !(event.type === 'iteration.ended' && event.iteration === 2),
+    );
     assert.deepEqual(
-      beforeNext.map(row => row.outcome),
-      ['interrupted', 'running'],
+      iterationRows(goneOn, { alive: true }).map(row => row.outcome),
+      ['storyDone', 'interrupted', 'running'],
     );
   });
 
   it('gives the reason in data', () => {
-    const error = { kind: 'other', message: 'Overloaded' };
-    const reasons = iterationRows(
-      journal(
-        firstEvent,
-        started(1),
-        agentEnded(1, { reason: 'hardLimit', error: { kind: 'hardLimit', message: '' } }),
-        started(2),
-        agentEnded(2, { reason: 'notStarted', error: { kind: 'notStarted', message: 'ENOENT' } }),
-        started(3),
-        agentEnded(3, { exitCode: 1, error }),
-        started(4),
-        agentEnded(4, { error }),
-        started(5),
-        agentEnded(5),
-        {
-          type: 'promise.seen',
-          iteration: 5,
-          signal: 'blocked',
-          message: 'No key',
-          accepted: true,
-        },
-        started(6),
-        agentEnded(6),
-        { type: 'promise.seen', iteration: 6, signal: 'complete', message: '', accepted: false },
-        started(7),
-        agentEnded(7),
-        { type: 'promise.seen', iteration: 7, signal: 'complete', message: '', accepted: true },
-      ),
-      { alive: true },
-    ).map(row => row.reason);
-    assert.deepEqual(reasons, [
-      { kind: 'hardLimit' },
-      { kind: 'notStarted', message: 'ENOENT' },
-      { kind: 'error', message: 'Overloaded', exit: 1 },
-      { kind: 'error', message: 'Overloaded' },
-      { kind: 'blocked', message: 'No key' },
-      { kind: 'refusedPromise' },
-      undefined,
-    ]);
+    const first = (name: string) => rowsOf(name, { type: 'iteration.ended', iteration: 1 })[0];
+    const reasons: Readonly<Record<string, IterationReason | undefined>> = {
+      timeLimit: { kind: 'hardLimit' },
+      notStarted: {
+        kind: 'notStarted',
+        message:
+          "no-such-agent was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+      },
+      exitCode: { kind: 'error', message: 'Out of order', exit: 3 },
+      failed: { kind: 'error', message: 'prompt is too long' },
+      blocked: { kind: 'blocked', message: 'No key' },
+      question: { kind: 'needsHuman', message: 'Blue or green?' },
+      refusedPromise: { kind: 'refusedPromise' },
+      twoChecksGreen: undefined,
+    };
+    for (const [name, reason] of Object.entries(reasons)) {
+      assert.deepEqual(first(name)?.reason, reason, name);
+    }
   });
 
   it("forgets a call's failure when the next call went well, and a reviewer's", () => {
-    const error = { kind: 'overloaded', message: 'Overloaded' };
-    const [first, second] = iterationRows(
-      journal(
-        firstEvent,
-        started(1),
-        agentEnded(1, { exitCode: 1, error }),
-        agentEnded(1),
-        ended(1, 'progress'),
-        started(2),
-        agentEnded(2),
-        agentEnded(2, { purpose: 'review', exitCode: 1, error }),
-        ended(2, 'storyDone'),
-      ),
-      { alive: true },
-    );
-    assert.deepEqual([first?.reason, second?.reason], [undefined, undefined]);
+    for (const name of ['retry', 'reviewRetried']) {
+      const events = recorded(name);
+      assert.ok(events.some(event => event.type === 'agent.ended' && event.error !== undefined));
+      const [row] = iterationRows(events, { alive: false });
+      assert.deepEqual([row?.outcome, row?.reason], ['storyDone', undefined], name);
+    }
   });
 
   it('goes on with the iteration that was cut off when the run is resumed', () => {
-    const resumed: RunEventBody = {
-      type: 'run.resumed',
-      version: '0.2.0',
-      pid: 2,
-      agent: 'demo',
-      maxIterations: 20,
-      stuckThreshold: 3,
-      stories,
-    };
-    const rows = iterationRows(
-      journal(firstEvent, started(1), runEnded, resumed, ended(1, 'progress'), started(2)),
-      { alive: true },
-    );
-    assert.deepEqual(
-      rows.map(({ outcome }) => outcome),
-      ['progress', 'running'],
-    );
+    const outcomes = (until?: EventMatch) =>
+      rowsOf('checkedAgain', until).map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes({ type: 'run.ended', outcome: 'stopped' }), ['interrupted']);
+    assert.deepEqual(outcomes({ type: 'run.resumed' }), ['running']);
+    assert.deepEqual(outcomes(), ['storyDone']);
   });
 
   it('changes nothing for events that are repeated or belong to no iteration', () => {
-    const events = journal(firstEvent, started(1, 'US-001'), commit(1, 'a1'), ended(1, 'progress'));
-    const strays = [commit(8, 'b1'), ended(9, 'failed')].map(
-      (body, index) => ({ ...body, seq: 10 + index, at: AT }) as RunEvent,
-    );
+    const events = recorded('severalStories');
+    // Of a damaged journal: they tell of iterations that it does not have.
+    const strays = events
+      .filter(({ type }) => type === 'commit.recorded' || type === 'iteration.ended')
+      .map((event, index) => ({ ...event, iteration: 9, seq: 1_000 + index }) as RunEvent);
+    assert.ok(strays.length > 3);
     assert.deepEqual(
       iterationRows([...events, ...events, ...strays], { alive: true }),
       iterationRows(events, { alive: true }),
@@ -241,6 +142,6 @@ describe('iterationRows', () => {
 
   it('has no rows without iterations', () => {
     assert.deepEqual(iterationRows([], { alive: false }), []);
-    assert.deepEqual(iterationRows(journal(firstEvent), { alive: true }), []);
+    assert.deepEqual(rowsOf('severalStories', { type: 'run.started' }), []);
   });
 });

@@ -14,6 +14,7 @@ import { journalOf } from '../support/runEvents.ts';
 import { translationInto } from '../support/translations.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+// Made by hand: no runs bring every event and every code of it, and what agents say in real ones is in no language.
 const events = journalOf(everyEvent('7'.repeat(40)));
 const NOW = Date.parse('2026-03-01T12:30:00.000Z');
 

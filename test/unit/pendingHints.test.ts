@@ -3,7 +3,6 @@ import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
-import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import {
   addPendingHint,
   pendingHints,
@@ -14,6 +13,7 @@ import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { toldHints } from '../../src/orchestrator/workspace/toldHints.ts';
 import { hintOf } from '../../src/views/diff/reviewNote.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { recorded } from '../support/recordedJournals.ts';
 
 describe('hints that wait', () => {
   let temp: TempDir;
@@ -69,23 +69,17 @@ describe('hints that wait', () => {
 });
 
 test('a hint is told in the iteration that starts after it was given', () => {
-  const at = '2026-11-22T06:00:00.000Z';
-  const given = (id: string | undefined): RunEvent => ({
-    ...{ seq: 1, at, type: 'hint.given', text: 'x' },
-    ...(id === undefined ? {} : { id }),
-  });
-  const started = (iteration: number): RunEvent => ({
-    ...{ seq: 1, at, type: 'iteration.started', iteration, maxIterations: 9, storyId: 'US-001' },
-    ...{ stories: { done: 0, total: 1 }, promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
-  });
-  const events = [started(1), given('a'), given(undefined), given('b'), started(2), given('c')];
+  const events = recorded('hintsWaited');
+  const ids = events.flatMap(event =>
+    event.type === 'hint.given' && event.id !== undefined ? [event.id] : [],
+  );
+  assert.equal(ids.length, 2);
   assert.deepEqual(
     [...toldHints(events)],
-    [
-      ['a', { iteration: 2, storyId: 'US-001' }],
-      ['b', { iteration: 2, storyId: 'US-001' }],
-    ],
+    ids.map(id => [id, { iteration: 1, storyId: 'US-001' }]),
   );
+  const given = recorded('hintsWaited', { type: 'hint.given', text: 'Look at the tests' });
+  assert.deepEqual([...toldHints(given)], []);
 });
 
 test('a review note says where, what and about which code', () => {

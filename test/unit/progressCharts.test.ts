@@ -1,51 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
-import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
+import { longRun, recorded } from '../support/recordedJournals.ts';
 
 const numbers = new Numbers('en');
 
-function charts(bodies: readonly RunEventBody[], language = numbers) {
-  const events = journalOf(bodies);
+function charts(events: readonly RunEvent[], language = numbers) {
   const rows = iterationRows(events, { alive: true });
   return shownCharts(foldRun(events), events, rows, english, language);
 }
 
-function run(iterations: number, total: number, budgetUsd?: number): RunEventBody[] {
-  const stories = (done: number) => ({ done: Math.min(done, total), total });
-  return [
-    runStarted({
-      maxIterations: 2_000,
-      stories: stories(0),
-      ...(budgetUsd !== undefined && { budgetUsd }),
-    }),
-    ...Array.from({ length: iterations }, (_, at): RunEventBody[] => [
-      iterationStarted({ iteration: at + 1, maxIterations: 2_000, stories: stories(at) }),
-      iterationEnded({
-        iteration: at + 1,
-        outcome: 'storyDone',
-        durationMs: 1,
-        costUsd: at === 1 ? 0.5 : 0.25,
-        commits: 1,
-        stories: stories(at + 1),
-      }),
-    ]).flat(),
-  ];
-}
-
 describe('shownCharts', () => {
   it('draws nothing before an iteration has ended', () => {
-    assert.equal(charts(run(0, 3)), undefined);
-    assert.equal(charts(run(1, 3).slice(0, 2)), undefined);
+    assert.equal(charts(recorded('maxIterations', { type: 'run.started' })), undefined);
+    assert.equal(charts(recorded('maxIterations', { type: 'iteration.started' })), undefined);
   });
 
   it('tells stories left and cost, in numbers and in words', () => {
-    const shown = charts(run(3, 5, 4));
+    const shown = charts(recorded('maxIterations'));
     assert.deepEqual(
       shown?.points.map(({ label, left, cost, sum }) => [label, left, cost, sum]),
       [
@@ -66,43 +43,40 @@ describe('shownCharts', () => {
   });
 
   it('leaves out what there is not: stories of a free task, costs of an agent that costs nothing', () => {
-    const free = charts(
-      run(2, 0).map(body =>
-        body.type === 'iteration.ended' ? ({ ...body, costUsd: undefined } as RunEventBody) : body,
-      ),
-    );
+    const free = charts(recorded('freeTask'));
     assert.ok(free);
     assert.deepEqual([free.stories, free.sum, free.cost], [undefined, undefined, undefined]);
   });
 
   it('counts what planning has cost before the first iteration', () => {
-    const [started, ...iterations] = run(1, 3);
-    assert.ok(started);
-    const plan: RunEventBody = {
-      type: 'agent.ended',
-      iteration: 0,
-      purpose: 'plan',
-      reason: 'exited',
-      durationMs: 1,
-      leftovers: 0,
-      costUsd: 2,
-    };
-    const sums = charts([started, plan, ...iterations])?.points.map(({ sum }) => sum);
-    assert.deepEqual(sums, [2, 2.25]);
+    const events = recorded('planned', { type: 'iteration.ended', iteration: 1 });
+    assert.deepEqual(
+      charts(events)?.points.map(({ sum }) => sum),
+      [2, 2.25],
+    );
   });
 
   it('puts iterations together where there are many', () => {
-    const shown = charts(run(1_000, 1_000));
+    const total = 1_000;
+    const shown = charts(
+      longRun('severalStories', total, (event, iteration) =>
+        event.type === 'iteration.started'
+          ? { ...event, stories: { done: iteration - 1, total } }
+          : event.type === 'iteration.ended'
+            ? { ...event, stories: { done: iteration, total } }
+            : event,
+      ),
+    );
     assert.ok(shown && shown.points.length <= 61);
     assert.equal(shown.points[1]?.label, '1–17');
     assert.equal(shown.points.at(-1)?.label.endsWith('–1000'), true);
-    assert.equal(shown.points.at(-1)?.sum, 250.25);
+    assert.equal(shown.points.at(-1)?.sum, 250);
     assert.equal(shown.points.at(-1)?.left, 0);
     assert.equal(shown.cost?.title, 'Cost per 17 iterations');
   });
 
   it("writes numbers as the window's language does", () => {
-    const german = charts(run(3, 5, 4), new Numbers('de'));
+    const german = charts(recorded('maxIterations'), new Numbers('de'));
     assert.match(german?.sum?.words ?? '', /1,00\s\$ of the budget of 4,00\s\$/);
   });
 });

@@ -8,6 +8,7 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
 import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';
+import { recorded } from '../support/recordedJournals.ts';
 
 /** Every section has something to say, some of it in other writings than ours. */
 const input: PromptInput = {
@@ -80,25 +81,19 @@ describe('sectionLine', () => {
 });
 
 describe('shownPrompt', () => {
-  const started = (iteration: number, sections?: readonly { name: string; tokens: number }[]) =>
-    ({
-      type: 'iteration.started',
-      seq: iteration,
-      at: '2026-03-01T12:00:00.000Z',
-      iteration,
-      maxIterations: 20,
-      stories: { done: 0, total: 1 },
-      promptBytes: 4_321,
-      handoffBytes: 1,
-      stuckFor: 0,
-      ...(sections && { promptSections: [...sections] }),
-    }) as RunEvent;
-  const shown = (...events: RunEvent[]) => shownPrompt(events, english, new Numbers('en'));
+  const shown = (events: readonly RunEvent[]) => shownPrompt(events, english, new Numbers('en'));
+  type PromptSections = readonly { readonly name: string; readonly tokens: number }[];
+  /** Recorded prompts have sections of one size, see neutralJournal. */
+  const withSections = (promptSections: PromptSections | undefined) =>
+    recorded('severalStories', { type: 'iteration.started', iteration: 2 }).map(event =>
+      event.type === 'iteration.started' && event.iteration === 2
+        ? ({ ...event, promptSections } as RunEvent)
+        : event,
+    );
 
   it('tells the sections of the last prompt, with share and budget', () => {
     const prompt = shown(
-      started(1),
-      started(2, [
+      withSections([
         { name: 'story', tokens: 3_000 },
         { name: 'template', tokens: 1_000 },
         { name: 'constructor', tokens: 1 },
@@ -112,20 +107,33 @@ describe('shownPrompt', () => {
     ]);
   });
 
+  it('is of the newest iteration, and has a name for every section of a run', () => {
+    const prompt = shown(recorded('checksAndReview'));
+    assert.equal(prompt?.iteration, 2);
+    const begun = recorded('checksAndReview').findLast(({ type }) => type === 'iteration.started');
+    const names = begun?.type === 'iteration.started' ? (begun.promptSections ?? []) : [];
+    assert.ok(names.length > 5);
+    names.forEach(({ name }, index) => {
+      assert.notEqual(prompt.sections[index]?.title, name);
+    });
+  });
+
   it('has a name for every section there is', () => {
     const { sections } = iterationPrompt(input);
-    const titles = shown(started(1, sections))?.sections.map(({ title }) => title) ?? [];
+    const titles = shown(withSections(sections))?.sections.map(({ title }) => title) ?? [];
+    assert.equal(titles.length, sections.length);
     sections.forEach(({ name }, index) => {
       assert.notEqual(titles[index], name);
     });
   });
 
   it('tells the size alone of a journal that knows no sections', () => {
-    assert.deepEqual(shown(started(3)), {
-      iteration: 3,
-      words: 'Iteration 3: 4,321 bytes.',
+    // As 0.1 wrote it.
+    assert.deepEqual(shown(withSections(undefined)), {
+      iteration: 2,
+      words: 'Iteration 2: 2,000 bytes.',
       sections: [],
     });
-    assert.equal(shown(), undefined);
+    assert.equal(shown(recorded('severalStories', { type: 'run.started' })), undefined);
   });
 });

@@ -1,90 +1,53 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
 import { widthOf } from '../../src/presentation/wrapLine.ts';
-import { journalOf } from '../support/runEvents.ts';
+import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 
-const stories = { done: 0, total: 2 };
-
-function journal(...bodies: RunEventBody[]): RunEvent[] {
-  return journalOf(bodies, i => new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString());
-}
-
-const runStarted: RunEventBody = {
-  ...{ type: 'run.started', runId: 'run-1', version: '1', pid: 1, agent: 'claude', model: 'm' },
-  ...{ mode: 'stories', task: 't', maxIterations: 9, stuckThreshold: 3, stories, payer: 'apiKey' },
-};
-const started = (iteration: number, storyId?: string): RunEventBody => ({
-  ...{ type: 'iteration.started', iteration, maxIterations: 9, stories },
-  ...{ promptBytes: 1, handoffBytes: 1, stuckFor: 0 },
-  ...(storyId === undefined ? {} : { storyId, storyTitle: `Title of ${storyId}` }),
-});
-const call = (
-  iteration: number,
-  costUsd: number,
-  extra: Partial<Extract<RunEvent, { type: 'agent.ended' }>> = {},
-): RunEventBody => ({
-  ...{ type: 'agent.ended', iteration, reason: 'exited', durationMs: 60_000, leftovers: 0 },
-  ...{ costUsd, turns: 3, usage: { input: 10, output: 20, cacheRead: 30, cacheWrite: 40 } },
-  ...extra,
-});
-const ended = (
-  iteration: number,
-  storyId: string | undefined,
-  outcome: 'storyDone' | 'noProgress',
-  extra: Partial<Extract<RunEvent, { type: 'iteration.ended' }>> = {},
-): RunEventBody => ({
-  ...{ type: 'iteration.ended', iteration, outcome, durationMs: 90_000, commits: 0, stories },
-  ...(storyId === undefined ? {} : { storyId }),
-  ...extra,
-});
-const commit = (iteration: number, hash: string): RunEventBody => ({
-  ...{ type: 'commit.recorded', iteration, hash, subject: `Commit ${hash}` },
-});
-
-const run = journal(
-  runStarted,
-  started(1, 'A'),
-  call(1, 0.1),
-  ended(1, 'A', 'noProgress', { costUsd: 0.1, turns: 3 }),
-  started(2, 'B'),
-  call(2, 0.1),
-  call(2, 0.2, { purpose: 'review' }),
-  commit(2, 'aaaaaaaaaa'),
-  ended(2, 'B', 'storyDone', { costUsd: 0.3, turns: 3, commits: 1 }),
-  started(3, 'A'),
-  call(3, 0.5),
-  commit(3, 'bbbbbbbbbb'),
-  commit(3, 'cccccccccc'),
-  ended(3, 'A', 'storyDone', { costUsd: 0.5, turns: 3, commits: 2 }),
-);
+/** Six iterations on two stories. */
+const run = recorded('stuckLater');
+const agentEnded = (iteration: number): EventMatch => ({ type: 'agent.ended', iteration });
 
 describe('the receipt of a run', () => {
   test('each iteration with what it took, brought and cost', () => {
     const { iterations, ...facts } = receiptOf(run);
     assert.deepEqual(
       [facts.run, facts.agent, facts.model, facts.payer, facts.planning],
-      ['run-1', 'claude', 'm', 'apiKey', null],
+      ['r1', 'claude', 'fake-model', 'login', null],
     );
     assert.deepEqual(
       iterations.map(({ iteration, story, outcome, costUsd, commits, turns }) => [
         ...[iteration, story, outcome, costUsd, commits, turns],
       ]),
       [
-        [1, 'A', 'noProgress', 0.1, 0, 3],
-        [2, 'B', 'storyDone', 0.3, 1, 6],
-        [3, 'A', 'storyDone', 0.5, 2, 3],
+        [1, 'US-001', 'noProgress', 0.25, 0, 2],
+        [2, 'US-001', 'noProgress', 0.25, 0, 2],
+        [3, 'US-001', 'noProgress', 0.25, 0, 2],
+        [4, 'US-002', 'storyDone', 0.25, 1, 2],
+        [5, 'US-001', 'progress', 0.25, 1, 2],
+        [6, 'US-001', 'storyDone', 0.25, 1, 2],
       ],
     );
-    const [, second] = iterations;
-    assert.deepEqual(second?.commitList, [{ hash: 'aaaaaaaaaa', subject: 'Commit aaaaaaaaaa' }]);
-    assert.equal(second?.title, 'Title of B');
-    assert.equal(second?.startedAt, run[4]?.at);
-    assert.equal(second?.endedAt, run[8]?.at);
-    // Two minutes of calls in an iteration that says a minute and a half.
-    assert.equal(second?.durationMs, 120_000);
+    const fourth = iterations[3];
+    const of = <T extends RunEvent['type']>(type: T) =>
+      run.find(event => event.type === type && 'iteration' in event && event.iteration === 4);
+    const commit = of('commit.recorded');
+    assert.ok(commit?.type === 'commit.recorded');
+    assert.deepEqual(fourth?.commitList, [{ hash: commit.hash, subject: 'feat: US-002' }]);
+    assert.equal(fourth?.title, 'Story number 2');
+    assert.equal(fourth?.startedAt, of('iteration.started')?.at);
+    assert.equal(fourth?.endedAt, of('iteration.ended')?.at);
+  });
+
+  test('the calls of a reviewer are part of their iteration', () => {
+    const [first] = receiptOf(recorded('checksAndReview')).iterations;
+    // Two seconds of calls in an iteration that says one, as when it was cut off and judged later.
+    assert.deepEqual(
+      [first?.durationMs, first?.turns, first?.costUsd, first?.inputTokens],
+      [2_000, 4, 0.5, 20],
+    );
   });
 
   test('the sums of each story and of the run', () => {
@@ -94,42 +57,41 @@ describe('the receipt of a run', () => {
         ...[story, iterations, outcome, costUsd, inputTokens],
       ]),
       [
-        ['A', 2, 'storyDone', 0.6, 20],
-        ['B', 1, 'storyDone', 0.3, 20],
+        ['US-001', 5, 'storyDone', 1.25, 50],
+        ['US-002', 1, 'storyDone', 0.25, 10],
       ],
     );
     assert.deepEqual(total, {
-      ...{ iterations: 3, durationMs: 300_000, turns: 12, commits: 3, costUsd: 0.9 },
-      ...{ inputTokens: 40, outputTokens: 80, cacheReadTokens: 120, cacheWriteTokens: 160 },
+      ...{ iterations: 6, durationMs: 6_000, turns: 12, commits: 3, costUsd: 1.5 },
+      ...{ inputTokens: 60, outputTokens: 30, cacheReadTokens: 0, cacheWriteTokens: 0 },
       costEstimated: false,
       costUnknown: false,
     });
   });
 
   test('an estimate stays one in the sums that hold it, and in the table', () => {
-    const killed = journal(
-      ...[runStarted, started(1, 'A'), call(1, 0.5, { costEstimated: true })],
-      ended(1, 'A', 'noProgress', { costUsd: 0.5, costEstimated: true }),
-      ...[started(2, 'B'), call(2, 0.25), ended(2, 'B', 'storyDone', { costUsd: 0.25 })],
-    );
-    const receipt = receiptOf(killed);
+    const stopped = recorded('stopped');
+    const receipt = receiptOf(stopped);
     const estimated = (parts: readonly { costEstimated: boolean }[]) =>
       parts.map(({ costEstimated }) => costEstimated);
-    assert.deepEqual(estimated(receipt.iterations), [true, false]);
-    assert.deepEqual(estimated(receipt.stories), [true, false]);
+    assert.deepEqual(estimated(receipt.iterations), [false, true]);
+    assert.deepEqual(estimated(receipt.stories), [false, true]);
     assert.equal(receipt.total.costEstimated, true);
     const costs = receiptText(receipt).match(/(≈ )?\$[\d.]+/g);
-    assert.deepEqual(costs, ['≈ $0.50', '$0.25', '≈ $0.50', '$0.25', '≈ $0.75']);
-    assert.match(iterationText(receiptOf(killed, 1)), /≈ \$0\.50/);
+    assert.deepEqual(costs, ['$0.25', '≈ $0.50', '$0.25', '≈ $0.50', '≈ $0.75']);
+    assert.match(iterationText(receiptOf(stopped, 2)), /≈ \$0\.50/);
   });
 
   test('the sums of the iteration itself count, since old journals have no others', () => {
+    // As 0.1 wrote it: nothing is told of a call, and each number of the iteration is another one.
     const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
-    const old = journal(
-      started(1, 'A'),
-      { type: 'agent.ended', iteration: 1, reason: 'exited', durationMs: 5, leftovers: 0 },
-      ended(1, 'A', 'storyDone', { costUsd: 0.25, turns: 7, usage, commits: 1 }),
-    );
+    const old = recorded('twoChecksGreen').map((event): RunEvent => {
+      if (event.type === 'agent.ended') {
+        const { costUsd: _cost, turns: _turns, usage: _usage, ...rest } = event;
+        return rest;
+      }
+      return event.type === 'iteration.ended' ? { ...event, turns: 7, usage } : event;
+    });
     const [iteration] = receiptOf(old).iterations;
     assert.deepEqual(
       [iteration?.costUsd, iteration?.turns, iteration?.inputTokens, iteration?.cacheWriteTokens],
@@ -138,54 +100,44 @@ describe('the receipt of a run', () => {
   });
 
   test('the calls of the planning agent are told apart, and are part of the total', () => {
-    const planned = journal(
-      runStarted,
-      call(0, 1, { purpose: 'plan' }),
-      started(1, 'A'),
-      call(1, 0.5),
-      ended(1, 'A', 'storyDone', { costUsd: 0.5 }),
-    );
+    const planned = recorded('planned', { type: 'iteration.ended', iteration: 1 });
     const { iterations, planning, total } = receiptOf(planned);
-    assert.equal(planning?.costUsd, 1);
-    assert.deepEqual([iterations.length, total.iterations, total.costUsd], [1, 1, 1.5]);
+    assert.equal(planning?.costUsd, 2);
+    assert.deepEqual([iterations.length, total.iterations, total.costUsd], [1, 1, 2.25]);
     assert.equal(receiptOf(planned, 1).planning, null);
-    assert.match(receiptText(receiptOf(planned)), /^plan +1\.0/m);
+    assert.match(receiptText(receiptOf(planned)), /^plan +0\.0/m);
   });
 
   test('an iteration that goes on has no outcome yet, but costs already', () => {
-    const { iterations, total } = receiptOf(journal(runStarted, started(1, 'A'), call(1, 0.5)));
+    const { iterations, total } = receiptOf(recorded('severalStories', agentEnded(1)));
     assert.deepEqual(
       iterations.map(({ outcome, endedAt, costUsd }) => [outcome, endedAt, costUsd]),
-      [[null, null, 0.5]],
+      [[null, null, 0.25]],
     );
-    assert.equal(total.costUsd, 0.5);
+    assert.equal(total.costUsd, 0.25);
   });
 
   test('an iteration whose number one had before that no agent began has no outcome yet', () => {
-    const events = journal(
-      runStarted,
-      started(1, 'A'),
-      ended(1, 'A', 'noProgress', { durationMs: 0 }),
-      started(1, 'B'),
-      call(1, 0.1),
-    );
-    const [one, ...others] = receiptOf(events).iterations;
+    const all = recorded('startedLater');
+    const again = all.findLastIndex(({ type }) => type === 'iteration.started');
+    const end = all.findIndex(({ type }, index) => index > again && type === 'agent.ended');
+    const [one, ...others] = receiptOf(all.slice(0, end + 1)).iterations;
     assert.deepEqual(others, []);
     assert.deepEqual(
       [one?.story, one?.outcome, one?.endedAt, one?.costUsd],
-      ['B', null, null, 0.1],
+      ['US-001', null, null, 0.25],
     );
-    assert.equal(one?.startedAt, events[3]?.at);
+    assert.equal(one?.startedAt, all[again]?.at);
   });
 
   test('one iteration alone', () => {
-    const { iterations, stories, total } = receiptOf(run, 3);
+    const { iterations, stories, total } = receiptOf(run, 5);
     assert.deepEqual(
       [iterations.map(({ iteration }) => iteration), stories.map(({ iterations }) => iterations)],
-      [[3], [1]],
+      [[5], [1]],
     );
-    assert.equal(total.costUsd, 0.5);
-    assert.deepEqual(receiptOf(run, 4).iterations, []);
+    assert.equal(total.costUsd, 0.25);
+    assert.deepEqual(receiptOf(run, 7).iterations, []);
   });
 
   test('an empty journal', () => {
@@ -197,13 +149,26 @@ describe('the receipt of a run', () => {
 
 describe('the receipt as text', () => {
   test('a line for each iteration, each story and the total', () => {
+    const [heading] = receiptText(receiptOf(recorded('budget'))).split('\n');
+    assert.equal(heading, 'Run r1 · claude, fake-model · billed to the API account');
     const lines = receiptText(receiptOf(run)).split('\n');
-    assert.match(lines[0] ?? '', /^Run run-1 · claude, m · billed to the API account$/);
     const find = (pattern: RegExp) => lines.filter(line => pattern.test(line)).length;
-    assert.equal(find(/^1 +A +no progress +1\.5 +3 +80 +20 +\$0\.10 +0$/), 1);
-    assert.equal(find(/^3 +A +story done .*\$0\.50 +2$/), 1);
-    assert.equal(find(/^ *2× +A +story done .*\$0\.60 +2$/), 1);
-    assert.equal(find(/^ *3× +total .*\$0\.90 +3$/), 1);
+    assert.equal(find(/^1 +US-001 +no progress +0\.0 +2 +10 +5 +\$0\.25 +0$/), 1);
+    assert.equal(find(/^6 +US-001 +story done .*\$0\.25 +1$/), 1);
+    assert.equal(find(/^ *5× +US-001 +story done .*\$1\.25 +2$/), 1);
+    assert.equal(find(/^ *6× +total .*\$1\.50 +3$/), 1);
+  });
+
+  test('minutes and cached tokens are told', () => {
+    // Recorded calls take a second and cache nothing, see neutralJournal.
+    const usage = { input: 10, output: 20, cacheRead: 30, cacheWrite: 40 };
+    const slow = recorded('twoChecksGreen').map(event =>
+      event.type === 'iteration.ended' ? { ...event, durationMs: 90_000, usage } : event,
+    );
+    assert.match(
+      receiptText(receiptOf(slow)),
+      /^1 +US-001 +story done +1\.5 +2 +80 +20 +\$0\.25 +1$/m,
+    );
   });
 
   test('in another language its columns stand below each other, wide letters too', () => {
@@ -212,22 +177,30 @@ describe('the receipt as text', () => {
       said: (text: string) => text,
     });
     const lines = receiptText(receiptOf(run), t).split('\n');
-    const rows = lines.filter(line => /^\d +A /.test(line));
+    const rows = lines.filter(line => /^\d +US-001 /.test(line));
+    assert.equal(rows.length, 5);
     assert.deepEqual(new Set(rows.map(widthOf)).size, 1);
     assert.equal(rows.filter(line => line.includes('完了')).length, 1);
   });
 
   test('what agents wrote steers no terminal', () => {
+    // A loop takes such text out before it writes it; a journal may be of another one.
     const receipt = receiptOf(
-      journal(
-        started(1, 'A\u001b[31m'),
-        { ...commit(1, 'aaaaaaaaaa'), subject: 'red \u001b[31m and\nmore' } as RunEventBody,
-        ended(1, 'A', 'storyDone', { commits: 1 }),
-      ),
+      recorded('twoChecksGreen').map((event): RunEvent => {
+        switch (event.type) {
+          case 'commit.recorded':
+            return { ...event, subject: 'red \u001b[31m and\nmore' };
+          case 'iteration.started':
+          case 'iteration.ended':
+            return { ...event, storyId: 'A\u001b[31m' };
+          default:
+            return event;
+        }
+      }),
     );
     for (const text of [receiptText(receipt), iterationText(receipt)]) {
       assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
     }
-    assert.match(iterationText(receipt), /^ {2}aaaaaaa red and more$/m);
+    assert.match(iterationText(receipt), /^ {2}0000002 red and more$/m);
   });
 });

@@ -3,16 +3,16 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { LANGUAGES } from '../../scripts/lib/l10nStrings.ts';
 import { HumanError } from '../../src/base/humanError.ts';
-import { say } from '../../src/base/say.ts';
-import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
-import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { checkPlan } from '../../src/orchestrator/planner/planDraft.ts';
 import { checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
+import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
+import { say } from '../../src/base/say.ts';
 import { parseSettings } from '../../src/orchestrator/settings/settingsFile.ts';
 import { diagnoseStories } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import { SAID, SaidWords } from '../../src/presentation/saidWords.ts';
 import { outcomeSentence } from '../../src/presentation/sentences.ts';
-import { describeEvent } from '../../src/presentation/transcript.ts';
+import { Transcript } from '../../src/presentation/transcript.ts';
+import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 import { bundleOf, translationInto } from '../support/translations.ts';
 
 const { said } = translationInto('de');
@@ -219,25 +219,26 @@ describe('in a German window', () => {
     }
   });
 
-  test('why a run waits, and why another agent works, is German in its transcript', () => {
-    const at = '2026-01-01T00:00:00.000Z';
-    const told = (event: RunEvent) =>
-      describeEvent(event, translationInto('de'), { door: 'window' })
-        .map(({ text }) => text)
-        .join('\n');
+  test('why a run waits or ends, and why another agent works, is German in its transcript', () => {
+    const told = (name: string, until: EventMatch) => {
+      const transcript = new Transcript(translationInto('de'), 'window');
+      const lines = recorded(name, until).map(event => transcript.describe(event));
+      return (
+        lines
+          .at(-1)
+          ?.map(({ text }) => text)
+          .join('\n') ?? ''
+      );
+    };
+    assert.match(told('limitKnown', { type: 'limit.waiting' }), /^ {2}Nutzungslimit: five_hour$/m);
     assert.match(
-      told({
-        ...{ type: 'limit.waiting', seq: 1, at, iteration: 1, until: at, remainingMs: 0 },
-        ...{ known: true, message: say('usage limit: {0}', 'five_hour') },
-      }),
-      /^ {2}Nutzungslimit: five_hour$/m,
+      told('replaced', { type: 'agent.replaced' }),
+      /^\[Ralph Fresh\] Der Agent claude konnte nicht gestartet werden \(Das Programm, das die erste Zeile von .* nennt .*\); sdk tritt an seine Stelle$/,
     );
     assert.match(
-      told({
-        ...{ type: 'agent.replaced', seq: 1, at, iteration: 1, from: 'claude', to: 'sdk' },
-        reason: say("the agent's command"),
-      }),
-      /\(der Befehl des Agenten\)/,
+      told('notStarted', { type: 'run.ended' }),
+      /Es geht nicht weiter: no-such-agent wurde weder im PATH gefunden .* den Befehl des Agenten auf den vollständigen Pfad\.$/,
     );
+    assert.equal(said(say("the agent's command")), 'der Befehl des Agenten');
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { warningWords } from '../../src/presentation/runLines.ts';
 import {
   clock,
@@ -16,6 +15,7 @@ import {
   waitingSentence,
   wholeNumber,
 } from '../../src/presentation/sentences.ts';
+import { type EventMatch, over } from '../support/recordedJournals.ts';
 import { translationInto } from '../support/translations.ts';
 
 const german = translationInto('de');
@@ -26,16 +26,13 @@ const nextDay = now + 24 * 3_600_000;
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
 
 test('of a loop that was killed it is said where it was', () => {
-  const current = { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() };
-  const said = (state: Partial<RunState>) =>
-    outcomeSentence(
-      runEnd({ ...INITIAL_RUN_STATE, phase: 'running', ...state }, 'interrupted'),
-      english,
-    ).text;
-  assert.match(said({ iteration: 0 }), /killed before its first iteration\./);
-  assert.match(said({ iteration: 2, current }), /killed in iteration 2\./);
-  assert.match(said({ iteration: 2, cutOff: current }), /killed in iteration 2\./);
-  assert.match(said({ iteration: 2 }), /killed after iteration 2\./);
+  const said = (until: EventMatch) =>
+    outcomeSentence(runEnd(over('killedAndResumed', until).state, 'interrupted'), english).text;
+  assert.match(said({ type: 'run.started' }), /killed before its first iteration\./);
+  assert.match(said({ type: 'iteration.started', iteration: 2 }), /killed in iteration 2\./);
+  // Whoever found it dead has written an end.
+  assert.match(said({ type: 'run.ended' }), /killed in iteration 2\./);
+  assert.match(said({ type: 'iteration.ended', iteration: 1 }), /killed after iteration 1\./);
 });
 
 describe('numbers and times', () => {

@@ -1,108 +1,108 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
+import { living, over, recorded, watched } from '../support/recordedJournals.ts';
 
-const NOW = Date.parse('2026-03-01T12:00:00.000Z');
-const current = {
-  ...{ number: 2, storyId: 'US-003', startedAt: '', costUsd: 0, commits: 0 },
-  handled: new Map<string, boolean>(),
-};
-const of = (state: Partial<RunState>, alive = true) =>
-  statusWords(
-    {
-      ...{ runId: 'r', alive },
-      state: {
-        ...INITIAL_RUN_STATE,
-        ...{ phase: 'running', stories: { done: 4, total: 20 }, stuckThreshold: 3, current },
-        ...state,
-      },
-    },
-    english,
-    NOW,
-  );
+/** An hour before the usage limits of recorded runs end, and a bit. */
+const NOW = Date.parse('2026-01-01T09:48:05.000Z');
+const of = (run: WatchedRun) => statusWords(run, english, NOW);
+
+const ended = { type: 'iteration.ended', iteration: 1 } as const;
+const begun = { type: 'iteration.started', iteration: 2 } as const;
 
 test('the story and how many are done', () => {
-  assert.deepEqual(of({}), {
-    ...{ icon: 'sync~spin', text: 'Ralph US-003 4/20', urgency: 'none', cause: '' },
-    heard: 'Ralph, US-003, 4 of 20 done',
+  assert.deepEqual(of(living('severalStories', begun)), {
+    ...{ icon: 'sync~spin', text: 'Ralph US-002 1/3', urgency: 'none', cause: '' },
+    heard: 'Ralph, US-002, 1 of 3 done',
   });
 });
 
 test('what is heard has whole words', () => {
   assert.equal(
-    of({ costUsd: 1.2, budgetUsd: 5, pauseRequested: true })?.heard,
-    'Ralph, US-003, 4 of 20 done, pauses soon, $1.20 of $5.00 spent',
+    of(living('steered', { type: 'pause.requested' }))?.heard,
+    'Ralph, US-002, 1 of 3 done, pauses soon, $0.25 of $5.00 spent',
   );
   assert.equal(
-    of({ phase: 'ended', outcome: 'stopped' }, false)?.heard,
-    'Ralph stopped, 4 of 20 done',
+    of(living('maxIterations', begun))?.heard,
+    'Ralph, US-002, 1 of 5 done, $0.25 of $4.00 spent',
   );
+  assert.equal(of(over('stopped'))?.heard, 'Ralph stopped, 1 of 2 done');
 });
 
 test('money only where there is a budget', () => {
-  assert.equal(of({ costUsd: 1.2 })?.text, 'Ralph US-003 4/20');
-  assert.equal(of({ costUsd: 1.2, budgetUsd: 5 })?.text, 'Ralph US-003 4/20 · $1.20/$5.00');
+  assert.equal(of(living('severalStories', begun))?.text, 'Ralph US-002 1/3');
+  assert.equal(of(living('maxIterations', begun))?.text, 'Ralph US-002 1/5 · $0.25/$4.00');
 });
 
 test('what was asked for', () => {
-  assert.equal(of({ phase: 'stopping' })?.text, 'Ralph US-003 4/20 · stopping');
-  assert.equal(of({ pauseRequested: true })?.text, 'Ralph US-003 4/20 · pauses soon');
+  assert.equal(
+    of(living('stopped', { type: 'stop.requested' }))?.text,
+    'Ralph US-002 1/2 · stopping',
+  );
+  assert.equal(
+    of(living('steered', { type: 'pause.requested' }))?.text,
+    'Ralph US-002 1/3 · pauses soon · $0.25/$5.00',
+  );
 });
 
 test('a usage limit counts down', () => {
-  const waiting = { kind: 'limit', until: '2026-03-01T13:12:00.000Z', known: true, message: '' };
-  const words = of({ waiting: waiting as NonNullable<RunState['waiting']> });
-  assert.deepEqual([words?.icon, words?.text], ['watch', 'Ralph waits 1 h 12 min · 4/20']);
+  const words = of(living('limitKnown', { type: 'limit.waiting' }));
+  assert.deepEqual([words?.icon, words?.text], ['watch', 'Ralph waits 1 h 12 min · 0/1']);
   assert.equal(words?.urgency, 'none');
 });
 
 test('a stuck story warns, a question and an error ask', () => {
-  const record = { stuckFor: 3, failures: 0, iterations: 3, costUsd: 0 };
-  const stuck = of({ storyRecords: new Map([['US-003', record]]) });
+  const stuck = of(living('stuckAsks', { type: 'iteration.started', iteration: 3 }));
   assert.deepEqual([stuck?.urgency, stuck?.icon], ['warning', 'warning']);
-  const question = { iteration: 1, message: 'Blue?' };
-  const asks = of({ question, waiting: { kind: 'pause', reason: 'question' } });
-  assert.deepEqual([asks?.urgency, asks?.text], ['error', 'Ralph asks you · 4/20']);
-  const ended = of({ phase: 'ended', outcome: 'needsHuman', question }, false);
-  assert.deepEqual([ended?.urgency, ended?.text], ['error', 'Ralph needs you · 4/20']);
-  assert.notEqual(ended?.cause, '');
-  assert.equal(of({ phase: 'ended', outcome: 'error' }, false)?.urgency, 'error');
-  assert.equal(of({ phase: 'ended', outcome: 'completed' }, false)?.urgency, 'none');
+  const waits = of(living('stuckAsks', { type: 'pause.started' }));
+  assert.deepEqual([waits?.urgency, waits?.text], ['error', 'Ralph is stuck · 0/2']);
+  const asks = of(living('questionWaits', { type: 'pause.started' }));
+  assert.deepEqual([asks?.urgency, asks?.text], ['error', 'Ralph asks you · 0/1']);
+  const needsYou = of(over('question'));
+  assert.deepEqual([needsYou?.urgency, needsYou?.text], ['error', 'Ralph needs you · 0/1']);
+  assert.notEqual(needsYou?.cause, '');
+  assert.equal(of(over('notStarted'))?.urgency, 'error');
+  assert.equal(of(over('severalStories'))?.urgency, 'none');
 });
 
 test('a killed loop is told', () => {
-  assert.equal(of({}, false)?.text, 'Ralph interrupted · 4/20');
+  assert.equal(of(over('severalStories', begun))?.text, 'Ralph interrupted · 1/3');
 });
 
 test('a run that is over does not look like a pause', () => {
-  const icon = (outcome: NonNullable<RunState['outcome']>) =>
-    of({ phase: 'ended', outcome }, false)?.icon;
-  for (const outcome of ['stopped', 'budget', 'maxIterations'] as const) {
-    assert.equal(icon(outcome), 'stop-circle');
+  for (const name of ['stopped', 'budget', 'maxIterations']) {
+    assert.equal(of(over(name))?.icon, 'stop-circle', name);
   }
-  assert.equal(icon('noReadyStory'), 'circle-slash');
-  assert.equal(of({ waiting: { kind: 'pause', reason: 'person' } })?.icon, 'debug-pause');
+  assert.equal(of(over('skip'))?.icon, 'circle-slash');
+  const paused = of(living('steered', { type: 'pause.started' }));
+  assert.equal(paused?.icon, 'debug-pause');
 });
 
 test("a story's id draws no icon and is short", () => {
-  const id = `$(alert)${'x'.repeat(90)}`;
-  const text = of({ current: { ...current, storyId: id } })?.text ?? '';
+  // Only a hostile story file has such an id.
+  const storyId = `$(alert)${'x'.repeat(90)}`;
+  const events = recorded('severalStories', begun).map(event =>
+    event.type === 'iteration.started' ? { ...event, storyId } : event,
+  );
+  const text = of(watched(events, true))?.text ?? '';
+  assert.match(text, /alert/);
   assert.doesNotMatch(text, /\$\(/);
   assert.ok(text.length < 60);
 });
 
 test('before the first run it counts the stories, and where there are none it says nothing', () => {
   const none = (total: number) =>
-    statusWords(
-      { state: { ...INITIAL_RUN_STATE, stories: { done: 1, total } }, alive: false },
-      english,
-      0,
-    );
+    of({ state: { ...INITIAL_RUN_STATE, stories: { done: 1, total } }, alive: false });
   assert.deepEqual(none(4), {
     ...{ icon: 'checklist', text: 'Ralph 1/4', heard: 'Ralph, 1 of 4 done' },
     ...{ urgency: 'none', cause: '' },
   });
   assert.equal(none(0), undefined);
+});
+
+test('between two iterations it counts what the last one has done', () => {
+  assert.equal(of(living('severalStories', ended))?.text, 'Ralph 1/3');
 });

@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
-import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { findStoryFiles } from '../../src/orchestrator/stories/findStoryFiles.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
@@ -15,10 +13,9 @@ import {
   StoryNodes,
   type StoryTreeNode,
 } from '../../src/views/stories/storyNodes.ts';
-import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
+import { over } from '../support/recordedJournals.ts';
 
 const FOLDER = path.resolve('/work', 'shop');
-const count = { done: 0, total: 1 };
 
 interface Entry {
   readonly id: string;
@@ -26,34 +23,24 @@ interface Entry {
 }
 
 /** What the lines are made of: stories as the file has them, and what runs say. */
-function facts(entries: readonly Entry[], more: Partial<FolderFacts> = {}): FolderFacts {
+function facts(
+  entries: readonly Entry[],
+  more: Partial<FolderFacts> = {},
+  name = 'prd.json',
+): FolderFacts {
   const userStories = entries.map(entry => ({
     title: `Title ${entry.id}`,
     passes: false,
     ...entry,
   }));
   return {
-    file: parseStoryFile(path.join(FOLDER, 'prd.json'), JSON.stringify({ userStories })),
+    file: parseStoryFile(path.join(FOLDER, name), JSON.stringify({ userStories })),
     run: { state: INITIAL_RUN_STATE, alive: false },
     states: [],
     filter: NO_FILTER,
     hasFolderLine: false,
     ...more,
   };
-}
-
-/** A run on a story file in which an iteration on a story came to this. */
-function run(
-  storyFile: string,
-  storyId: string,
-  outcome: 'failed' | 'noProgress' | 'needsHuman' | 'storyDone',
-): RunState {
-  const bodies: RunEventBody[] = [
-    runStarted({ runId: 'r', stuckThreshold: 1, storyFile, stories: count }),
-    iterationStarted({ iteration: 1, storyId, stories: count }),
-    iterationEnded({ iteration: 1, storyId, outcome, stories: count }),
-  ];
-  return foldRun(journalOf(bodies));
 }
 
 function outline(nodes: readonly StoryTreeNode[]): unknown[] {
@@ -146,27 +133,26 @@ describe('the lines of a folder', () => {
 
   test('runs of another list say nothing of these stories', () => {
     const nodes = new StoryNodes(FOLDER, 'shop');
+    const run = over('failed');
     const stateOf = (storyFile: string) => {
-      const state = run(storyFile, 'A', 'failed');
-      nodes.update(facts([{ id: 'A' }], { run: { state, alive: false }, states: [state] }));
+      nodes.update(facts([{ id: 'US-001' }], { run, states: [run.state] }, storyFile));
       return nodes.allStories[0]?.state.kind;
     };
-    assert.equal(stateOf('prd.json'), 'failed');
+    assert.equal(stateOf('.omc/prd.json'), 'failed');
     assert.equal(stateOf('plans/prd.json'), 'next');
   });
 
   test('what needs the person is counted', () => {
-    const needing = (outcome: 'failed' | 'noProgress' | 'storyDone') => {
+    const needing = (name: string) => {
       const nodes = new StoryNodes(FOLDER, 'shop');
-      const state = run('prd.json', 'A', outcome);
-      nodes.update(
-        facts([{ id: 'A' }, { id: 'B' }], { run: { state, alive: false }, states: [state] }),
-      );
+      const run = over(name, { type: 'iteration.ended', iteration: 1 });
+      const stories = [{ id: 'US-001' }, { id: 'US-002' }];
+      nodes.update(facts(stories, { run, states: [run.state] }, '.omc/prd.json'));
       return nodes.needingUser;
     };
-    assert.equal(needing('failed'), 1);
-    assert.equal(needing('noProgress'), 1);
-    assert.equal(needing('storyDone'), 0);
+    assert.equal(needing('failedThenSkipped'), 1);
+    assert.equal(needing('stuckSkipped'), 1);
+    assert.equal(needing('severalStories'), 0);
   });
 
   test('a broken file is a line of its own, and the folder says so', () => {

@@ -75,7 +75,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.started': {
       const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
       return state.current
-        ? withCurrent(state, current => ({ ...current, ...process, hasWorked: true }))
+        ? withCurrent(state, current => ({
+            ...current,
+            ...process,
+            hasWorked: true,
+            ...(event.purpose === 'review' && { step: 'review' as const }),
+          }))
         : { ...state, planner: process };
     }
     case 'agent.init':

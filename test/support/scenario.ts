@@ -1,0 +1,34 @@
+import type { TestContext } from 'node:test';
+import { fakeAgent, openStories, type Step, until, Workspace } from './ralph.ts';
+
+/** Runs something in a workspace until it is over; its newest journal is what it leaves. */
+export type Scenario = (t: Pick<TestContext, 'after'>) => Promise<Workspace>;
+
+/** A run with the scripted agent, for environments of its own. */
+export const RUN: readonly string[] = [
+  ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
+  ...['--retry-delay', '0.01'],
+];
+
+/** A workspace with open stories. */
+export const create = (t: Pick<TestContext, 'after'>, stories: number): Promise<Workspace> =>
+  Workspace.create(t, { stories: openStories(stories) });
+
+/** Does what the script says, to its end. */
+export function scripted(
+  stories: number,
+  calls: readonly (readonly Step[])[],
+  ...args: readonly string[]
+): Scenario {
+  return async t => {
+    const workspace = await create(t, stories);
+    await workspace.script(calls, ...args).finished;
+    return workspace;
+  };
+}
+
+/** Waits until an agent has said this. */
+export const heard = (workspace: Workspace, words: string): Promise<unknown> =>
+  until(words, async () =>
+    (await workspace.events('agent.text')).some(({ text }) => text === words),
+  );
