@@ -9,6 +9,7 @@ import { hasTracked } from './git/trackedFile.ts';
 import { writeHandoff } from './handoff.ts';
 import { finishIteration, recordOwedCommits, runIteration, settleCutOff } from './iteration.ts';
 import { storyChanges } from './judge.ts';
+import { lookForLostCommits, missingWork } from './lostWork.ts';
 import { messageOf } from './messageOf.ts';
 import { activeOtherMode } from './modes.ts';
 import { appendError } from './planLog.ts';
@@ -184,7 +185,17 @@ export class FreshRun {
     for (const change of changesSince(before, context.snapshot, handled)) {
       context.append({ type: 'story.changed', ...change, by: 'outside' });
     }
-    this.verdict = (await followBranch(context)) ?? this.verdict;
+    this.verdict = (await this.lookAtHistory(before)) ?? this.verdict;
+  }
+
+  /** @returns what ends the run, when what it has done is not on its branch */
+  private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
+    const { context } = this;
+    const elsewhere = await followBranch(context);
+    if (elsewhere === undefined) {
+      await lookForLostCommits(context, before.stories?.stories ?? []);
+    }
+    return elsewhere ?? missingWork(context);
   }
 
   async end(decision: Extract<Decision, { kind: 'end' }>): Promise<RunState> {

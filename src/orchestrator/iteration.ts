@@ -12,6 +12,7 @@ import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { judge, signalOf, storyChanges } from './judge.ts';
 import { LimitWait } from './limitWait.ts';
+import { lookForLostCommits } from './lostWork.ts';
 import { messageOf } from './messageOf.ts';
 import { whole } from './numbers.ts';
 import type { Verdict } from './policy.ts';
@@ -293,7 +294,7 @@ async function settle(
   await recordOwedCommits(context);
   const origin = { iteration, storyId: story?.id, since: before.head };
   if (context.snapshot.gitProblem === undefined) {
-    await warnOfLostCommits(context, origin);
+    await lookForLostCommits(context, before.stories?.stories ?? []);
     await recordCommits(context.journal, context.git, {
       ...origin,
       until: context.snapshot.head,
@@ -443,34 +444,6 @@ export async function recordOwedCommits(context: RunContext): Promise<void> {
 /** Of an iteration that was cut off nobody knows how long it worked. */
 function elapsed(startedAt: string | undefined): number {
   return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
-}
-
-/** An agent that resets, amends or rebases may take away what others have done. */
-async function warnOfLostCommits(
-  context: RunContext,
-  { iteration, since }: { readonly iteration: number; readonly since: string | undefined },
-): Promise<void> {
-  const { head } = context.snapshot;
-  if (since === undefined || head === undefined || head === since) {
-    return;
-  }
-  const lost = await context.git.commits({ since: head, at: since }).catch(() => []);
-  if (lost.length > 0) {
-    context.warn(
-      'historyRewritten',
-      lost.length === 1
-        ? say(
-            '1 earlier commit is no longer on the branch; ralph-fresh rollback {0} brings back what was there.',
-            iteration,
-          )
-        : say(
-            '{0} earlier commits are no longer on the branch; ralph-fresh rollback {1} brings back what was there.',
-            lost.length,
-            iteration,
-          ),
-      iteration,
-    );
-  }
 }
 
 function warnOfProblems(context: RunContext, iteration: number): void {

@@ -101,6 +101,8 @@ export class RunContext {
   readonly judgedIterations = new Set<number>();
   /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */
   branch: string | undefined;
+  /** HEAD when its history was looked at last; absent until then. */
+  seenHead: string | undefined;
   /** Real path of git's folder for the work tree, as the loop found it. */
   readonly gitDir: string | undefined;
   /** What was uncommitted at the last look, relative to the repository's root; absent when git gave no answer. */

@@ -7,7 +7,7 @@ import { tellsCost } from '../orchestrator/run/tellsCost.ts';
 import { shorten, withoutControls } from '../orchestrator/text.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { branchLeft, checkEnded, gateEnded, guardFound } from './proofLines.ts';
+import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
@@ -219,6 +219,8 @@ function lines(
       return guardFound(event, t);
     case 'branch.left':
       return branchLeft(event, t);
+    case 'commits.lost':
+      return commitsLost(event, t);
     case 'gate.started':
       return [
         own(

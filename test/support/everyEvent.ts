@@ -146,6 +146,9 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'branch.left', ...of, branch: '7', found: '8', ...end },
       commits: [{ hash: commit, subject: DATA }],
     })),
+    ...[[{ hash: commit, subject: DATA, storyId: 'US-001' }], []].map<RunEventBody>(commits => ({
+      ...{ type: 'commits.lost', ...of, branch: '7', commits },
+    })),
     { type: 'gate.started', ...of, commands: ['7', '8', '9'], storyId: 'US-001' },
     ...['7', '8', '9'].flatMap<RunEventBody>((command, index) => [
       { type: 'check.started', ...of, command, pid: 1, startId: 'gone' },

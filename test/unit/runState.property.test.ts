@@ -155,6 +155,11 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['iteration', 'branch', 'found', 'commits', 'broughtBack'] },
   ),
+  'commits.lost': fc.record({
+    iteration: fc.nat(50),
+    branch: words,
+    commits: fc.array(fc.record({ hash: words, subject: words, storyId }), { maxLength: 3 }),
+  }),
   'gate.started': fc.record(
     { iteration, commands: fc.array(words, { maxLength: 2 }), storyId },
     { requiredKeys: ['iteration', 'commands'] },

@@ -195,6 +195,9 @@ export const runStateSchema = once(() => {
     branchLeft: z
       .object({ iteration: count, found: z.string(), broughtBack: z.boolean() })
       .optional(),
+    lostCommits: z
+      .array(z.object({ hash: z.string(), subject: z.string(), storyId: z.string() }))
+      .optional(),
     open: z.array(z.string()).optional(),
     circle: z.array(z.string()).optional(),
     rolledBack: z

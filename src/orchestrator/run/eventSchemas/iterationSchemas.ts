@@ -68,6 +68,19 @@ export function iterationSchemas() {
       /** In git's words. */
       detail: z.string().optional(),
     }),
+    /** Commits of stories that are done are missing from the branch; or none is any more. */
+    z.looseObject({
+      ...header,
+      type: z.literal('commits.lost'),
+      /** The last one that has begun; 0 before the first. */
+      iteration: z.number().int().nonnegative(),
+      /** '' for a detached HEAD. */
+      branch: z.string(),
+      /** All that are missing now, the newest first. */
+      commits: z.array(
+        z.looseObject({ hash: z.string(), subject: z.string(), storyId: z.string() }),
+      ),
+    }),
     z.looseObject({
       ...header,
       type: z.literal('gate.started'),
