@@ -104,15 +104,18 @@ function promptInput(
 
 /** Whose the uncommitted files are; `undefined` when git did not tell. */
 export function uncommittedNow(context: RunContext): Uncommitted | undefined {
-  const { changedFiles, state } = context;
-  return (
-    changedFiles &&
-    uncommittedOf(changedFiles, {
-      ...ownPlaces(context),
-      // A run of an older version has not noted them.
-      before: state.uncommittedBefore ?? (state.iteration === 0 ? undefined : []),
-    })
-  );
+  const { changedFiles } = context;
+  return changedFiles && uncommittedIn(context, changedFiles);
+}
+
+/** Whose the files are that git says are uncommitted. */
+export function uncommittedIn(context: RunContext, changed: readonly string[]): Uncommitted {
+  const { iteration, uncommittedBefore } = context.state;
+  return uncommittedOf(changed, {
+    ...ownPlaces(context),
+    // A run of an older version has not noted them.
+    before: uncommittedBefore ?? (iteration === 0 ? undefined : []),
+  });
 }
 
 /** The repository's root, and what the loop and its agents keep notes in; absolute paths. */

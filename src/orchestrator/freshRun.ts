@@ -29,6 +29,7 @@ import { say } from './say.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { StateKeeper } from './stateKeeper.ts';
 import { tellPendingHints } from './tellHints.ts';
+import { doneWithoutCommit, type UncommittedWork, uncommittedWork } from './uncommittedWork.ts';
 import { waitForSignal } from './waiting.ts';
 import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
@@ -228,6 +229,7 @@ export class FreshRun {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
       context.warn('handoffNotWritten', messageOf(error));
     }
+    const uncommitted = await this.leftUncommitted();
     context.append({
       type: 'run.ended',
       outcome,
@@ -235,6 +237,7 @@ export class FreshRun {
       ...(detail === undefined ? {} : { detail: detail.slice(0, 4_000) }),
       ...(open === undefined ? {} : { open: [...open] }),
       ...(circle === undefined ? {} : { circle: [...circle] }),
+      ...(uncommitted && { uncommitted }),
       stories: context.count(),
       iterations: context.state.iteration,
     });
@@ -255,6 +258,16 @@ export class FreshRun {
       context.warn('stateFileNotWritten', messageOf(error));
     }
     return context.state;
+  }
+
+  /** Of an iteration that was cut off nobody expects a commit. */
+  private async leftUncommitted(): Promise<UncommittedWork | undefined> {
+    const { context } = this;
+    const { snapshot, state } = context;
+    const stories = snapshot.stories?.stories ?? [];
+    return state.current === undefined && !context.isDisplaced
+      ? uncommittedWork(context, doneWithoutCommit(state, stories))
+      : undefined;
   }
 
   /** What a run says of itself each time it begins to work. */

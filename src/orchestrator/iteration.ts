@@ -25,6 +25,7 @@ import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { nextStory } from './stories/select.ts';
 import type { Story, StoryList } from './stories/story.ts';
 import { parseStoryFile, storyFileHash } from './stories/storyFile.ts';
+import { uncommittedWork } from './uncommittedWork.ts';
 
 /** The story file as the iteration found it, kept in its folder until it is judged. */
 const STORIES_BEFORE = 'stories-before';
@@ -367,6 +368,8 @@ async function settle(
   }
   const spent = context.state.current;
   const turns = result?.end.result?.turns;
+  const isUncommitted = judgement.outcome === 'storyDone' && commits === 0;
+  const uncommitted = isUncommitted && (await uncommittedWork(context, story ? [story.id] : []));
   const ended = context.append({
     type: 'iteration.ended',
     iteration,
@@ -378,6 +381,7 @@ async function settle(
     ...(turns === undefined ? {} : { turns: whole(turns) }),
     ...(spent?.usage && { usage: { ...spent.usage } }),
     commits,
+    ...(uncommitted && { uncommitted }),
     progress: judgement.progress,
     stories: context.count(),
   });

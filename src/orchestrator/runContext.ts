@@ -224,6 +224,14 @@ export class RunContext {
     return this.workTree !== undefined;
   }
 
+  /** What {@link lookAhead} asked for, which stays for whoever takes it; asks now when nobody has. */
+  workTreeNow(): Promise<WorkTreeStatus> {
+    if (this.workTree === undefined) {
+      this.lookAhead();
+    }
+    return this.workTree ?? this.git.status();
+  }
+
   /** What {@link lookAhead} asked for, once; `undefined` when it did not, or somebody has worked since. */
   takeWorkTree(): Promise<WorkTreeStatus> | undefined {
     const { workTree } = this;

@@ -23,6 +23,7 @@ import {
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { uncommittedWords } from './uncommittedWords.ts';
 
 /** What is known besides the event. */
 export interface Telling {
@@ -258,6 +259,7 @@ function lines(
       return [promiseSeen(event, t)];
     case 'iteration.ended':
       return [
+        ...(event.uncommitted ? [own('warning', uncommittedWords(event.uncommitted, t))] : []),
         own('dim', iterationFacts(event, t, tellsCost(state.agent ?? ''))),
         ...statusLine(event.stories, t),
       ];

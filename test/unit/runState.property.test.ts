@@ -25,6 +25,15 @@ const iteration = fc.integer({ min: 1, max: 50 });
 const words = fc.string({ unit: 'binary', maxLength: 20 });
 const stories = fc.record({ done: fc.nat(9), total: fc.nat(9) });
 const ms = fc.nat(100_000);
+const uncommitted = fc.record(
+  {
+    storyIds: fc.array(storyId, { maxLength: 2 }),
+    files: fc.array(words, { maxLength: 2 }),
+    more: iteration,
+    lock: words,
+  },
+  { requiredKeys: ['storyIds', 'files'] },
+);
 /** Sums of these are exact, so that they can be compared. */
 const cost = fc.nat(1_000).map(quarters => quarters / 4);
 
@@ -261,6 +270,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       costUsd: cost,
       turns: fc.nat(100),
       usage: fc.record({ input: ms, output: ms, cacheRead: ms, cacheWrite: ms }),
+      uncommitted,
     },
     { requiredKeys: ['iteration', 'outcome', 'durationMs', 'commits', 'stories'] },
   ),
@@ -279,6 +289,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       stories,
       iterations: fc.nat(50),
       detail: words,
+      uncommitted,
     },
     { requiredKeys: ['outcome', 'exitCode', 'stories', 'iterations'] },
   ),

@@ -363,6 +363,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...optional('detail', event.detail),
         ...optional('open', event.open),
         ...optional('circle', event.circle),
+        ...optional('uncommitted', event.uncommitted),
         stories: storyCount(event.stories),
       };
     }

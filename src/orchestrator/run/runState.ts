@@ -170,6 +170,8 @@ export interface RunState {
   readonly open?: readonly string[];
   /** Those of them that wait for each other, the first one again at the end. */
   readonly circle?: readonly string[];
+  /** At its end: stories that are done without a commit, and what is in none. */
+  readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
   readonly detail?: string;

@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Of an iteration: its two ends, and how its work was judged in between. */
 export function iterationSchemas() {
-  const { header, iteration, storyCount, usage } = eventFields();
+  const { header, iteration, storyCount, uncommitted, usage } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -157,6 +157,8 @@ export function iterationSchemas() {
       turns: z.number().int().nonnegative().optional(),
       usage: usage.optional(),
       commits: z.number().int().nonnegative(),
+      /** Its story is done, and these changes are in no commit. */
+      uncommitted: uncommitted.optional(),
       /** A commit, a story or a criterion changed; absent in journals of 0.1. */
       progress: z.boolean().optional(),
       stories: storyCount,
