@@ -326,7 +326,14 @@ export function taskOf(options: RunOptions, { stories }: Snapshot): string {
 }
 
 /** Absolute path of the progress log: beside the story file or the plan. */
-export function progressFileOf({ files, planDir, storyFile }: RunOptions): string {
+export function progressFileOf({
+  files,
+  planDir,
+  storyFile,
+}: Pick<RunOptions, 'files'> & {
+  readonly planDir?: string | undefined;
+  readonly storyFile?: string | undefined;
+}): string {
   if (planDir !== undefined) {
     return path.join(planDir, 'progress.md');
   }

@@ -4,6 +4,7 @@ import {
   lookAtPreconditions,
   PRECONDITION_IDS,
 } from '../../orchestrator/preconditions/preconditions.ts';
+import { progressFileOf } from '../../orchestrator/runContext.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
@@ -26,7 +27,10 @@ export async function preconditionFindings({
   const file = await storyFileOf(files, storyFile);
   const stories = file === undefined ? undefined : await storiesIn(file);
   const found = await lookAtPreconditions(
-    { files, env, settings, ...(stories && { stories }) },
+    {
+      ...{ files, env, settings, progressFile: progressFileOf({ files, storyFile: file }) },
+      ...(stories && { stories }),
+    },
     isWanted,
   );
   return found.map(finding);
