@@ -1,4 +1,5 @@
 import type { AgentCallResult } from './calls/agentCall.ts';
+import { failedCallSentence } from './failedCall.ts';
 import type { Verdict } from './policy.ts';
 import type { IterationOutcome } from './run/eventCodes.ts';
 import { isFatalError } from './run/fatalError.ts';
@@ -127,7 +128,7 @@ function verdictOf(
   signal: (Signal & { accepted: boolean }) | undefined,
 ): Verdict | undefined {
   if (result?.error && isFatalError(result.error)) {
-    return { kind: 'fatal', message: result.error.message };
+    return { kind: 'fatal', message: failedCallSentence(result.error) };
   }
   return signal?.kind === 'complete' && signal.accepted ? { kind: 'complete' } : undefined;
 }

@@ -1,4 +1,5 @@
 import { agentEnv } from '../agents/agentEnv.ts';
+import { endedSentence, failedCallSentence } from '../failedCall.ts';
 import { HumanError } from '../humanError.ts';
 import type { Verdict } from '../policy.ts';
 import { setArchitectVerified } from '../reviewer/architectVerified.ts';
@@ -6,13 +7,11 @@ import { reviewClaim } from '../reviewer/reviewer.ts';
 import type { RunContext } from '../runContext.ts';
 import { say } from '../say.ts';
 import { setStoryDone } from '../stories/edit.ts';
-import { shorten, shortenBlock } from '../text.ts';
+import { shortenBlock } from '../text.ts';
 import { runGate } from './gate.ts';
 
 /** So much of a check's output goes into the journal, in UTF-16 units; its log has the whole. */
 const MAX_OUTPUT = 4_000;
-/** Longest reason of a reviewer's failure in the sentence that ends the run, in UTF-16 units. */
-const MAX_REASON = 600;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
@@ -192,7 +191,13 @@ function cutOffBy(
     case 'billing':
     case 'authentication':
     case 'usageLimit':
-      return { kind: 'cutOff', verdict: { kind: 'fatal', message } };
+      return {
+        kind: 'cutOff',
+        verdict: {
+          kind: 'fatal',
+          message: failedCallSentence({ kind: errorKind, message }),
+        },
+      };
     default:
       return {
         kind: 'cutOff',
@@ -206,12 +211,6 @@ function cutOffBy(
         },
       };
   }
-}
-
-/** On one line, and with an end. */
-function endedSentence(words: string): string {
-  const sentence = shorten(words, MAX_REASON);
-  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 async function markApproved(

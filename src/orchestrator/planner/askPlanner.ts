@@ -1,5 +1,6 @@
 import { answerJson } from '../calls/agentAnswer.ts';
 import type { CallAgent } from '../calls/callAgent.ts';
+import { failedCallSentence } from '../failedCall.ts';
 import { amount } from '../numbers.ts';
 import type { JournalWriter } from '../run/journal.ts';
 import { say } from '../say.ts';
@@ -61,10 +62,9 @@ export async function askPlanner<T>(
       return { kind: 'cancelled' };
     }
     if (answer.error) {
-      return {
-        kind: 'failed',
-        message: say('The planning agent failed: {0}', shorten(answer.error.message, MAX_REASON)),
-      };
+      const { kind, message } = answer.error;
+      const reason = failedCallSentence({ kind, message: shorten(message, MAX_REASON) });
+      return { kind: 'failed', message: say('The planning agent failed: {0}', reason) };
     }
     const found = answerJson(answer);
     const checked =
