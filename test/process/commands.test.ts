@@ -227,7 +227,14 @@ describe('tick and untick', { concurrency: 4 }, () => {
         { id: 'A', ...story },
       ],
     });
-    await refused(workspace, 1, /2 stories with the id A/, 'tick', 'A');
+    const both = /2 stories with the id A \(lines 5, 10\): give each an id of its own/;
+    await refused(workspace, 1, both, 'tick', 'A');
+    // Also where only one of them would change.
+    const done = (await workspace.read('.omc/prd.json')).replace('false', 'true');
+    await workspace.write('.omc/prd.json', done);
+    await refused(workspace, 1, both, 'tick', 'A');
+    await refused(workspace, 1, both, 'untick', 'A');
+    assert.equal(await workspace.read('.omc/prd.json'), done);
   });
 
   test('where the state cannot be written, nothing is ticked', async t => {
