@@ -351,12 +351,12 @@ export class FreshRun {
     this.requests = requests;
     requests.onRequest(request => this.take(request));
     requests.onCancel(() => stop.request('end', 'stateFile'));
-    this.stopListener = stop.onDidRequest(({ mode, by }) => {
+    this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {
       if (mode !== 'afterIteration') {
         hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
       }
       try {
-        context.append({ type: 'stop.requested', by, mode });
+        context.append({ type: 'stop.requested', by, mode, ...(signal && { signal }) });
       } catch (error) {
         // Called from a signal handler, where nobody would catch it; the run ends in any case.
         process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);

@@ -271,8 +271,8 @@ function lines(
           'warning',
           event.mode === 'afterIteration'
             ? willStop(event.by, t, door)
-            : event.by === 'signal'
-              ? t('Received SIGINT, saving state and exiting...')
+            : event.signal !== undefined
+              ? t('Received {0}, saving state and exiting...', shorten(event.signal, 20))
               : t('Stop requested, saving state and exiting...'),
         ),
       ];

@@ -412,7 +412,8 @@ describe('stop', { concurrency: 4, ...posix }, () => {
       assert.equal(isAlive(agent), false);
       assert.deepEqual(await outcomes(workspace), ['stopped']);
       const [stop] = await workspace.events('stop.requested');
-      assert.deepEqual([stop?.by, stop?.mode], ['signal', 'end']);
+      assert.deepEqual([stop?.by, stop?.mode, stop?.signal], ['signal', 'end', signal]);
+      assert.match((await cli.finished).stdout, new RegExp(`Received ${signal}, saving state`));
       const [ended] = await workspace.events('agent.ended');
       assert.equal(ended?.reason, 'cancelled');
       assert.match((await cli.finished).stdout, /run again to continue/);

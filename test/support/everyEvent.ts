@@ -71,6 +71,7 @@ export function everyEvent(commit: string): RunEventBody[] {
     ...STOP_SOURCES.flatMap(by =>
       STOP_MODES.map(mode => ({ type: 'stop.requested', by, mode }) as const),
     ),
+    { type: 'stop.requested', by: 'signal', mode: 'end', signal: '7' },
     { type: 'run.rolledBack', iteration: 2, commit },
     { type: 'run.rolledBack', iteration: 2, commit, of: '7' },
     // The last of them is `completed`: nobody goes on with such a run.

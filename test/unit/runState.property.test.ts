@@ -278,10 +278,14 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { code: words, detail: words, iteration },
     { requiredKeys: ['code', 'detail'] },
   ),
-  'stop.requested': fc.record({
-    by: fc.constantFrom(...STOP_SOURCES),
-    mode: fc.constantFrom(...STOP_MODES),
-  }),
+  'stop.requested': fc.record(
+    {
+      by: fc.constantFrom(...STOP_SOURCES),
+      mode: fc.constantFrom(...STOP_MODES),
+      signal: words,
+    },
+    { requiredKeys: ['by', 'mode'] },
+  ),
   'run.ended': fc.record(
     {
       outcome: fc.constantFrom(...RUN_OUTCOMES),

@@ -93,6 +93,8 @@ export function runSchemas() {
       type: z.literal('stop.requested'),
       by: z.enum(STOP_SOURCES),
       mode: z.enum(STOP_MODES),
+      /** Its name, when it came by one. */
+      signal: z.string().optional(),
     }),
     z.looseObject({
       ...header,
