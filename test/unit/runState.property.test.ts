@@ -174,7 +174,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { requiredKeys: ['iteration', 'commands'] },
   ),
   'check.started': fc.record(
-    { iteration, command: words, pid: iteration, startId: words },
+    { iteration, command: words, pid: iteration, startId: words, cgroup: words },
     { requiredKeys: ['iteration', 'command', 'pid'] },
   ),
   'check.ended': fc.record(

@@ -72,8 +72,8 @@ async function passGate(
     killSignal: stop.killSignal,
     runId,
     dir: context.dir(iteration),
-    onStarted: (command, identity) =>
-      void context.append({ type: 'check.started', iteration, command, ...identity }),
+    onStarted: (command, process) =>
+      void context.append({ type: 'check.started', iteration, command, ...process }),
     onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
       void context.append({
         type: 'check.ended',

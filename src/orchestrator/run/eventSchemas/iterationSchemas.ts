@@ -96,6 +96,8 @@ export function iterationSchemas() {
       command: z.string(),
       pid: z.number().int().positive(),
       startId: z.string().optional(),
+      /** The folder of the cgroup that its processes are in, where the system has one. */
+      cgroup: z.string().optional(),
     }),
     z.looseObject({
       ...header,
