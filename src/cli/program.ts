@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { HumanError } from '../base/humanError.ts';
 import { say } from '../base/say.ts';
+import { shellWord } from '../base/shellWord.ts';
 import { systemRefusal } from '../base/systemRefusal.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -45,7 +46,13 @@ export async function main(): Promise<void> {
       outputError: (text, write) => write(oneLine(text, own.length === 0 ? '' : `${called} `)),
     });
   askForOutsideLinks(() => ownOutsideLinks(process.env, process.platform));
-  const argv = askedFor(process.argv);
+  let argv: readonly string[];
+  try {
+    argv = askedFor(commandFirst(process.argv));
+  } catch (error) {
+    process.exitCode = tell(error);
+    return;
+  }
   const [, , called = ''] = argv;
   const own = COMMANDS.filter(([names]) => names.split(' ').includes(called));
   for (const [, load] of own.length === 0 ? COMMANDS : own) {
@@ -96,8 +103,49 @@ function askedFor(argv: readonly string[]): readonly string[] {
     return [node, file, '--help'];
   }
   const name = called === 'help' ? about : called;
-  const known = ['help', ...COMMANDS.flatMap(([names]) => names.split(' '))];
+  const known = ['help', ...NAMES];
   return name === '' || name.startsWith('-') || known.includes(name) ? argv : [node, file, name];
+}
+
+const NAMES: readonly string[] = COMMANDS.flatMap(([names]) => names.split(' '));
+/** Options of the program itself. */
+const OWN_OPTIONS: readonly string[] = ['-h', '--help', '-V', '--version'];
+
+/**
+ * Takes `--cwd` before the command as well, as git takes its `-C`. Of another option there nobody knows whether the next word
+ * is its value or the command.
+ * @throws {UsageError} with the command as it may have been meant
+ */
+function commandFirst([node = '', file = '', ...words]: readonly string[]): readonly string[] {
+  const before: string[] = [];
+  let after = words;
+  while (after[0] === '--cwd' || after[0]?.startsWith('--cwd=')) {
+    const count = after[0] === '--cwd' ? 2 : 1;
+    before.push(...after.slice(0, count));
+    after = after.slice(count);
+  }
+  const [next = ''] = after;
+  if (before.length > 0 && next === '') {
+    throw new UsageError(
+      say('Name a command, such as: ralph-fresh status {0}', before.map(shellWord).join(' ')),
+    );
+  }
+  if (!next.startsWith('-') || (before.length === 0 && OWN_OPTIONS.includes(next))) {
+    return before.length === 0
+      ? [node, file, ...after]
+      : [node, file, next, ...before, ...after.slice(1)];
+  }
+  const at = after.findIndex(word => NAMES.includes(word));
+  if (at === -1) {
+    return [node, file, ...after];
+  }
+  const meant = [after[at] ?? '', ...before, ...after.slice(0, at), ...after.slice(at + 1)];
+  throw new UsageError(
+    say(
+      'The command comes before its options: ralph-fresh {0}',
+      shorten(meant.map(shellWord).join(' '), MAX_MESSAGE),
+    ),
+  );
 }
 
 /** One line with the next step: commander's own message, and the help of the command it is about when it names none. */

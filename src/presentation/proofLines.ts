@@ -76,6 +76,27 @@ export function branchLeft(
   ];
 }
 
+/** Commits of done stories that the rewritten history lacks; the way out is told with the run's end. */
+export function commitsLost(
+  { branch, commits }: Extract<RunEvent, { type: 'commits.lost' }>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const place = branch || t('a detached HEAD');
+  if (commits.length === 0) {
+    return [
+      own('plain', t('No commit of a story that is done is missing from {0} any more', place)),
+    ];
+  }
+  return [
+    own('error', t('Commits of stories that are done are no longer on {0}:', place)),
+    ...items(
+      'warning',
+      commits.map(({ hash, storyId, subject }) => `${hash.slice(0, 7)} ${storyId}: ${subject}`),
+      t,
+    ),
+  ];
+}
+
 /** How a check ended, and of a failed one the end of its output. */
 export function checkEnded(
   event: Extract<RunEvent, { type: 'check.ended' }>,

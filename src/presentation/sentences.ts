@@ -6,6 +6,7 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState, Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import { uncommittedWords } from './uncommittedWords.ts';
 
 /** Longest reason of a run's end, in UTF-16 units. */
 const MAX_DETAIL = 1_000;
@@ -53,6 +54,7 @@ export interface RunEnd {
   readonly isAnswered?: boolean | undefined;
   /** Of a loop that was killed: where it was. */
   readonly killed?: KilledAt | undefined;
+  readonly uncommitted?: RunState['uncommitted'] | undefined;
 }
 
 /** Where a run was when its loop was killed. */
@@ -74,7 +76,8 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const isAnswered = state.answers.some(({ question }) => question === detail) && !state.question;
   const known = { outcome, iterations, stories, detail, skipped, isAnswered, open, circle };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
-  return { ...known, budgetUsd, costUsd, costEstimated, costUnknown, killed };
+  const { uncommitted } = state;
+  return { ...known, budgetUsd, costUsd, costEstimated, costUnknown, killed, uncommitted };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -83,7 +86,10 @@ export function outcomeSentence(
   t: Translate,
   door: Door = 'terminal',
 ): { readonly text: string; readonly good: boolean } {
-  return { good: end.outcome === 'completed', text: endText(end, t, door) };
+  const text = endText(end, t, door);
+  return end.uncommitted === undefined
+    ? { good: end.outcome === 'completed', text }
+    : { good: false, text: `${sentence(text)} ${uncommittedWords(end.uncommitted, t)}` };
 }
 
 function endText(end: RunEnd, t: Translate, door: Door): string {

@@ -7,7 +7,7 @@ import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { branchLeft, checkEnded, gateEnded, guardFound } from './proofLines.ts';
+import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
@@ -23,6 +23,7 @@ import {
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { uncommittedWords } from './uncommittedWords.ts';
 
 /** What is known besides the event. */
 export interface Telling {
@@ -219,6 +220,8 @@ function lines(
       return guardFound(event, t);
     case 'branch.left':
       return branchLeft(event, t);
+    case 'commits.lost':
+      return commitsLost(event, t);
     case 'gate.started':
       return [
         own(
@@ -256,6 +259,7 @@ function lines(
       return [promiseSeen(event, t)];
     case 'iteration.ended':
       return [
+        ...(event.uncommitted ? [own('warning', uncommittedWords(event.uncommitted, t))] : []),
         own('dim', iterationFacts(event, t, tellsCost(state.agent ?? ''))),
         ...statusLine(event.stories, t),
       ];
@@ -267,8 +271,8 @@ function lines(
           'warning',
           event.mode === 'afterIteration'
             ? willStop(event.by, t, door)
-            : event.by === 'signal'
-              ? t('Received SIGINT, saving state and exiting...')
+            : event.signal !== undefined
+              ? t('Received {0}, saving state and exiting...', shorten(event.signal, 20))
               : t('Stop requested, saving state and exiting...'),
         ),
       ];

@@ -131,6 +131,109 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.match(stdout, /git switch main; git merge "side;id"\)/);
   });
 
+  for (const [what, rewrite] of [
+    [
+      'amends',
+      [{ git: ['commit', '--quiet', '--amend', '-m', 'feat: the first, in better words'] }],
+    ],
+    [
+      'amends with other changes to the same lines of',
+      [
+        { write: ['US-001.txt', 'better\n'] },
+        { git: ['commit', '--quiet', '-a', '--amend', '--no-edit'] },
+      ],
+    ],
+    [
+      'squashes',
+      [
+        { append: ['US-001.txt', 'more\n'] },
+        { git: ['reset', '--quiet', '--soft', 'HEAD~1'] },
+        { git: ['commit', '--quiet', '-a', '-m', 'feat: all of it'] },
+      ],
+    ],
+    [
+      'rebases',
+      [
+        switchTo('-c', 'base', 'HEAD~1'),
+        { git: ['commit', '--quiet', '--allow-empty', '-m', 'the new base'] },
+        { git: ['rebase', '--quiet', 'base', 'main'] },
+      ],
+    ],
+  ] as const satisfies readonly (readonly [string, readonly Step[]])[]) {
+    test(`an agent that ${what} the commit of a done story has lost nothing`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.script([['work'], [...rewrite, 'work']]);
+      assert.equal((await cli.finished).code, 0, (await cli.finished).stdout);
+      assert.deepEqual(await workspace.events('commits.lost'), []);
+      const warnings = await workspace.events('warning');
+      assert.ok(warnings.some(({ code }) => code === 'historyRewritten'));
+    });
+  }
+
+  for (const [what, count, isLast] of [
+    ['the last story', 2, true],
+    ['a story in between', 3, false],
+  ] as const) {
+    test(`commits of a done story that the agent of ${what} takes off the branch end the run; merged, it continues`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(count) });
+      const reset: Step = { git: ['reset', '--quiet', '--hard', 'HEAD~1'] };
+      const limit = ['--max-iterations', isLast ? '2' : '9'];
+      const { code, stdout } = await workspace.script([['work'], [reset, 'work']], ...limit)
+        .finished;
+      assert.equal(code, 1, stdout);
+      const [first] = await workspace.events('commit.recorded');
+      const hash = first?.hash ?? '';
+      const [lost, ...others] = await workspace.events('commits.lost');
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        lost?.commits.map(commit => [commit.hash, commit.storyId]),
+        [[hash, 'US-001']],
+      );
+      assert.match(await lastDetail(workspace), new RegExp(`git merge ${hash.slice(0, 10)}\\b`));
+      assert.match(await lastDetail(workspace), new RegExp(`git branch \\S+ ${hash.slice(0, 10)}`));
+      assert.match(stdout, /feat: US-001/);
+      assert.equal((await workspace.agents()).length, 2);
+      // It is kept, also when git forgets what was reset.
+      await git(workspace, 'reflog', 'expire', '--expire=now', '--all');
+      await git(workspace, 'gc', '--quiet', '--prune=now');
+      assert.equal(await git(workspace, 'cat-file', '-t', hash), 'commit');
+      // Still lost: the same command says the same, starts no agent, and does not begin anew.
+      const again = await workspace.script([['work']], ...limit).finished;
+      assert.equal(again.code, 1, again.stdout);
+      assert.equal((await workspace.agents()).length, 2);
+      assert.equal((await workspace.runIds()).length, 1);
+      await git(workspace, 'checkout', '--quiet', '--', '.');
+      await git(workspace, 'merge', '--quiet', '-X', 'ours', hash);
+      const merged = await workspace.script([['work']], ...limit).finished;
+      assert.equal(merged.code, 0, merged.stdout + merged.stderr);
+      assert.equal((await workspace.agents()).length, count);
+    });
+  }
+
+  test('commits that a person takes off the branch while the run is stopped are missed, too', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const reset = ['reset', '--quiet', '--soft', 'HEAD~1'];
+    const cli = workspace.script([['work'], [{ wait: 'never' }]]);
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    await cli.finished;
+    await git(workspace, ...reset);
+    await git(workspace, 'rm', '--quiet', '-f', 'US-001.txt');
+    const { code, stdout } = await workspace.script([['work']]).finished;
+    assert.equal(code, 1, stdout);
+    assert.match(await lastDetail(workspace), /no longer on main/);
+    assert.equal((await workspace.agents()).length, 2);
+  });
+
+  test('an agent may take back what an earlier try of its own story has committed', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const attempt: Step[] = [{ write: ['try.txt', 'bad\n'] }, { commit: 'a bad try' }, done];
+    const reset: Step = { git: ['reset', '--quiet', '--hard', 'HEAD~1'] };
+    const { code, stdout } = await workspace.script([attempt, [reset, 'work']]).finished;
+    assert.equal(code, 0, stdout);
+    assert.deepEqual(await workspace.events('commits.lost'), []);
+  });
+
   test("another person's branch is not taken for the work", async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const old = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };

@@ -219,6 +219,38 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.runIds(), []);
   });
 
+  test('--cwd may come before the command; another option there is told where it belongs', async t => {
+    const workspace = await Workspace.create(t);
+    const elsewhere = await Workspace.create(t, { stories: undefined });
+    for (const before of [['--cwd', workspace.folder], [`--cwd=${workspace.folder}`]]) {
+      const next = await elsewhere.cli(...before, 'next', '--json').finished;
+      assert.deepEqual([next.code, JSON.parse(next.stdout).id], [0, 'US-001'], next.stderr);
+    }
+    await refused(
+      workspace,
+      64,
+      /The command comes before its options: ralph-fresh next --json --cwd \.$/m,
+      ...['--json', 'next', '--cwd', '.'],
+    );
+    await refused(
+      workspace,
+      64,
+      /Name a command, such as: ralph-fresh status --cwd \.$/m,
+      '--cwd',
+      '.',
+    );
+    await refused(workspace, 64, /unknown option '--jso'/, '--jso');
+    await refused(
+      workspace,
+      64,
+      /ralph-fresh status --cwd \. --help/,
+      '--cwd',
+      '.',
+      '--help',
+      'status',
+    );
+  });
+
   test('an id that two stories share cannot be ticked', async t => {
     const story = { title: 'Twin', passes: false };
     const workspace = await Workspace.create(t, {
@@ -227,7 +259,14 @@ describe('tick and untick', { concurrency: 4 }, () => {
         { id: 'A', ...story },
       ],
     });
-    await refused(workspace, 1, /2 stories with the id A/, 'tick', 'A');
+    const both = /2 stories with the id A \(lines 5, 10\): give each an id of its own/;
+    await refused(workspace, 1, both, 'tick', 'A');
+    // Also where only one of them would change.
+    const done = (await workspace.read('.omc/prd.json')).replace('false', 'true');
+    await workspace.write('.omc/prd.json', done);
+    await refused(workspace, 1, both, 'tick', 'A');
+    await refused(workspace, 1, both, 'untick', 'A');
+    assert.equal(await workspace.read('.omc/prd.json'), done);
   });
 
   test('where the state cannot be written, nothing is ticked', async t => {

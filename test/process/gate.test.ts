@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -153,6 +154,39 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
       removeCgroup(cgroup.dir);
       await until('the end of the daemon', () => !isAlive(pid));
     }
+  });
+
+  test('a daemon of a check is found after a kill -9 of the loop, also from elsewhere than the loop was', async t => {
+    const parent = makeCgroup(`elsewhere-${process.pid}`);
+    if (parent === undefined) {
+      t.skip('This system gives us no cgroup');
+      return;
+    }
+    let left: number | undefined;
+    t.after(() => {
+      if (left !== undefined && isAlive(left)) {
+        process.kill(left, 'SIGKILL');
+      }
+      removeCgroup(parent.dir);
+    });
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const pidFile = path.join(workspace.notesDir, 'daemon');
+    const daemon = `env -i setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' >/dev/null 2>&1 & sleep 600`;
+    const cli = workspace.script([['work']], '--verify', daemon);
+    // Before it has begun to run; the event below tells that it was so.
+    writeFileSync(path.join(parent.dir, 'cgroup.procs'), `${cli.pid}`);
+    const { cgroup } = await workspace.event('check.started');
+    const pid = await until(
+      'the daemon',
+      async () => Number(await readFile(pidFile, 'utf8').catch(() => '')) || undefined,
+    );
+    left = pid;
+    cli.child.kill('SIGKILL');
+    await cli.finished;
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    assert.equal(isAlive(pid), false);
+    assert.equal(path.dirname(cgroup ?? ''), parent.dir);
+    assert.equal(existsSync(cgroup ?? ''), false);
   });
 
   test('a run that is stopped in the same check again and again still checks the claim', async t => {

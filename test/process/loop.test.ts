@@ -276,12 +276,18 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.deepEqual(await workspace.events('warning'), []);
   });
 
-  test('an empty account ends the run at once: exit code 1', async t => {
+  test('an empty account ends the run at once with the next step: exit code 1; then the same command continues', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('billing');
     await assertEnd(workspace, cli, 'error', 1);
-    assert.equal(last(await workspace.journal()).detail, 'Credit balance is too low');
+    const next =
+      /Credit balance is too low\. Add credit .*choose another .*the same command continues/;
+    assert.match(last(await workspace.journal()).detail ?? '', next);
+    assert.match((await cli.finished).stdout, next);
+    assert.match((await workspace.cli('status').finished).stdout, next);
     assert.equal((await workspace.agents()).length, 1);
+    assert.equal((await workspace.run('succeeds').finished).code, 0);
+    assert.equal((await workspace.runIds()).length, 1);
   });
 
   test('an agent that does nothing is told that the story is stuck', async t => {
@@ -406,7 +412,8 @@ describe('stop', { concurrency: 4, ...posix }, () => {
       assert.equal(isAlive(agent), false);
       assert.deepEqual(await outcomes(workspace), ['stopped']);
       const [stop] = await workspace.events('stop.requested');
-      assert.deepEqual([stop?.by, stop?.mode], ['signal', 'end']);
+      assert.deepEqual([stop?.by, stop?.mode, stop?.signal], ['signal', 'end', signal]);
+      assert.match((await cli.finished).stdout, new RegExp(`Received ${signal}, saving state`));
       const [ended] = await workspace.events('agent.ended');
       assert.equal(ended?.reason, 'cancelled');
       assert.match((await cli.finished).stdout, /run again to continue/);

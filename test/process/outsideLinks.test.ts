@@ -29,10 +29,17 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = await secret(workspace, '## Codebase Patterns\n\n- the secret\n');
     await symlink(file, place(workspace, '.omc/progress.txt'));
-    await workspace.script([['work']]).finished;
+    const refused = /told nothing of the progress log: .*progress\.txt leads out of the repository/;
+    const dry = await workspace.script([['work']], '--dry-run').finished;
+    assert.match(dry.stdout, refused);
+    const doctor = await workspace.cli('doctor', '--only', 'progress').finished;
+    assert.match(doctor.stdout, refused);
+    const { stdout } = await workspace.script([['work']]).finished;
+    assert.match(stdout, refused);
     assert.doesNotMatch(await workspace.prompt(1), /the secret/);
-    const [warning] = await workspace.events('warning');
-    assert.equal(warning?.code, 'progressUnreadable');
+    const warning = (await workspace.events('warning')).find(
+      ({ code }) => code === 'progressUnreadable',
+    );
     assert.match(warning?.detail ?? '', /progress\.txt leads out of the repository/);
   });
 

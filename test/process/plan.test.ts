@@ -116,7 +116,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     await workspace.agent();
     const { code, stderr } = await plan(workspace, [[draft()], [draft()]], '--write', 'x').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /A run is going on in this folder/);
+    assert.match(stderr, /A run is going on in this folder.*ralph-fresh stop/);
     run.child.kill('SIGINT');
     await run.finished;
   });

@@ -247,7 +247,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
       ({ id, level }: { id: string; level: string }) => [id, level],
     );
     const ids = ['git', 'state', 'tracked', 'otherModes', 'identity', 'unfinished', 'branch'];
-    for (const id of [...ids, 'head', 'prompt', 'reviewer', 'disk']) {
+    for (const id of [...ids, 'head', 'prompt', 'progress', 'reviewer', 'disk']) {
       assert.ok(
         levels.some(([found, level]: string[]) => found === id && level === 'ok'),
         id,

@@ -70,7 +70,10 @@ describe('split', { concurrency: 3 }, () => {
     await workspace.agent(1);
     const refused = await split(workspace, [[two]], 'US-001', '--write');
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /A run works on the stories now\. Let it pause/);
+    assert.match(
+      refused.stderr,
+      /A run works on the stories now\. .*"ralph-fresh pause".*"ralph-fresh stop"/,
+    );
     assert.equal((await workspace.agents()).length, 1);
     await workspace.cli('stop').finished;
     await run.finished;

@@ -68,6 +68,20 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
     );
   });
 
+  test('is not shown as nothing while the first agent works, either', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.cliWith(
+      { FAKE_AGENT_SCRIPT: JSON.stringify([[{ wait: 'go' }, 'work']]) },
+      ...['run', '--agent', 'command', '--command', fakeAgent('scripted')],
+    );
+    await workspace.agent();
+    const receipt = await printed(workspace, 'receipt');
+    assert.match(receipt, /^1 +US-001 +not ended +\d+\.\d +– +– +– +unknown +0$/m);
+    assert.doesNotMatch(receipt + (await printed(workspace, 'receipt', '1')), /\$0\.00/);
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 0);
+  });
+
   test('is told by the doctor where there is a budget', async t => {
     const workspace = await Workspace.create(t);
     const { stdout } = await workspace.cli(

@@ -71,6 +71,7 @@ export function everyEvent(commit: string): RunEventBody[] {
     ...STOP_SOURCES.flatMap(by =>
       STOP_MODES.map(mode => ({ type: 'stop.requested', by, mode }) as const),
     ),
+    { type: 'stop.requested', by: 'signal', mode: 'end', signal: '7' },
     { type: 'run.rolledBack', iteration: 2, commit },
     { type: 'run.rolledBack', iteration: 2, commit, of: '7' },
     // The last of them is `completed`: nobody goes on with such a run.
@@ -145,6 +146,9 @@ function iteration(number: number, commit: string): RunEventBody[] {
     ].map<RunEventBody>(end => ({
       ...{ type: 'branch.left', ...of, branch: '7', found: '8', ...end },
       commits: [{ hash: commit, subject: DATA }],
+    })),
+    ...[[{ hash: commit, subject: DATA, storyId: 'US-001' }], []].map<RunEventBody>(commits => ({
+      ...{ type: 'commits.lost', ...of, branch: '7', commits },
     })),
     { type: 'gate.started', ...of, commands: ['7', '8', '9'], storyId: 'US-001' },
     ...['7', '8', '9'].flatMap<RunEventBody>((command, index) => [

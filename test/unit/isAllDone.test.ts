@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllDone } from '../../src/orchestrator/loop/isAllDone.ts';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import { isAllDone } from '../../src/orchestrator/loop/isAllDone.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { completedWords } from '../../src/views/run/completedWords.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { type IterationReason, iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
+import {
+  type IterationReason,
+  iterationRows,
+} from '../../src/orchestrator/journal/iterationRows.ts';
 import { type EventMatch, recorded } from '../support/recordedJournals.ts';
 
 const begun = (iteration: number): EventMatch => ({ type: 'iteration.started', iteration });

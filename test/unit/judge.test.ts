@@ -138,12 +138,15 @@ describe('the promise', () => {
 });
 
 describe('errors', () => {
-  for (const kind of ['billing', 'authentication', 'notStarted'] as const) {
-    test(`${kind} is fatal`, () => {
-      assert.deepEqual(judge({ ...usual, result: failed(kind) }).verdict, {
-        kind: 'fatal',
-        message: `because of ${kind}`,
-      });
+  for (const [kind, next] of [
+    ['billing', /^because of billing\. Add credit .*choose another.*the same command continues\.$/],
+    ['authentication', /^because of authentication\. Log in .*the same command continues\.$/],
+    ['notStarted', /^because of notStarted$/],
+  ] as const) {
+    test(`${kind} is fatal, and what helps is said`, () => {
+      const { verdict } = judge({ ...usual, result: failed(kind) });
+      assert.ok(verdict?.kind === 'fatal');
+      assert.match(verdict.message, next);
     });
   }
   for (const kind of ['api', 'hardLimit'] as const) {

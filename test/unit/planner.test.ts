@@ -246,7 +246,7 @@ describe('planStories', () => {
     const error = { kind: 'billing', message: 'Credit balance is too low' };
     const result = await planned(scripted({ text: '', cancelled: false, error }).call);
     assert.ok(result.kind === 'failed');
-    assert.match(result.message, /Credit balance is too low/);
+    assert.match(result.message, /Credit balance is too low\. Add credit/);
     assert.equal(await read(storyFile), '{"userStories": []}');
     assert.deepEqual(await readJournal(journalFile()), []);
   });

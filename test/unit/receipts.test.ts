@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
 import { widthOf } from '../../src/presentation/wrapLine.ts';
 import { type EventMatch, recorded } from '../support/recordedJournals.ts';

@@ -29,6 +29,15 @@ const iteration = fc.integer({ min: 1, max: 50 });
 const words = fc.string({ unit: 'binary', maxLength: 20 });
 const stories = fc.record({ done: fc.nat(9), total: fc.nat(9) });
 const ms = fc.nat(100_000);
+const uncommitted = fc.record(
+  {
+    storyIds: fc.array(storyId, { maxLength: 2 }),
+    files: fc.array(words, { maxLength: 2 }),
+    more: iteration,
+    lock: words,
+  },
+  { requiredKeys: ['storyIds', 'files'] },
+);
 /** Sums of these are exact, so that they can be compared. */
 const cost = fc.nat(1_000).map(quarters => quarters / 4);
 
@@ -159,12 +168,17 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['iteration', 'branch', 'found', 'commits', 'broughtBack'] },
   ),
+  'commits.lost': fc.record({
+    iteration: fc.nat(50),
+    branch: words,
+    commits: fc.array(fc.record({ hash: words, subject: words, storyId }), { maxLength: 3 }),
+  }),
   'gate.started': fc.record(
     { iteration, commands: fc.array(words, { maxLength: 2 }), storyId },
     { requiredKeys: ['iteration', 'commands'] },
   ),
   'check.started': fc.record(
-    { iteration, command: words, pid: iteration, startId: words },
+    { iteration, command: words, pid: iteration, startId: words, cgroup: words },
     { requiredKeys: ['iteration', 'command', 'pid'] },
   ),
   'check.ended': fc.record(
@@ -260,6 +274,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       costUsd: cost,
       turns: fc.nat(100),
       usage: fc.record({ input: ms, output: ms, cacheRead: ms, cacheWrite: ms }),
+      uncommitted,
     },
     { requiredKeys: ['iteration', 'outcome', 'durationMs', 'commits', 'stories'] },
   ),
@@ -267,10 +282,14 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { code: words, detail: words, iteration },
     { requiredKeys: ['code', 'detail'] },
   ),
-  'stop.requested': fc.record({
-    by: fc.constantFrom(...STOP_SOURCES),
-    mode: fc.constantFrom(...STOP_MODES),
-  }),
+  'stop.requested': fc.record(
+    {
+      by: fc.constantFrom(...STOP_SOURCES),
+      mode: fc.constantFrom(...STOP_MODES),
+      signal: words,
+    },
+    { requiredKeys: ['by', 'mode'] },
+  ),
   'run.ended': fc.record(
     {
       outcome: fc.constantFrom(...RUN_OUTCOMES),
@@ -278,6 +297,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       stories,
       iterations: fc.nat(50),
       detail: words,
+      uncommitted,
     },
     { requiredKeys: ['outcome', 'exitCode', 'stories', 'iterations'] },
   ),

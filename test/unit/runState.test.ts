@@ -223,6 +223,27 @@ describe('the fold of a run', () => {
     assert.equal(by(ticked(true), changed(false, 'agent'), changed(true, 'agent')), 'agent');
   });
 
+  test('commits.lost: what is missing now; a story that is to be done again misses nothing', () => {
+    const lost = (...ids: string[]): RunEventBody => ({
+      ...{ type: 'commits.lost', iteration: 2, branch: 'main' },
+      commits: ids.map(storyId => ({ hash: `c-${storyId}`, subject: 'work', storyId })),
+    });
+    const missed = (...bodies: RunEventBody[]) =>
+      foldRun(journalOf([started, ...bodies])).lostCommits?.map(({ hash }) => hash);
+    const tick = (storyId: string, done: boolean): RunEventBody => ({
+      ...{ type: 'story.ticked', storyId, done },
+    });
+    assert.deepEqual(missed(lost('A', 'B')), ['c-A', 'c-B']);
+    assert.deepEqual(missed(lost('A', 'B'), lost('B')), ['c-B']);
+    assert.equal(missed(lost('A'), lost()), undefined);
+    assert.deepEqual(missed(lost('A', 'B'), tick('A', false), tick('A', true)), ['c-B']);
+    assert.deepEqual(missed(lost('A'), tick('A', true)), ['c-A']);
+    assert.equal(
+      missed(lost('A'), { type: 'story.changed', storyId: 'A', done: false, by: 'outside' }),
+      undefined,
+    );
+  });
+
   test("a person's touch is a new start for a story that had failed or was blocked", () => {
     const blocked: RunEventBody = {
       type: 'promise.seen',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import {
   countStories,

@@ -176,7 +176,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     );
   });
 
-  test('repeated ids: the position decides; without one only an unmistakable story is edited', async () => {
+  test('repeated ids: the position decides; without one nothing is guessed', async () => {
     const text = await fixture('duplicates.json');
     const ticked = editStoryDone(text, { id: 'A', position: 1 }, true);
     assert.deepEqual(
@@ -184,11 +184,10 @@ describe('editStoryDone, in the dialect of the file', () => {
       1,
     );
     assert.match(changedLines(text, ticked)[0] ?? '', /Second A/);
-    assert.equal(editStoryDone(text, { id: 'A' }, true), ticked);
-    assert.throws(
-      () => editStoryDone(ticked, { id: 'A' }, false),
-      /2 stories with the id A \(lines 3, 4\)/,
-    );
+    const both = /2 stories with the id A \(lines 3, 4\): give each an id of its own/;
+    assert.throws(() => editStoryDone(text, { id: 'A' }, true), both);
+    assert.throws(() => editStoryDone(ticked, { id: 'A' }, false), both);
+    assert.equal(editStoryDone(ticked, { id: 'A' }, true), ticked);
     assert.throws(() => editStoryDone(text, { id: 'A', position: 4 }, true), HumanError);
   });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunPhase } from '../../src/orchestrator/workspace/runPhase.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
+import type { RunPhase } from '../../src/orchestrator/workspace/runPhase.ts';
 import { storyRunState } from '../../src/orchestrator/workspace/storyRunStates.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 import { aStory } from '../support/storyList.ts';

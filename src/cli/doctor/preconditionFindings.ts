@@ -1,4 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
+import { progressFileOf } from '../../orchestrator/loop/runContext.ts';
 import {
   type Found,
   lookAtPreconditions,
@@ -26,7 +27,10 @@ export async function preconditionFindings({
   const file = await storyFileOf(files, storyFile);
   const stories = file === undefined ? undefined : await storiesIn(file);
   const found = await lookAtPreconditions(
-    { files, env, settings, ...(stories && { stories }) },
+    {
+      ...{ files, env, settings, progressFile: progressFileOf({ files, storyFile: file }) },
+      ...(stories && { stories }),
+    },
     isWanted,
   );
   return found.map(finding);

@@ -33,9 +33,9 @@ export async function loopHere(
 ): Promise<number> {
   let letHeapGrow: (() => void) | undefined;
   let interrupts = 0;
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     interrupts += 1;
-    stop.request(interrupts === 1 ? 'end' : 'kill', 'signal');
+    stop.request(interrupts === 1 ? 'end' : 'kill', 'signal', signal);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) {

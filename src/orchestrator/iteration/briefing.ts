@@ -104,24 +104,37 @@ function promptInput(
 
 /** Whose the uncommitted files are; `undefined` when git did not tell. */
 export function uncommittedNow(context: RunContext): Uncommitted | undefined {
-  const { changedFiles, options, progressFile, state } = context;
+  const { changedFiles } = context;
+  return changedFiles && uncommittedIn(context, changedFiles);
+}
+
+/** Whose the files are that git says are uncommitted. */
+export function uncommittedIn(context: RunContext, changed: readonly string[]): Uncommitted {
+  const { iteration, uncommittedBefore } = context.state;
+  return uncommittedOf(changed, {
+    ...ownPlaces(context),
+    // A run of an older version has not noted them.
+    before: uncommittedBefore ?? (iteration === 0 ? undefined : []),
+  });
+}
+
+/** The repository's root, and what the loop and its agents keep notes in; absolute paths. */
+export function ownPlaces({ options, progressFile }: RunContext): {
+  readonly own: readonly string[];
+  readonly root: string;
+} {
   const { files, planDir, storyFile } = options;
   // git names its files from the real root, so ours must be real, too.
   const real = (file: string) => realPlace(file) ?? file;
-  const root = workTreeRoot(real(files.workspace));
-  return (
-    changedFiles &&
-    uncommittedOf(changedFiles, {
-      root,
-      // A run of an older version has not noted them.
-      before: state.uncommittedBefore ?? (state.iteration === 0 ? undefined : []),
-      own: [path.join(files.workspace, '.omc'), progressFile, storyFile, planDir].flatMap(place =>
-        place === undefined
-          ? []
-          : [real(place), path.join(real(path.dirname(place)), path.basename(place))],
-      ),
-    })
-  );
+  const places = [path.join(files.workspace, '.omc'), progressFile, storyFile, planDir];
+  return {
+    root: workTreeRoot(real(files.workspace)),
+    own: places.flatMap(place =>
+      place === undefined
+        ? []
+        : [real(place), path.join(real(path.dirname(place)), path.basename(place))],
+    ),
+  };
 }
 
 /** What was said about this story: by the checks, the reviewer and the person. */

@@ -8,6 +8,7 @@ import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from '../journal/runState.ts';
 import { keepToBranch } from '../loop/branchWatch.ts';
+import { lookForLostCommits } from '../loop/lostWork.ts';
 import type { Verdict } from '../loop/policy.ts';
 import type { RunContext, RunOptions } from '../loop/runContext.ts';
 import { judgeClaims } from '../proof/claims.ts';
@@ -24,6 +25,7 @@ import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
 import { writeReceipt } from './receiptFile.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { uncommittedWork } from './uncommittedWork.ts';
 
 /** The story file as the iteration found it, kept in its folder until it is judged. */
 const STORIES_BEFORE = 'stories-before';
@@ -293,7 +295,7 @@ async function settle(
   await recordOwedCommits(context);
   const origin = { iteration, storyId: story?.id, since: before.head };
   if (context.snapshot.gitProblem === undefined) {
-    await warnOfLostCommits(context, origin);
+    await lookForLostCommits(context, before.stories?.stories ?? []);
     await recordCommits(context.journal, context.git, {
       ...origin,
       until: context.snapshot.head,
@@ -366,6 +368,8 @@ async function settle(
   }
   const spent = context.state.current;
   const turns = result?.end.result?.turns;
+  const isUncommitted = judgement.outcome === 'storyDone' && commits === 0;
+  const uncommitted = isUncommitted && (await uncommittedWork(context, story ? [story.id] : []));
   const ended = context.append({
     type: 'iteration.ended',
     iteration,
@@ -377,6 +381,7 @@ async function settle(
     ...(turns === undefined ? {} : { turns: whole(turns) }),
     ...(spent?.usage && { usage: { ...spent.usage } }),
     commits,
+    ...(uncommitted && { uncommitted }),
     progress: judgement.progress,
     stories: context.count(),
   });
@@ -443,34 +448,6 @@ export async function recordOwedCommits(context: RunContext): Promise<void> {
 /** Of an iteration that was cut off nobody knows how long it worked. */
 function elapsed(startedAt: string | undefined): number {
   return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
-}
-
-/** An agent that resets, amends or rebases may take away what others have done. */
-async function warnOfLostCommits(
-  context: RunContext,
-  { iteration, since }: { readonly iteration: number; readonly since: string | undefined },
-): Promise<void> {
-  const { head } = context.snapshot;
-  if (since === undefined || head === undefined || head === since) {
-    return;
-  }
-  const lost = await context.git.commits({ since: head, at: since }).catch(() => []);
-  if (lost.length > 0) {
-    context.warn(
-      'historyRewritten',
-      lost.length === 1
-        ? say(
-            '1 earlier commit is no longer on the branch; ralph-fresh rollback {0} brings back what was there.',
-            iteration,
-          )
-        : say(
-            '{0} earlier commits are no longer on the branch; ralph-fresh rollback {1} brings back what was there.',
-            lost.length,
-            iteration,
-          ),
-      iteration,
-    );
-  }
 }
 
 function warnOfProblems(context: RunContext, iteration: number): void {

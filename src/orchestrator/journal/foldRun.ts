@@ -4,7 +4,13 @@ import { type CurrentIteration, withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { isFatalError } from './fatalError.ts';
 import { resumedRun, startedRun } from './runStart.ts';
-import { INITIAL_RUN_STATE, type RunState, storyRecord, WHOLE_TASK } from './runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  type LostCommit,
+  type RunState,
+  storyRecord,
+  WHOLE_TASK,
+} from './runState.ts';
 import { storyCount } from './storyCount.ts';
 import {
   afterIteration,
@@ -224,6 +230,11 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           broughtBack: event.broughtBack,
         },
       };
+    case 'commits.lost':
+      return withLost(
+        state,
+        event.commits.map(({ hash, storyId, subject }) => ({ hash, storyId, subject })),
+      );
     case 'gate.started':
       return withCurrent(state, current => ({ ...current, step: 'gate' }));
     case 'check.started':
@@ -276,12 +287,14 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           }));
     }
     case 'story.changed':
-      return withStory(state, event.storyId, record => changed(record, event));
-    case 'story.ticked':
-      return withStory(withHandled(state, event.storyId, event.done), event.storyId, record => ({
+      return withStory(withoutLost(state, event), event.storyId, record => changed(record, event));
+    case 'story.ticked': {
+      const told = withoutLost(withHandled(state, event.storyId, event.done), event);
+      return withStory(told, event.storyId, record => ({
         ...newStart(record),
         ...(event.done && { doneBy: 'hand' as const }),
       }));
+    }
     case 'promise.seen': {
       const isWholeTask = state.current?.storyId === undefined;
       if (event.signal === 'needsHuman' || (event.signal === 'blocked' && isWholeTask)) {
@@ -355,6 +368,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...optional('detail', event.detail),
         ...optional('open', event.open),
         ...optional('circle', event.circle),
+        ...optional('uncommitted', event.uncommitted),
         stories: storyCount(event.stories),
       };
     }
@@ -447,6 +461,23 @@ function withStory(
   const storyRecords = new Map(state.storyRecords);
   storyRecords.set(storyId, change(storyRecord(state, storyId)));
   return { ...state, storyRecords };
+}
+
+/** What was committed for a story that is to be done again need not come back. */
+function withoutLost(
+  state: RunState,
+  { done, storyId }: { readonly done: boolean; readonly storyId: string },
+): RunState {
+  const { lostCommits = [] } = state;
+  return withLost(
+    state,
+    lostCommits.filter(commit => done || commit.storyId !== storyId),
+  );
+}
+
+function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
+  const { lostCommits: _before, ...rest } = state;
+  return lostCommits.length === 0 ? rest : { ...rest, lostCommits };
 }
 
 /** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */

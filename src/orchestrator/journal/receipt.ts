@@ -140,6 +140,12 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       draft.startedAt ??= event.at;
       return;
     }
+    case 'agent.started': {
+      // Also while it works, and of one that was killed in it.
+      const draft = draftOf(drafts, event.iteration);
+      draft.calls = { ...draft.calls, costUnknown: draft.calls.costUnknown || !tellsCost(worker) };
+      return;
+    }
     case 'agent.ended': {
       const draft = draftOf(drafts, event.iteration);
       draft.calls = addCall(draft.calls, event, worker);

@@ -35,6 +35,7 @@ export function resumedRun(
     detail: _detail,
     open: _open,
     circle: _circle,
+    uncommitted: _uncommitted,
     question: _question,
     waiting: _waiting,
     budgetUsd: _budget,

@@ -17,6 +17,13 @@ export interface RecordedCommit {
   readonly storyId?: string;
 }
 
+/** One of a done story that was taken off the branch. */
+export interface LostCommit {
+  readonly hash: string;
+  readonly subject: string;
+  readonly storyId: string;
+}
+
 /** What keeps the run from going on, though it lives. */
 export type Waiting =
   | {
@@ -118,6 +125,8 @@ export interface RunState {
     readonly found: string;
     readonly broughtBack: boolean;
   };
+  /** Missing from the branch when it was looked at last, the newest first. */
+  readonly lostCommits?: readonly LostCommit[];
   /** How its stories are to be made, until they are. */
   readonly prepare?: NonNullable<Extract<RunEvent, { type: 'run.started' }>['prepare']>;
   /** The process of the planning agent, before the first iteration. */
@@ -161,6 +170,8 @@ export interface RunState {
   readonly open?: readonly string[];
   /** Those of them that wait for each other, the first one again at the end. */
   readonly circle?: readonly string[];
+  /** At its end: stories that are done without a commit, and what is in none. */
+  readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
   readonly detail?: string;

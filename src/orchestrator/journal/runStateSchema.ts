@@ -195,6 +195,17 @@ export const runStateSchema = once(() => {
     branchLeft: z
       .object({ iteration: count, found: z.string(), broughtBack: z.boolean() })
       .optional(),
+    lostCommits: z
+      .array(z.object({ hash: z.string(), subject: z.string(), storyId: z.string() }))
+      .optional(),
+    uncommitted: z
+      .looseObject({
+        storyIds: z.array(z.string()),
+        files: z.array(z.string()),
+        more: z.number().int().positive().optional(),
+        lock: z.string().optional(),
+      })
+      .optional(),
     open: z.array(z.string()).optional(),
     circle: z.array(z.string()).optional(),
     rolledBack: z

@@ -16,6 +16,11 @@ import {
 } from '../iteration/iteration.ts';
 import { appendError } from '../iteration/planLog.ts';
 import { readSnapshot, type Snapshot } from '../iteration/snapshot.ts';
+import {
+  doneWithoutCommit,
+  type UncommittedWork,
+  uncommittedWork,
+} from '../iteration/uncommittedWork.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
@@ -30,6 +35,7 @@ import { removeRestorePoints } from '../workspace/restorePoints.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { runIds } from '../workspace/runFiles.ts';
 import { followBranch } from './branchWatch.ts';
+import { lookForLostCommits, missingWork } from './lostWork.ts';
 import { type Decision, decide, type Verdict } from './policy.ts';
 import type { Preparation, RunContext } from './runContext.ts';
 import { StateKeeper } from './stateKeeper.ts';
@@ -189,7 +195,17 @@ export class FreshRun {
     for (const change of changesSince(before, context.snapshot, handled)) {
       context.append({ type: 'story.changed', ...change, by: 'outside' });
     }
-    this.verdict = (await followBranch(context)) ?? this.verdict;
+    this.verdict = (await this.lookAtHistory(before)) ?? this.verdict;
+  }
+
+  /** @returns what ends the run, when what it has done is not on its branch */
+  private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
+    const { context } = this;
+    const elsewhere = await followBranch(context);
+    if (elsewhere === undefined) {
+      await lookForLostCommits(context, before.stories?.stories ?? []);
+    }
+    return elsewhere ?? missingWork(context);
   }
 
   async end(decision: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
@@ -222,6 +238,7 @@ export class FreshRun {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
       context.warn('handoffNotWritten', messageOf(error));
     }
+    const uncommitted = await this.leftUncommitted();
     context.append({
       type: 'run.ended',
       outcome,
@@ -229,6 +246,7 @@ export class FreshRun {
       ...(detail === undefined ? {} : { detail: detail.slice(0, 4_000) }),
       ...(open === undefined ? {} : { open: [...open] }),
       ...(circle === undefined ? {} : { circle: [...circle] }),
+      ...(uncommitted && { uncommitted }),
       stories: context.count(),
       iterations: context.state.iteration,
     });
@@ -249,6 +267,16 @@ export class FreshRun {
       context.warn('stateFileNotWritten', messageOf(error));
     }
     return context.state;
+  }
+
+  /** Of an iteration that was cut off nobody expects a commit. */
+  private async leftUncommitted(): Promise<UncommittedWork | undefined> {
+    const { context } = this;
+    const { snapshot, state } = context;
+    const stories = snapshot.stories?.stories ?? [];
+    return state.current === undefined && !context.isDisplaced
+      ? uncommittedWork(context, doneWithoutCommit(state, stories))
+      : undefined;
   }
 
   /** What a run says of itself each time it begins to work. */
@@ -332,12 +360,12 @@ export class FreshRun {
     this.requests = requests;
     requests.onRequest(request => this.take(request));
     requests.onCancel(() => stop.request('end', 'stateFile'));
-    this.stopListener = stop.onDidRequest(({ mode, by }) => {
+    this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {
       if (mode !== 'afterIteration') {
         hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
       }
       try {
-        context.append({ type: 'stop.requested', by, mode });
+        context.append({ type: 'stop.requested', by, mode, ...(signal && { signal }) });
       } catch (error) {
         // Called from a signal handler, where nobody would catch it; the run ends in any case.
         process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);

@@ -9,6 +9,7 @@ import { GitRepository } from '../git/git.ts';
 import { recordCommits } from '../iteration/commitRecord.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
+import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -48,7 +49,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   }
   const call = callCutOff(events);
   const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId, {
-    cgroup: call?.started.cgroup,
+    cgroup: lastCgroup(events),
   });
   const journal = await JournalWriter.open(file);
   try {
@@ -90,6 +91,23 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.close();
   }
   await markInactive(files, runId, 'interrupted');
+}
+
+/**
+ * The cgroup that the agents and checks of the dead loop were in, which need not be below the one of this process. The last
+ * one that was named: a check may have begun that nobody could write down any more.
+ */
+function lastCgroup(events: readonly RunEvent[]): string | undefined {
+  for (const event of events.toReversed()) {
+    const isProcess = event.type === 'agent.started' || event.type === 'check.started';
+    if (isProcess && event.cgroup !== undefined) {
+      return event.cgroup;
+    }
+    if (event.type === 'run.started' || event.type === 'run.resumed') {
+      return undefined;
+    }
+  }
+  return undefined;
 }
 
 /** Other modes read this file, and would wait for a loop that is dead. */

@@ -167,9 +167,9 @@ function goesOn(choice: RunChoice, state: RunState): boolean {
   );
 }
 
-/** A person has settled why the last iteration could not be judged, and was told to run again: that takes no new one. */
-function isLeftOpen({ cutOff, outcome }: RunState): boolean {
-  return outcome === 'error' && cutOff !== undefined;
+/** A person has settled why the run could not be judged, and was told to run again: that takes no new iteration. */
+function isLeftOpen({ cutOff, lostCommits, outcome }: RunState): boolean {
+  return outcome === 'error' && (cutOff !== undefined || lostCommits !== undefined);
 }
 
 function isSameTask({ task }: RunChoice, state: RunState): boolean {

@@ -102,6 +102,8 @@ export class RunContext {
   readonly judgedIterations = new Set<number>();
   /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */
   branch: string | undefined;
+  /** HEAD when its history was looked at last; absent until then. */
+  seenHead: string | undefined;
   /** Real path of git's folder for the work tree, as the loop found it. */
   readonly gitDir: string | undefined;
   /** What was uncommitted at the last look, relative to the repository's root; absent when git gave no answer. */
@@ -223,6 +225,14 @@ export class RunContext {
     return this.workTree !== undefined;
   }
 
+  /** What {@link lookAhead} asked for, which stays for whoever takes it; asks now when nobody has. */
+  workTreeNow(): Promise<WorkTreeStatus> {
+    if (this.workTree === undefined) {
+      this.lookAhead();
+    }
+    return this.workTree ?? this.git.status();
+  }
+
   /** What {@link lookAhead} asked for, once; `undefined` when it did not, or somebody has worked since. */
   takeWorkTree(): Promise<WorkTreeStatus> | undefined {
     const { workTree } = this;
@@ -317,7 +327,14 @@ export function taskOf(options: RunOptions, { stories }: Snapshot): string {
 }
 
 /** Absolute path of the progress log: beside the story file or the plan. */
-export function progressFileOf({ files, planDir, storyFile }: RunOptions): string {
+export function progressFileOf({
+  files,
+  planDir,
+  storyFile,
+}: Pick<RunOptions, 'files'> & {
+  readonly planDir?: string | undefined;
+  readonly storyFile?: string | undefined;
+}): string {
   if (planDir !== undefined) {
     return path.join(planDir, 'progress.md');
   }

@@ -52,16 +52,18 @@ export async function readyToStart(
 }
 
 function groundOf(
-  { agent, askBranch, config, env, files, prepare }: RunOptions,
+  options: RunOptions,
   { stories }: Snapshot,
   root: Promise<string | undefined> | undefined,
 ): Ground {
+  const { agent, askBranch, config, env, files, prepare } = options;
   const { branch, reviewer } = config;
   return {
     files,
     env,
     settings: { agent: agent.id, branch, reviewer },
     ...(stories && { stories }),
+    progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,
     canAsk: askBranch !== undefined,
     ...(root && { root }),

@@ -3,6 +3,7 @@ import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { answerJson } from '../agents/call/agentAnswer.ts';
 import type { CallAgent } from '../agents/call/callAgent.ts';
+import { failedCallSentence } from '../agents/call/failedCall.ts';
 import type { JournalWriter } from '../journal/journal.ts';
 
 /** The first draft and two repairs. */
@@ -61,10 +62,9 @@ export async function askPlanner<T>(
       return { kind: 'cancelled' };
     }
     if (answer.error) {
-      return {
-        kind: 'failed',
-        message: say('The planning agent failed: {0}', shorten(answer.error.message, MAX_REASON)),
-      };
+      const { kind, message } = answer.error;
+      const reason = failedCallSentence({ kind, message: shorten(message, MAX_REASON) });
+      return { kind: 'failed', message: say('The planning agent failed: {0}', reason) };
     }
     const found = answerJson(answer);
     const checked =

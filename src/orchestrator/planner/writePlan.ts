@@ -32,7 +32,7 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
   if (attempt.kind === 'held') {
     throw new HumanError(
       say(
-        'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first, then write the stories.',
+        'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first (ralph-fresh stop), then write the stories.',
       ),
     );
   }

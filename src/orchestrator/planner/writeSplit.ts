@@ -12,7 +12,7 @@ export async function requireNobodyWorks(files: RunFiles): Promise<void> {
   if (runId !== undefined && waiting?.kind !== 'pause') {
     throw new HumanError(
       say(
-        'A run works on the stories now. Let it pause after this iteration, or stop it, and split the story then.',
+        'A run works on the stories now. Let it pause after this iteration ("ralph-fresh pause"; "ralph-fresh resume" continues it), or end it with "ralph-fresh stop", and split the story then.',
       ),
     );
   }

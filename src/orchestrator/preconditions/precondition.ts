@@ -9,6 +9,8 @@ export interface Ground {
   readonly settings: Pick<Settings, 'agent' | 'branch' | 'reviewer'>;
   /** As last read; absent without a story file, or with one that cannot be read. */
   readonly stories?: StoryList;
+  /** Absolute path of the progress log; absent where nobody knows the work yet. */
+  readonly progressFile?: string;
   /** Whether the stories are still to be made, with their branch. */
   readonly isPrepared?: boolean;
   /** Whether somebody is there who can be asked about uncommitted changes. */

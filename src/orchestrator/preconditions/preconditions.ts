@@ -9,6 +9,7 @@ import { head } from './head.ts';
 import { identity } from './identity.ts';
 import { otherMode } from './otherMode.ts';
 import { type Ground, type Judgement, type Precondition, sentenceOf } from './precondition.ts';
+import { progress } from './progress.ts';
 import { repository } from './repository.ts';
 import { reviewer } from './reviewer.ts';
 import { state } from './state.ts';
@@ -27,6 +28,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   branch,
   head,
   template,
+  progress,
   reviewer,
   disk,
 ];

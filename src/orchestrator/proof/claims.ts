@@ -1,7 +1,8 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { shorten, shortenBlock } from '../../base/text.ts';
+import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
+import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
 import type { Verdict } from '../loop/policy.ts';
 import type { RunContext } from '../loop/runContext.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
@@ -11,8 +12,6 @@ import { reviewClaim } from './reviewer/reviewer.ts';
 
 /** So much of a check's output goes into the journal, in UTF-16 units; its log has the whole. */
 const MAX_OUTPUT = 4_000;
-/** Longest reason of a reviewer's failure in the sentence that ends the run, in UTF-16 units. */
-const MAX_REASON = 600;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
@@ -73,8 +72,8 @@ async function passGate(
     killSignal: stop.killSignal,
     runId,
     dir: context.dir(iteration),
-    onStarted: (command, identity) =>
-      void context.append({ type: 'check.started', iteration, command, ...identity }),
+    onStarted: (command, process) =>
+      void context.append({ type: 'check.started', iteration, command, ...process }),
     onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
       void context.append({
         type: 'check.ended',
@@ -192,7 +191,13 @@ function cutOffBy(
     case 'billing':
     case 'authentication':
     case 'usageLimit':
-      return { kind: 'cutOff', verdict: { kind: 'fatal', message } };
+      return {
+        kind: 'cutOff',
+        verdict: {
+          kind: 'fatal',
+          message: failedCallSentence({ kind: errorKind, message }),
+        },
+      };
     default:
       return {
         kind: 'cutOff',
@@ -206,12 +211,6 @@ function cutOffBy(
         },
       };
   }
-}
-
-/** On one line, and with an end. */
-function endedSentence(words: string): string {
-  const sentence = shorten(words, MAX_REASON);
-  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 async function markApproved(

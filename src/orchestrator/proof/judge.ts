@@ -1,4 +1,5 @@
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { failedCallSentence } from '../agents/call/failedCall.ts';
 import { readSignal, type Signal } from '../iteration/signals.ts';
 import type { IterationOutcome } from '../journal/eventCodes.ts';
 import { isFatalError } from '../journal/fatalError.ts';
@@ -127,7 +128,7 @@ function verdictOf(
   signal: (Signal & { accepted: boolean }) | undefined,
 ): Verdict | undefined {
   if (result?.error && isFatalError(result.error)) {
-    return { kind: 'fatal', message: result.error.message };
+    return { kind: 'fatal', message: failedCallSentence(result.error) };
   }
   return signal?.kind === 'complete' && signal.accepted ? { kind: 'complete' } : undefined;
 }

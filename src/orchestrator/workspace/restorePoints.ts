@@ -65,6 +65,28 @@ export async function setRestorePoint(
 }
 
 /**
+ * Keeps commits that the branch has no more, so that git does not remove them before a person has seen it. They go with
+ * the restore points of the run.
+ *
+ * @param dir absolute path of the workspace
+ * @param hashes full hashes
+ * @throws {HumanError} when git cannot write
+ */
+export async function keepLostCommits(
+  dir: string,
+  runId: string,
+  hashes: readonly string[],
+): Promise<void> {
+  const prefix = `${refsOf(dir, runId)}lost/`;
+  try {
+    const commands = hashes.map(hash => `update ${prefix}${hash} ${hash}\n`).join('');
+    await writeGit(dir, ['update-ref', '--stdin'], commands);
+  } catch (error) {
+    throw asHumanError(error, say('git cannot keep commits that are not on the branch any more'));
+  }
+}
+
+/**
  * @returns the restore points of a run, by iteration
  * @throws {HumanError} when the repository cannot be read
  */

@@ -3,10 +3,18 @@ import type { StopMode, StopSource } from '../journal/eventCodes.ts';
 
 const STRENGTH: Readonly<Record<StopMode, number>> = { afterIteration: 1, end: 2, kill: 3 };
 
+/** What was asked for, and by whom. */
+export interface StopRequest {
+  readonly mode: StopMode;
+  readonly by: StopSource;
+  /** The name of the signal that it came by. */
+  readonly signal?: string;
+}
+
 /** The one place where all ways to stop a run meet. A stronger request replaces a weaker one, never back. */
 export class StopSwitch {
   private current: StopMode | undefined;
-  private readonly requestEmitter = new Emitter<{ mode: StopMode; by: StopSource }>();
+  private readonly requestEmitter = new Emitter<StopRequest>();
   /** Asked for more than was asked before. */
   readonly onDidRequest = this.requestEmitter.event;
   private readonly requestController = new AbortController();
@@ -23,7 +31,7 @@ export class StopSwitch {
     return this.current !== undefined;
   }
 
-  request(mode: StopMode, by: StopSource): void {
+  request(mode: StopMode, by: StopSource, signal?: string): void {
     if (this.current !== undefined && STRENGTH[mode] <= STRENGTH[this.current]) {
       return;
     }
@@ -36,6 +44,6 @@ export class StopSwitch {
       this.killController.abort();
     }
     // Told last: should a listener fail (the journal's disk is full), the agent is being ended all the same.
-    this.requestEmitter.fire({ mode, by });
+    this.requestEmitter.fire({ mode, by, ...(signal !== undefined && { signal }) });
   }
 }

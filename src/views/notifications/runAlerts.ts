@@ -300,14 +300,7 @@ function doneWords({ onlyStories, stories }: RunState): string {
 
 /** What mends it, where the agent's own words do not say. */
 function nextStep({ lastError }: RunState): string {
-  switch (lastError?.kind) {
-    case 'authentication':
-      return l10n.t('Log in to Claude Code (run "claude" in a terminal), then start again.');
-    case 'billing':
-      return l10n.t('Look after the billing of the account, then start again.');
-    case 'notStarted':
-      return l10n.t('Look for Claude Code with "Ralph: Find Claude Code", then start again.');
-    default:
-      return '';
-  }
+  return lastError?.kind === 'notStarted'
+    ? l10n.t('Look for Claude Code with "Ralph: Find Claude Code", then start again.')
+    : '';
 }

@@ -24,17 +24,7 @@ export function uncommittedOf(
     readonly root: string;
   },
 ): Uncommitted {
-  const own = options.own.map(place =>
-    path.relative(options.root, place).split(path.sep).join('/'),
-  );
-  // A new folder is named in place of all that is in it.
-  const isOwn = (file: string) =>
-    own.some(
-      place =>
-        file === place ||
-        file.startsWith(`${place}/`) ||
-        (file.endsWith('/') && place.startsWith(file)),
-    );
+  const isOwn = ownFiles(options);
   const others = changed.filter(file => !isOwn(file));
   if (options.before === undefined) {
     return { before: others, since: [] };
@@ -44,4 +34,24 @@ export function uncommittedOf(
     before: others.filter(file => known.has(file)),
     since: others.filter(file => !known.has(file)),
   };
+}
+
+/**
+ * Tells what the loop and its agents keep notes in from their work, by paths as git has them. Pure.
+ * @param places.own absolute paths of files and folders
+ * @param places.root absolute path of the repository's root
+ */
+export function ownFiles(places: {
+  readonly own: readonly string[];
+  readonly root: string;
+}): (file: string) => boolean {
+  const own = places.own.map(place => path.relative(places.root, place).split(path.sep).join('/'));
+  // A new folder is named in place of all that is in it.
+  return file =>
+    own.some(
+      place =>
+        file === place ||
+        file.startsWith(`${place}/`) ||
+        (file.endsWith('/') && place.startsWith(file)),
+    );
 }

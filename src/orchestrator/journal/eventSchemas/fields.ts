@@ -23,6 +23,16 @@ export const eventFields = once(() => {
       iteration: z.number().int().nonnegative(),
       purpose: z.enum(['story', 'plan', 'review']).optional(),
     },
+    /** Stories that are done without a commit, and what is in none. */
+    uncommitted: z.looseObject({
+      storyIds: z.array(z.string()),
+      /** Relative to the repository's root; the first of them. */
+      files: z.array(z.string()),
+      /** So many are not named. */
+      more: z.number().int().positive().optional(),
+      /** Absolute path of the lock file that keeps git from committing. */
+      lock: z.string().optional(),
+    }),
     error: z.looseObject({ kind: z.string(), message: z.string() }),
     /** The loop's process, and what steers it: of a run that starts, and of one that goes on. */
     loop: {

@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Of an iteration: its two ends, and how its work was judged in between. */
 export function iterationSchemas() {
-  const { header, iteration, storyCount, usage } = eventFields();
+  const { header, iteration, storyCount, uncommitted, usage } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -68,6 +68,19 @@ export function iterationSchemas() {
       /** In git's words. */
       detail: z.string().optional(),
     }),
+    /** Commits of stories that are done are missing from the branch; or none is any more. */
+    z.looseObject({
+      ...header,
+      type: z.literal('commits.lost'),
+      /** The last one that has begun; 0 before the first. */
+      iteration: z.number().int().nonnegative(),
+      /** '' for a detached HEAD. */
+      branch: z.string(),
+      /** All that are missing now, the newest first. */
+      commits: z.array(
+        z.looseObject({ hash: z.string(), subject: z.string(), storyId: z.string() }),
+      ),
+    }),
     z.looseObject({
       ...header,
       type: z.literal('gate.started'),
@@ -83,6 +96,8 @@ export function iterationSchemas() {
       command: z.string(),
       pid: z.number().int().positive(),
       startId: z.string().optional(),
+      /** The folder of the cgroup that its processes are in, where the system has one. */
+      cgroup: z.string().optional(),
     }),
     z.looseObject({
       ...header,
@@ -144,6 +159,8 @@ export function iterationSchemas() {
       turns: z.number().int().nonnegative().optional(),
       usage: usage.optional(),
       commits: z.number().int().nonnegative(),
+      /** Its story is done, and these changes are in no commit. */
+      uncommitted: uncommitted.optional(),
       /** A commit, a story or a criterion changed; absent in journals of 0.1. */
       progress: z.boolean().optional(),
       stories: storyCount,

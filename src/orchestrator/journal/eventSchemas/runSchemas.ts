@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Of the run as a whole: its start and end, its plan, and what people ask of it. */
 export function runSchemas() {
-  const { header, iteration, loop, storyCount } = eventFields();
+  const { header, iteration, loop, storyCount, uncommitted } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -93,6 +93,8 @@ export function runSchemas() {
       type: z.literal('stop.requested'),
       by: z.enum(STOP_SOURCES),
       mode: z.enum(STOP_MODES),
+      /** Its name, when it came by one. */
+      signal: z.string().optional(),
     }),
     z.looseObject({
       ...header,
@@ -105,6 +107,7 @@ export function runSchemas() {
       open: z.array(z.string()).optional(),
       /** Of `noReadyStory`: ids of stories that wait for each other, the first one again at the end. */
       circle: z.array(z.string()).optional(),
+      uncommitted: uncommitted.optional(),
       stories: storyCount,
       iterations: z.number().int().nonnegative(),
     }),

@@ -36,6 +36,12 @@ export interface CheckResult {
   readonly cancelled: boolean;
 }
 
+/** The process of a check, as the journal keeps it. */
+export interface StartedCheck extends ProcessIdentity {
+  /** The folder of the cgroup that all of its processes are in. */
+  readonly cgroup?: string;
+}
+
 export interface GateResult {
   /** Every check was green; also when there is none. */
   readonly green: boolean;
@@ -60,7 +66,7 @@ export interface GateOptions {
   readonly runId: string;
   /** Folder for `check-1.log`, …: the output of each check, up to 50 MB. */
   readonly dir: string;
-  readonly onStarted?: (command: string, identity: ProcessIdentity) => void;
+  readonly onStarted?: (command: string, process: StartedCheck) => void;
   /** Called as soon as a check has ended, before the next one starts; not for one that was cancelled. */
   readonly onEnded?: (check: CheckResult) => void;
 }
@@ -154,7 +160,10 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
       const reading = Promise.all([read(subprocess.stdout), read(subprocess.stderr)]);
       // Nobody empties the pipes any more, so the check would wait for ever. Thrown below.
       reading.catch(() => subprocess.kill('SIGKILL'));
-      options.onStarted?.(command, await identify(pid));
+      options.onStarted?.(command, {
+        ...(await identify(pid)),
+        ...(cgroup && { cgroup: cgroup.dir }),
+      });
       await exited;
       clearTimeout(timer);
       listeners.abort();

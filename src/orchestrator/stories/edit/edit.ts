@@ -208,9 +208,9 @@ function findStory(
       ),
     );
   }
-  const affected = same.filter(story => story.done !== done);
-  if (position === undefined && affected.length < 2) {
-    return affected[0] ?? first;
+  if (position === undefined && same.every(story => story.done === done)) {
+    // Whichever is meant, nothing is to be written.
+    return first;
   }
   throw new HumanError(
     say(

@@ -1,0 +1,134 @@
+import { runGit } from './git.ts';
+import { changedPaths, gitResult, writeGit } from './treeCommit.ts';
+
+/** Of commits that only stand for one side of a merge; nothing ever leads to them. */
+const SCRATCH_IDENTITY = [
+  ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
+  ...['-c', 'commit.gpgSign=false'],
+];
+/** So many commits are compared one by one. */
+const MAX_COMPARED = 200;
+
+/** A history that was, and the one that took its place. */
+export interface Rewrite {
+  /** Full hash of the commit that the branch was at. */
+  readonly before: string;
+  /** Full hash of the one that it is at. */
+  readonly now: string;
+  /** Full hashes of the commits that must not get lost. */
+  readonly hashes: readonly string[];
+  /** Whether what becomes of a file, relative to the repository's root, does not matter. */
+  readonly isOwn: (file: string) => boolean;
+}
+
+/**
+ * The commits that a rewritten history has in no form any more. A commit is still there when it is in the history itself, when
+ * a new commit makes the same change (`rebase`, `cherry-pick`) or has its author, its time and its subject (`commit --amend`),
+ * or when merging it would bring nothing that its files have not (a squash). Changes no file, no index and no ref.
+ *
+ * @param dir absolute path of a folder in the work tree
+ * @returns full hashes, the newest first
+ * @throws git's own words when it cannot tell
+ */
+export async function lostCommits(dir: string, rewrite: Rewrite): Promise<string[]> {
+  const { before, hashes, now } = rewrite;
+  const ask = async (...args: string[]) =>
+    (await runGit(dir, '--no-optional-locks', ...args)).split(/\r?\n/).filter(line => line !== '');
+  const wanted = new Set(hashes);
+  const gone = (await ask('rev-list', '--topo-order', before, `^${now}`, '--')).filter(hash =>
+    wanted.has(hash),
+  );
+  if (gone.length === 0) {
+    return [];
+  }
+  const range = `${now}...${before}`;
+  const changed = new Set(await ask('rev-list', '--cherry-pick', '--right-only', range, '--'));
+  const different = await withoutRemade(
+    gone.filter(hash => changed.has(hash)),
+    args => ask('log', '--no-show-signature', '--format=%H%x00%an%x00%ae%x00%at%x00%s', ...args),
+    rewrite,
+  );
+  if (different.length === 0 || !(await bringsSomething(dir, before, rewrite))) {
+    return [];
+  }
+  const lost: string[] = [];
+  for (const hash of different.slice(0, MAX_COMPARED)) {
+    if (await bringsSomething(dir, hash, rewrite, 'alone')) {
+      lost.push(hash);
+    }
+  }
+  return lost;
+}
+
+/** A new commit stands for one that is gone, and not for several: a squash keeps the words of only one. */
+async function withoutRemade(
+  gone: readonly string[],
+  log: (args: string[]) => Promise<string[]>,
+  { before, now }: Rewrite,
+): Promise<string[]> {
+  if (gone.length === 0) {
+    return [];
+  }
+  const split = (line: string) => {
+    const at = line.indexOf('\0');
+    return [line.slice(0, at), line.slice(at)] as const;
+  };
+  const remade = (await log([`${before}..${now}`, '--'])).map(line => split(line)[1]);
+  const old = new Map((await log([`${now}..${before}`, '--'])).map(split));
+  return gone.filter(hash => {
+    const at = remade.indexOf(old.get(hash) ?? '');
+    if (at !== -1) {
+      remade.splice(at, 1);
+    }
+    return at === -1;
+  });
+}
+
+/**
+ * Whether merging a commit, all that led to it or it alone, would change a file that matters, or cannot be done without a
+ * person. A git that is too old for such a merge does not tell, so that a person must.
+ */
+async function bringsSomething(
+  dir: string,
+  hash: string,
+  { isOwn, now }: Rewrite,
+  what: 'withAllBefore' | 'alone' = 'withAllBefore',
+): Promise<boolean> {
+  const ours = what === 'alone' ? await besides(dir, now, hash) : now;
+  const { code, stdout } = await gitResult(dir, [
+    ...['merge-tree', '--write-tree', '--allow-unrelated-histories'],
+    ...['--name-only', '-z', '--no-messages', ours, hash],
+  ]);
+  const [tree, ...conflicts] = stdout.split('\0').filter(field => field !== '');
+  if (tree === undefined || code > 1) {
+    return true;
+  }
+  const brought = [...conflicts, ...(await changedPaths(dir, now, tree))].filter(
+    file => !isOwn(file),
+  );
+  const complete = brought.length === 0 ? [] : await onlyAddedTo(dir, hash, now);
+  return brought.some(file => !complete.includes(file));
+}
+
+/** Files that have all lines of an earlier version in their order: others beside them make a merge that needs a person. */
+async function onlyAddedTo(dir: string, earlier: string, later: string): Promise<string[]> {
+  const output = await runGit(
+    dir,
+    ...['--no-optional-locks', 'diff-tree', '-r', '-z', '--numstat', '--diff-filter=M'],
+    ...['--no-renames', '--no-ext-diff', earlier, later],
+  );
+  return output.split('\0').flatMap(entry => {
+    const [, removed, ...file] = entry.split('\t');
+    return removed === '0' ? [file.join('\t')] : [];
+  });
+}
+
+/** A commit with the files of `now` beside another one: both have the same parent, which so is the base of their merge. */
+async function besides(dir: string, now: string, hash: string): Promise<string> {
+  const [, parent] = (await runGit(dir, 'rev-list', '--parents', '--max-count=1', hash))
+    .trim()
+    .split(' ');
+  const base = parent === undefined ? [] : ['-p', parent];
+  const args = [...SCRATCH_IDENTITY, 'commit-tree', `${now}^{tree}`, ...base, '-m', 'a side'];
+  return (await writeGit(dir, args)).trim();
+}

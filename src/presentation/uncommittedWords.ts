@@ -1,0 +1,27 @@
+import { shorten } from '../base/text.ts';
+import type { RunState } from '../orchestrator/journal/runState.ts';
+
+const MAX_FILES = 5;
+const MAX_NAME = 200;
+
+/** What is done and in no commit, and how it comes into one. */
+export function uncommittedWords(
+  { files, lock, more = 0, storyIds }: NonNullable<RunState['uncommitted']>,
+  t: (message: string, ...args: (string | number)[]) => string,
+): string {
+  const ids = shorten(storyIds.join(', '), MAX_NAME);
+  const shown = files.slice(0, MAX_FILES).map(file => shorten(file, MAX_NAME));
+  const rest = files.length - shown.length + more;
+  const named = rest > 0 ? t('{0} and {1} more', shown.join(', '), rest) : shown.join(', ');
+  return [
+    storyIds.length === 1
+      ? t('{0} is done, but its changes are not committed: {1}.', ids, named)
+      : t('Done, but not committed: {0}. Their changes: {1}.', ids, named),
+    lock === undefined
+      ? t('Fix what keeps git from committing, such as a hook, and commit them.')
+      : t(
+          '{0} exists: another git process works in this repository, or one died and left it. When none is running, remove that file, then commit them.',
+          lock,
+        ),
+  ].join(' ');
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { openStories, type Step, Workspace } from '../support/ralph.ts';
+
+const done: Step = { result: ['Done.'] };
+/** The story without its commit. */
+const tick = (id: string): Step[] => [{ write: [`${id}.txt`, 'work\n'] }, { tick: id }];
+const tryToCommit: Step = { shell: 'git add -A && git commit --quiet -m "feat" || true' };
+
+describe('what is done and in no commit', { concurrency: 3 }, () => {
+  test('a lock that a dead git left is named with the changes, as the iteration ends and as the run does', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const lock = path.join(workspace.folder, '.git', 'index.lock');
+    const first: Step[] = [
+      { write: ['.git/index.lock', ''] },
+      ...tick('US-001'),
+      tryToCommit,
+      done,
+    ];
+    const second: Step[] = [...tick('US-002'), tryToCommit, done];
+    const { code, stdout } = await workspace.script([first, second]).finished;
+    assert.equal(code, 0, stdout);
+    const ended = await workspace.events('iteration.ended');
+    assert.deepEqual(
+      ended.map(({ outcome, commits, uncommitted }) => [outcome, commits, uncommitted?.lock]),
+      [
+        ['storyDone', 0, lock],
+        ['storyDone', 0, lock],
+      ],
+    );
+    assert.match(
+      stdout,
+      /US-001 is done, but its changes are not committed: US-001\.txt\. \S+index\.lock exists: .*remove that file/,
+    );
+    const prompt = await workspace.prompt(2);
+    assert.match(prompt, /There are uncommitted changes\*\*: `?US-001\.txt/);
+    assert.match(
+      stdout,
+      /COMPLETE after 2 iterations\. Done, but not committed: US-001, US-002\..*US-001\.txt, US-002\.txt\..*index\.lock exists/,
+    );
+    const status = await workspace.cli('status').finished;
+    assert.match(status.stdout, /Done, but not committed: US-001, US-002\..*index\.lock/);
+  });
+
+  test('a hook that fails is thought of; what the next agent commits is no longer told', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const hook = '.git/hooks/pre-commit';
+    const fails: Step[] = [
+      { folder: '.git/hooks' },
+      { write: [hook, '#!/bin/sh\nexit 1\n'] },
+      { shell: `chmod +x ${hook}` },
+    ];
+    const first: Step[] = [...fails, ...tick('US-001'), tryToCommit, done];
+    const { code, stdout } = await workspace.script([first, [{ delete: hook }, 'work']]).finished;
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /US-001 is done, but its changes are not committed: US-001\.txt\. .*such as a hook/,
+    );
+    assert.match(stdout, /✅ COMPLETE after 2 iterations\n/);
+    assert.equal((await workspace.event('run.ended')).uncommitted, undefined);
+  });
+
+  test('a story that changed nothing, and what a person had not committed, are no such work', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('mine.txt', 'of the person\n');
+    const { code, stdout } = await workspace.script([[{ tick: 'US-001' }, done]]).finished;
+    assert.equal(code, 0, stdout);
+    assert.doesNotMatch(stdout, /not committed/);
+  });
+});
