@@ -156,9 +156,12 @@ export function neutralJournal(
     if (Array.isArray(value)) {
       return value.map(item => neutral(item));
     }
-    return typeof value === 'object' && value !== null
-      ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, neutral(item, name)]))
-      : value;
+    if (typeof value !== 'object' || value === null) {
+      return value;
+    }
+    // Not every system lets us have cgroups.
+    const everywhere = Object.entries(value).filter(([name]) => name !== 'cgroup');
+    return Object.fromEntries(everywhere.map(([name, item]) => [name, neutral(item, name)]));
   };
   return events
     .map((event, index) => {
