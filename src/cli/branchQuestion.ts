@@ -1,5 +1,5 @@
 import { shorten, withoutControls } from '../base/text.ts';
-import type { AskBranch, BranchAnswer } from '../orchestrator/loop/runContext.ts';
+import type { AskBranch, BranchAnswer } from '../orchestrator/loop/runOptions.ts';
 
 /** Longest name of a branch in the question, in UTF-16 units. */
 const MAX_NAME = 200;

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
-import { comeLast, leftAlone } from '../orchestrator/loop/policy.ts';
+import { comeLast } from '../orchestrator/loop/policy.ts';
+import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
 import { setStoryDone } from '../orchestrator/stories/edit/edit.ts';

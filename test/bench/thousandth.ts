@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { claudeAgent } from '../../src/orchestrator/agents/claude/claude.ts';
-import { GitRepository } from '../../src/orchestrator/git/git.ts';
-import { brief } from '../../src/orchestrator/iteration/briefing.ts';
+import { Briefer } from '../../src/orchestrator/iteration/briefing.ts';
 import { HANDOFF_MAX_BYTES, writeHandoff } from '../../src/orchestrator/iteration/handoff.ts';
-import { readSnapshot } from '../../src/orchestrator/iteration/snapshot.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { JournalWriter, readJournal } from '../../src/orchestrator/journal/journal.ts';
+import { openRun } from '../../src/orchestrator/loop/openRun.ts';
 import { decide } from '../../src/orchestrator/loop/policy.ts';
-import { RunContext } from '../../src/orchestrator/loop/runContext.ts';
+import { userTree } from '../../src/orchestrator/places/place.ts';
+import { readSnapshot } from '../../src/orchestrator/places/snapshot.ts';
 import { DEFAULT_CONFIG } from '../../src/orchestrator/settings/config.ts';
 import { newRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../src/orchestrator/workspace/stopSwitch.ts';
@@ -76,28 +76,35 @@ async function briefingAt(
     for (const event of eventsBefore(runId, iteration, commits)) {
       journal.append(event);
     }
-    const git = new GitRepository(workspace.folder);
+    const place = userTree(workspace.folder, workspace.storyFile);
     const config = { ...DEFAULT_CONFIG, maxIterations: STORIES + 100 };
-    const context = new RunContext({
-      run: {
+    const snapshot = await readSnapshot(workspace.storyFile, place.git);
+    const run = openRun(
+      {
         ...{ files, runId, config, storyFile: workspace.storyFile, env: {}, version: '0' },
         // None is started here.
         agent: claudeAgent(),
         stop: new StopSwitch(),
       },
-      ...{ git, journal, template: undefined },
-      snapshot: await readSnapshot(workspace.storyFile, git),
-      state: foldRun(await readJournal(files.journalFile(runId))),
-    });
+      journal,
+      {
+        earlier: foldRun(await readJournal(files.journalFile(runId))),
+        look: async () => undefined,
+        wake: () => new AbortController().signal,
+      },
+    );
     const decision = decide({
-      ...{ state: context.state, config, stopRequested: false },
-      ...(context.snapshot.stories && { stories: context.snapshot.stories.stories }),
+      ...{ state: run.state(), config, stopRequested: false },
+      ...(snapshot.stories && { stories: snapshot.stories.stories }),
     });
     if (decision.kind !== 'iterate' || decision.iteration !== iteration) {
       throw new Error(`Iteration ${iteration} would not come next: ${JSON.stringify(decision)}`);
     }
     const startedAt = performance.now();
-    const { handoff, prompt } = await brief(context, iteration, decision.story);
+    const { handoff, prompt } = await new Briefer(run, undefined, snapshot).brief({
+      ...{ iteration, place, before: snapshot },
+      ...(decision.story && { story: decision.story }),
+    });
     const handoffBytes = await writeHandoff(files, handoff);
     const ms = performance.now() - startedAt;
     return { promptBytes: Buffer.byteLength(prompt), handoffBytes, ms };

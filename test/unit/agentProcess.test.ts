@@ -202,8 +202,8 @@ describe('what an agent reads', { timeout: 120_000, skip: process.platform === '
     `;
     const loop = `
       import { runAgentProcess } from '${moduleOf('agentProcess.ts')}';
-      import { DEFAULT_LIMITS } from '${moduleOf('processLimits.ts')}';
-      import { StreamJsonDecoder } from '${moduleOf('streamJson.ts')}';
+      import { DEFAULT_LIMITS } from '${moduleOf('../process/processLimits.ts')}';
+      import { StreamJsonDecoder } from '${moduleOf('claude/streamJson.ts')}';
       const never = new AbortController().signal;
       const agent = ${JSON.stringify(agent)}.replace('LOOP', process.pid);
       await runAgentProcess(
@@ -226,7 +226,7 @@ describe('what an agent reads', { timeout: 120_000, skip: process.platform === '
   });
 });
 
-/** A module of src/orchestrator/agents, for a program of its own. */
+/** A module by its path from src/orchestrator/agents, for a program of its own. */
 function moduleOf(name: string): string {
   return pathToFileURL(path.resolve(import.meta.dirname, '../../src/orchestrator/agents', name))
     .href;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
-import { type Evidence, judge, storyChanges } from '../../src/orchestrator/proof/judge.ts';
+import { type Evidence, judge } from '../../src/orchestrator/proof/judge.ts';
+import { storyChanges } from '../../src/orchestrator/stories/storyChanges.ts';
 import { storyList } from '../support/storyList.ts';
 
 const end: AgentEnd = { reason: 'exited', exitCode: 0, durationMs: 1, leftovers: 0, stderr: '' };

@@ -57,7 +57,7 @@ describe('whatever happens in a run', () => {
     const codes = globSync('src/orchestrator/**/*.ts', { cwd: root }).flatMap(file =>
       [
         ...readFileSync(path.join(root, file), 'utf8').matchAll(
-          /(?:\bwarn\(|onWarning\(|type: 'warning',\s*code:)\s*'(\w+)'/g,
+          /(?:\bwarn\((?:\s*[\w.]+,)?|onWarning\(|type: 'warning',\s*code:)\s*'(\w+)'/g,
         ),
       ].map(([, code = '']) => code),
     );

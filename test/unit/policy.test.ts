@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { StoryRecord } from '../../src/orchestrator/journal/storyRecord.ts';
-import {
-  type Decision,
-  decide,
-  isStillToDo,
-  type Situation,
-} from '../../src/orchestrator/loop/policy.ts';
+import { type Decision, decide, type Situation } from '../../src/orchestrator/loop/policy.ts';
+import { isStillToDo } from '../../src/orchestrator/run/storiesLeft.ts';
 import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 import { storyList } from '../support/storyList.ts';

@@ -13,7 +13,7 @@ import { acquireRunLock, livingLockOwner } from '../../src/orchestrator/workspac
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
 const orchestrator = pathToFileURL(
-  path.resolve(import.meta.dirname, '../../src/orchestrator/run'),
+  path.resolve(import.meta.dirname, '../../src/orchestrator/workspace'),
 ).href;
 
 /** Takes the lock when it is told a line, says how that went, and keeps it until it is told to release. */

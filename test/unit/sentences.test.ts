@@ -86,7 +86,7 @@ test('whatever the loop warns of has a sentence of its own', () => {
     globSync('src/orchestrator/**/*.ts', { cwd: root })
       .map(file => readFileSync(path.join(root, file), 'utf8'))
       .flatMap(source => [
-        ...source.matchAll(/\bwarn\(\s*'(\w+)'|type: 'warning',\s*code: '(\w+)'/g),
+        ...source.matchAll(/\bwarn\(\s*(?:[\w.]+,\s*)?'(\w+)'|type: 'warning',\s*code: '(\w+)'/g),
       ])
       .map(([, warned, written]) => warned ?? written ?? ''),
   );

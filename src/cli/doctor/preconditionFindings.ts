@@ -1,10 +1,10 @@
 import { HumanError } from '../../base/humanError.ts';
-import { progressFileOf } from '../../orchestrator/loop/runContext.ts';
 import {
   type Found,
   lookAtPreconditions,
   PRECONDITION_IDS,
 } from '../../orchestrator/preconditions/preconditions.ts';
+import { progressFileOf } from '../../orchestrator/run/runWork.ts';
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
@@ -28,7 +28,12 @@ export async function preconditionFindings({
   const stories = file === undefined ? undefined : await storiesIn(file);
   const found = await lookAtPreconditions(
     {
-      ...{ files, env, settings, progressFile: progressFileOf({ files, storyFile: file }) },
+      ...{
+        files,
+        env,
+        settings,
+        progressFile: progressFileOf({ files, ...(file !== undefined && { storyFile: file }) }),
+      },
       ...(stories && { stories }),
     },
     isWanted,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { shorten, withoutControls } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { runLoop } from '../../orchestrator/loop/run.ts';
-import type { RunOptions } from '../../orchestrator/loop/runContext.ts';
+import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';

@@ -11,7 +11,8 @@ import {
   pendingPreparation,
   requireSameTerms,
 } from '../../orchestrator/loop/resume.ts';
-import type { Preparation, RunOptions } from '../../orchestrator/loop/runContext.ts';
+import type { RunOptions } from '../../orchestrator/loop/runOptions.ts';
+import type { Preparation } from '../../orchestrator/planner/preparation.ts';
 import {
   agentOf,
   configOf,

@@ -1,13 +1,25 @@
 import path from 'node:path';
 import type { RunState } from '../journal/runState.ts';
-import { type RunContext, relativePath } from '../loop/runContext.ts';
-import { realPlace, workTreeRoot } from '../stories/outsideLinks.ts';
+import type { Place } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { progressFileOf, type RunWork, relativePath, taskOf } from '../run/runWork.ts';
+import { appendAs } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { describeGuardChange, type GuardChange } from './guard/guard.ts';
-import { fitHandoff, type RalphFreshHandoff, refreshHandoffFromFiles } from './handoff.ts';
+import {
+  fitHandoff,
+  initHandoff,
+  type RalphFreshHandoff,
+  refreshHandoffFromFiles,
+  writeHandoff,
+} from './handoff.ts';
+import { uncommittedIn } from './ownPlaces.ts';
 import { iterationPrompt } from './prompt/prompt.ts';
 import type { PromptInput } from './prompt/promptInput.ts';
-import { type Uncommitted, uncommittedOf } from './prompt/uncommitted.ts';
+import type { PromptTemplate } from './prompt/promptTemplate.ts';
+import type { Uncommitted } from './prompt/uncommitted.ts';
 
 /** What one fresh agent is told. */
 export interface Briefing {
@@ -16,125 +28,145 @@ export interface Briefing {
   readonly prompt: string;
   /** What the prompt is made of, in tokens. */
   readonly sections: readonly { readonly name: string; readonly tokens: number }[];
+  /** Whose the uncommitted files are; absent when git did not tell. */
+  readonly uncommitted?: Uncommitted;
 }
 
-/** Brings the handoff up to date and makes the prompt of it. Reads files, writes none. */
-export async function brief(
-  context: RunContext,
-  iteration: number,
-  story: Story | undefined,
-): Promise<Briefing> {
-  await refreshHandoff(context, iteration, story);
-  // The prompt is made of what fits into the handoff, so that it is as small at iteration 1,000.
-  const handoff = fitHandoff(context.handoff);
-  const { sections, text } = iterationPrompt(
-    promptInput(context, handoff, story),
-    context.template,
-  );
-  return {
-    handoff,
-    prompt: text,
-    sections: sections.map(({ name, tokens }) => ({ name, tokens })),
-  };
+/** The iteration that is briefed. */
+export interface Briefed {
+  readonly iteration: number;
+  readonly story?: Story;
+  readonly place: Place;
+  /** The files as it finds them. */
+  readonly before: Snapshot;
 }
 
-/** Reads the files and git into the context's handoff. */
-export async function refreshHandoff(
-  context: RunContext,
-  iteration: number,
-  story?: Story,
-): Promise<void> {
-  const workTree = context.takeWorkTree();
-  const recoveryAttempt = context.state.lastError?.recoveryAttempt;
-  context.changedFiles = undefined;
-  context.handoff = await refreshHandoffFromFiles(
-    context.handoff,
-    {
-      ...(context.snapshot.stories && { stories: context.snapshot.stories }),
-      progressFile: context.progressFile,
-      git: context.git,
-      ...(workTree && { workTree }),
-      onWorkTree: ({ changed }) => {
-        context.changedFiles = changed;
+type BriefedRun = RunWork & Pick<Run, 'config' | 'journal' | 'state'>;
+
+/** Tells fresh agents what they need to know. A source that cannot be read for once leaves what the last one was told. */
+export class Briefer {
+  private readonly run: BriefedRun;
+  private readonly template: PromptTemplate | undefined;
+  private handoff: RalphFreshHandoff;
+
+  /**
+   * @param template the person's own prompt
+   * @param snapshot the files at the start of the run
+   */
+  constructor(run: BriefedRun, template: PromptTemplate | undefined, snapshot: Snapshot) {
+    this.run = run;
+    this.template = template;
+    this.handoff = initHandoff({
+      prompt: taskOf(run, snapshot),
+      maxIterations: run.config.maxIterations,
+      completionPromise: run.config.completionPromise,
+    });
+  }
+
+  /** Brings the handoff up to date and makes the prompt of it. Reads files, writes none. */
+  async brief(at: Briefed): Promise<Briefing> {
+    const changed = await this.refresh(at);
+    const uncommitted = changed && uncommittedIn(this.run, changed);
+    // The prompt is made of what fits into the handoff, so that it is as small at iteration 1,000.
+    const handoff = fitHandoff(this.handoff);
+    const { sections, text } = iterationPrompt(
+      this.promptInput(at, handoff, uncommitted),
+      this.template,
+    );
+    return {
+      handoff,
+      prompt: text,
+      sections: sections.map(({ name, tokens }) => ({ name, tokens })),
+      ...(uncommitted && { uncommitted }),
+    };
+  }
+
+  /** Writes the handoff of a run that ends. */
+  async end(
+    at: Omit<Briefed, 'story'>,
+    { completed, message }: { readonly completed: boolean; readonly message: string | undefined },
+    isWritten: () => boolean,
+  ): Promise<void> {
+    await this.refresh(at);
+    this.handoff = {
+      ...this.handoff,
+      completed,
+      ...(message === undefined ? {} : { completion_message: message }),
+    };
+    if (isWritten()) {
+      writeHandoff(this.run.files, this.handoff);
+    }
+  }
+
+  /** Reads the files and git into the handoff. @returns what is uncommitted, relative to the repository's root */
+  private async refresh({
+    before,
+    iteration,
+    place,
+    story,
+  }: Briefed): Promise<readonly string[] | undefined> {
+    const { run } = this;
+    const state = run.state();
+    const workTree = place.workTree.take();
+    const recoveryAttempt = state.lastError?.recoveryAttempt;
+    let changedFiles: readonly string[] | undefined;
+    this.handoff = await refreshHandoffFromFiles(
+      this.handoff,
+      {
+        ...(before.stories && { stories: before.stories }),
+        progressFile: progressFileOf(run),
+        git: place.git,
+        ...(workTree && { workTree }),
+        onWorkTree: ({ changed }) => {
+          changedFiles = changed;
+        },
+        ...(before.head === undefined ? {} : { head: before.head }),
+        state,
+        iteration,
+        ...(story && { storyId: story.id }),
+        ...(recoveryAttempt === undefined ? {} : { recoveryAttempt }),
       },
-      ...(context.snapshot.head === undefined ? {} : { head: context.snapshot.head }),
-      state: context.state,
-      iteration,
-      ...(story && { storyId: story.id }),
-      ...(recoveryAttempt === undefined ? {} : { recoveryAttempt }),
-    },
-    (code, detail) => context.warn(code, detail, iteration),
-  );
-}
+      (code, detail) => warn({ append: appendAs(iteration, run.journal) }, code, detail),
+    );
+    return changedFiles;
+  }
 
-function promptInput(
-  context: RunContext,
-  handoff: RalphFreshHandoff,
-  story: Story | undefined,
-): PromptInput {
-  const { config, files, planDir, storyFile } = context.options;
-  const { snapshot, state } = context;
-  const about = storyNotes(state, story?.id);
-  const uncommitted = uncommittedNow(context);
-  return {
-    handoff,
-    task: context.task,
-    ...(story && { story }),
-    ...(storyFile === undefined ? {} : { storyFile: context.relative(storyFile) }),
-    ...(planDir === undefined ? {} : { plan: planPaths(files.workspace, planDir) }),
-    progressFile: context.relative(context.progressFile),
-    stuckThreshold: config.stuckThreshold,
-    ...(state.refusedPromise && { refusedPromise: state.refusedPromise }),
-    ...(snapshot.storyFileProblem === undefined
-      ? {}
-      : { storyFileProblem: snapshot.storyFileProblem }),
-    ...about,
-    ...(uncommitted && { uncommitted }),
-    ...(state.guard && state.guard.iteration === handoff.iteration - 1
-      ? {
-          guardNote: {
-            iteration: state.guard.iteration,
-            changes: state.guard.changes.map(change => describeGuardChange(change as GuardChange)),
-          },
-        }
-      : {}),
-    ...(config.verify.length === 0 ? {} : { verify: config.verify }),
-  };
-}
-
-/** Whose the uncommitted files are; `undefined` when git did not tell. */
-export function uncommittedNow(context: RunContext): Uncommitted | undefined {
-  const { changedFiles } = context;
-  return changedFiles && uncommittedIn(context, changedFiles);
-}
-
-/** Whose the files are that git says are uncommitted. */
-export function uncommittedIn(context: RunContext, changed: readonly string[]): Uncommitted {
-  const { iteration, uncommittedBefore } = context.state;
-  return uncommittedOf(changed, {
-    ...ownPlaces(context),
-    // A run of an older version has not noted them.
-    before: uncommittedBefore ?? (iteration === 0 ? undefined : []),
-  });
-}
-
-/** The repository's root, and what the loop and its agents keep notes in; absolute paths. */
-export function ownPlaces({ options, progressFile }: RunContext): {
-  readonly own: readonly string[];
-  readonly root: string;
-} {
-  const { files, planDir, storyFile } = options;
-  // git names its files from the real root, so ours must be real, too.
-  const real = (file: string) => realPlace(file) ?? file;
-  const places = [path.join(files.workspace, '.omc'), progressFile, storyFile, planDir];
-  return {
-    root: workTreeRoot(real(files.workspace)),
-    own: places.flatMap(place =>
-      place === undefined
-        ? []
-        : [real(place), path.join(real(path.dirname(place)), path.basename(place))],
-    ),
-  };
+  private promptInput(
+    { before, story }: Briefed,
+    handoff: RalphFreshHandoff,
+    uncommitted: Uncommitted | undefined,
+  ): PromptInput {
+    const { run } = this;
+    const { config, files, planDir, storyFile } = run;
+    const state = run.state();
+    const relative = (file: string) => relativePath(files.workspace, file);
+    return {
+      handoff,
+      task: taskOf(run, before),
+      ...(story && { story }),
+      ...(storyFile === undefined ? {} : { storyFile: relative(storyFile) }),
+      ...(planDir === undefined ? {} : { plan: planPaths(files.workspace, planDir) }),
+      progressFile: relative(progressFileOf(run)),
+      stuckThreshold: config.stuckThreshold,
+      ...(state.refusedPromise && { refusedPromise: state.refusedPromise }),
+      ...(before.storyFileProblem === undefined
+        ? {}
+        : { storyFileProblem: before.storyFileProblem }),
+      ...storyNotes(state, story?.id),
+      ...(uncommitted && { uncommitted }),
+      ...(state.guard && state.guard.iteration === handoff.iteration - 1
+        ? {
+            guardNote: {
+              iteration: state.guard.iteration,
+              changes: state.guard.changes.map(change =>
+                describeGuardChange(change as GuardChange),
+              ),
+            },
+          }
+        : {}),
+      ...(config.verify.length === 0 ? {} : { verify: config.verify }),
+    };
+  }
 }
 
 /** What was said about this story: by the checks, the reviewer and the person. */

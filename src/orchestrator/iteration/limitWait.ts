@@ -1,13 +1,13 @@
-import { isStillToDo } from '../loop/policy.ts';
-import type { RunContext } from '../loop/runContext.ts';
-import { storyChanges } from '../proof/judge.ts';
-import type { Story } from '../stories/story.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
+import { isStillToDo } from '../run/storiesLeft.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
 
-/** The files at the end of a wait for a usage limit. */
+/** An iteration at the end of a wait for a usage limit. */
 export interface AfterWait {
-  /** As it is now; absent when it is gone, or where there are no stories. */
-  readonly story?: Story;
+  /** With the files as they are now, and its story as it is now, if that is still there. */
+  readonly scope: Scope;
   readonly isToDo: boolean;
   /**
    * Until the wait the iteration had changed nothing, so all that is different now is the work of people, who
@@ -21,73 +21,67 @@ export interface AfterWait {
  * Begun before the wait, it tells their work from the iteration's.
  */
 export class LimitWait {
-  private readonly context: RunContext;
-  /** What the iteration started from. */
-  private readonly start: Snapshot;
-  private readonly storyId: string | undefined;
+  private readonly run: Run;
+  private readonly scope: Scope;
   private readonly atBegin: Snapshot;
 
-  private constructor(
-    context: RunContext,
-    start: Snapshot,
-    storyId: string | undefined,
-    atBegin: Snapshot,
-  ) {
-    this.context = context;
-    this.start = start;
-    this.storyId = storyId;
+  private constructor(run: Run, scope: Scope, atBegin: Snapshot) {
+    this.run = run;
+    this.scope = scope;
     this.atBegin = atBegin;
   }
 
-  static async begin(
-    context: RunContext,
-    start: Snapshot,
-    storyId: string | undefined,
-  ): Promise<LimitWait> {
-    const { git, options } = context;
-    return new LimitWait(context, start, storyId, await readSnapshot(options.storyFile, git));
+  /** @param scope with the files as the iteration found them */
+  static async begin(run: Run, scope: Scope): Promise<LimitWait> {
+    const { git, storyFile } = scope.place;
+    return new LimitWait(run, scope, await readSnapshot(storyFile, git));
   }
 
-  /** Takes what people have asked, and makes the files as they are now what the run knows. */
+  /** Takes what people have asked, and looks at the files as they are now. */
   async end(): Promise<AfterWait> {
-    const { context, start, storyId } = this;
-    const { config, storyFile } = context.options;
-    await context.look();
+    const { run, scope } = this;
+    const { before, place, story: storyBefore } = scope;
+    await run.requests.look();
     // An earlier look at the work tree knows nothing of the wait.
-    context.takeWorkTree();
+    place.workTree.take();
     // Stories that people took out are gone; of those that an agent took out the file alone does not tell.
-    const { stories: _stories, ...withoutStories } = start;
-    const now = await readSnapshot(storyFile, context.git, withoutStories);
+    const { stories: _stories, ...withoutStories } = before;
+    const now = await readSnapshot(place.storyFile, place.git, withoutStories);
     const isNewStart = this.wasIdle() && now.storyFileProblem === undefined;
-    context.snapshot = isNewStart ? now : await readSnapshot(storyFile, context.git, start);
+    const after = isNewStart ? now : await readSnapshot(place.storyFile, place.git, before);
     if (isNewStart) {
       this.recordChanges(now);
     }
-    const stories = context.snapshot.stories?.stories;
-    const story = stories?.find(({ id }) => id === storyId);
+    const stories = after.stories?.stories;
+    const story = stories?.find(({ id }) => id === storyBefore?.id) ?? storyBefore;
     return {
-      ...(story && { story }),
+      scope: { ...scope, before: after, ...(story && { story }) },
       isToDo:
-        storyId === undefined ||
-        isStillToDo(storyId, { config, state: context.state, ...(stories && { stories }) }),
+        storyBefore === undefined ||
+        isStillToDo(storyBefore.id, {
+          config: run.config,
+          state: run.state(),
+          ...(stories && { stories }),
+        }),
       isNewStart,
     };
   }
 
   private recordChanges(now: Snapshot): void {
-    const { context, start } = this;
+    const { run, scope } = this;
     const changes = storyChanges({
-      storiesBefore: start.stories?.stories ?? [],
+      storiesBefore: scope.before.stories?.stories ?? [],
       storiesAfter: now.stories?.stories ?? [],
-      handled: context.handledNow(),
+      handled: run.state().current?.handled ?? new Map(),
     });
     for (const change of changes) {
-      context.append({ type: 'story.changed', ...change, by: 'outside' });
+      run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
     }
   }
 
   private wasIdle(): boolean {
-    const { atBegin, start } = this;
+    const { atBegin } = this;
+    const { before: start } = this.scope;
     return (
       start.storyFileProblem === undefined &&
       atBegin.storyFileProblem === undefined &&

@@ -6,13 +6,18 @@ import { messageOf } from '../../base/messageOf.ts';
 import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import type { RunContext } from '../loop/runContext.ts';
+import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 
 /** What went wrong in an iteration of the pure loop, for the next one to read in `errors.log`. */
-export async function appendError(context: RunContext, iteration: number): Promise<void> {
-  const { planDir } = context.options;
-  const { failedCheck, lastError } = context.state;
+export async function appendError(
+  { planDir, state }: Pick<Run, 'planDir' | 'state'>,
+  scope: Scope,
+): Promise<void> {
+  const { iteration } = scope;
+  const { failedCheck, lastError } = state();
   if (planDir === undefined) {
     return;
   }
@@ -49,6 +54,6 @@ export async function appendError(context: RunContext, iteration: number): Promi
       await handle.close();
     }
   } catch (error) {
-    context.warn('errorsLogNotWritten', messageOf(error), iteration);
+    warn(scope, 'errorsLogNotWritten', messageOf(error));
   }
 }

@@ -1,4 +1,5 @@
 import { fenceAfter } from '../../base/codeFence.ts';
+import type { AgentCallResult } from '../agents/call/agentCall.ts';
 
 /** What an agent's final answer says about its task. It is a claim; files and checks decide. */
 export type Signal =
@@ -40,6 +41,14 @@ export function readSignal(text: string, phrase: string): Signal | undefined {
     }
   }
   return signal;
+}
+
+/** The promise of the agent's final answer; a failed call gives none. */
+export function signalOf(result: AgentCallResult | undefined, phrase: string): Signal | undefined {
+  const answer = result?.end.result;
+  return answer && !answer.isError && result.error === undefined
+    ? readSignal(answer.text, phrase)
+    : undefined;
 }
 
 /** The first tag of each line, which alone can stand by itself, and the last of all, which can end the answer. */

@@ -3,9 +3,13 @@ import path from 'node:path';
 import { messageOf } from '../../base/messageOf.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
-import type { RunContext } from '../loop/runContext.ts';
+import type { Place } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { appendAs } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
-import { uncommittedIn } from './briefing.ts';
+import { uncommittedIn } from './ownPlaces.ts';
 
 /** So many of the files are named. */
 const MAX_FILES = 20;
@@ -33,16 +37,17 @@ export function doneWithoutCommit(
  * @returns `undefined` when there is nothing, or git does not tell
  */
 export async function uncommittedWork(
-  context: RunContext,
+  run: Run,
+  { gitDir, workTree }: Place,
+  { gitProblem }: Snapshot,
   storyIds: readonly string[],
 ): Promise<UncommittedWork | undefined> {
-  const { gitDir, snapshot, state } = context;
-  if (storyIds.length === 0 || snapshot.gitProblem !== undefined) {
+  if (storyIds.length === 0 || gitProblem !== undefined) {
     return undefined;
   }
   try {
-    const { changed } = await context.workTreeNow();
-    const files = uncommittedIn(context, changed).since;
+    const { changed } = await workTree.now();
+    const files = uncommittedIn(run, changed).since;
     const lock = gitDir === undefined ? undefined : path.join(gitDir, 'index.lock');
     return files.length === 0
       ? undefined
@@ -53,7 +58,8 @@ export async function uncommittedWork(
           ...(lock !== undefined && existsSync(lock) && { lock }),
         };
   } catch (error) {
-    context.warn('gitUnreadable', messageOf(error), state.iteration);
+    const append = appendAs(run.state().iteration, run.journal);
+    warn({ append }, 'gitUnreadable', messageOf(error));
     return undefined;
   }
 }

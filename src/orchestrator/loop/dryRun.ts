@@ -1,15 +1,19 @@
 import path from 'node:path';
 import { Emitter } from '../../base/emitter.ts';
-import { agentRequest, callBudget } from '../agents/call/agentCaller.ts';
-import { GitRepository } from '../git/git.ts';
-import { brief } from '../iteration/briefing.ts';
-import { storiesBeforeCutOff } from '../iteration/iteration.ts';
+import { agentRequest } from '../agents/call/agentCaller.ts';
+import { callBudget } from '../agents/call/callBudget.ts';
+import { Briefer } from '../iteration/briefing.ts';
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { userTree } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import { openRun } from './openRun.ts';
 import { type Decision, decide } from './policy.ts';
-import { RunContext, type RunOptions } from './runContext.ts';
+import type { RunOptions } from './runOptions.ts';
 import { readyToStart } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
 
@@ -62,11 +66,11 @@ export async function dryRun(
 ): Promise<string> {
   const { agent, config, files, prepare } = options;
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
-  const git = new GitRepository(files.workspace);
+  const place = userTree(files.workspace, options.storyFile);
   // Of a run that nobody has closed yet it is still the current one.
   const cutOff = earlier?.cutOff ?? earlier?.current;
-  const before = cutOff && (await storiesBeforeCutOff(options, { cutOff }));
-  const { snapshot, template, warnings } = await readyToStart(options, git, {
+  const before = cutOff && (await storiesBeforeCutOff(options, cutOff));
+  const { snapshot, template, warnings } = await readyToStart(options, place.git, {
     ...(before && { before }),
   });
   const facts = [
@@ -92,35 +96,37 @@ export async function dryRun(
   const state =
     (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
   // Nobody watches: what is told of a run that is not there would stand between these lines.
-  const { onEvent: _onEvent, ...run } = options;
-  const context = new RunContext({
-    run,
-    git,
-    journal: new UnwrittenJournal(state?.lastSeq ?? 0),
-    snapshot,
-    template,
-    ...(state && { state }),
+  const { onEvent: _onEvent, ...unwatched } = options;
+  const run = openRun(unwatched, new UnwrittenJournal(state?.lastSeq ?? 0), {
+    ...(state && { earlier: state }),
+    look: async () => undefined,
+    wake: () => new AbortController().signal,
   });
-  let decision = firstStep(context);
+  let decision = firstStep(run, snapshot);
   while (decision.kind === 'later') {
     const { iterations, story } = decision;
-    context.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
-    decision = firstStep(context);
+    run.journal.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
+    decision = firstStep(run, snapshot);
   }
   if (decision.kind === 'iterate') {
     // Its prompt has them; they go on waiting.
-    await tellPendingHints(context, decision.story?.id);
+    await tellPendingHints(run, decision.story?.id);
   }
   if (decision.kind !== 'iterate') {
     const why =
       decision.kind === 'end'
-        ? endInWords(decision, context.state)
+        ? endInWords(decision, run.state())
         : decision.kind === 'skip'
           ? `${decision.story.id} would be left alone, since it does not get on.`
           : 'The run would wait for you.';
     return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }
-  const { prompt, sections } = await brief(context, decision.iteration, decision.story);
+  const { prompt, sections } = await new Briefer(run, template, snapshot).brief({
+    iteration: decision.iteration,
+    ...(decision.story && { story: decision.story }),
+    place,
+    before: snapshot,
+  });
   const maxBudgetUsd = callBudget(config, { run: 0, iteration: 0 });
   const { args, file } = await agent.command(
     agentRequest(config, {
@@ -152,11 +158,11 @@ function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunS
   return state;
 }
 
-function firstStep({ options, snapshot, state }: RunContext): Decision {
+function firstStep({ config, state }: Run, snapshot: Snapshot): Decision {
   return decide({
-    state,
+    state: state(),
     ...(snapshot.stories && { stories: snapshot.stories.stories }),
-    config: options.config,
+    config,
     stopRequested: false,
   });
 }

@@ -1,245 +1,268 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Disposable } from '../../base/emitter.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
-import { hurryGit } from '../git/gitPatience.ts';
-import { hasTracked } from '../git/trackedFile.ts';
-import { refreshHandoff } from '../iteration/briefing.ts';
-import { writeHandoff } from '../iteration/handoff.ts';
-import {
-  finishIteration,
-  recordOwedCommits,
-  runIteration,
-  settleCutOff,
-} from '../iteration/iteration.ts';
+import { Briefer } from '../iteration/briefing.ts';
+import { runIteration } from '../iteration/iteration.ts';
+import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
 import { appendError } from '../iteration/planLog.ts';
-import { readSnapshot, type Snapshot } from '../iteration/snapshot.ts';
+import type { PromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import {
   doneWithoutCommit,
   type UncommittedWork,
   uncommittedWork,
 } from '../iteration/uncommittedWork.ts';
+import { collectWork, type Work } from '../iteration/work.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
+import { land } from '../landing/land.ts';
+import type { Place } from '../places/place.ts';
+import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts';
+import { type Preparation, prepareStories } from '../planner/preparation.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { identify } from '../process/processIdentity.ts';
-import { storyChanges } from '../proof/judge.ts';
-import type { RunRequest } from '../workspace/inbox.ts';
-import { clearOldRuns } from '../workspace/oldRuns.ts';
-import { eventsOfRequest } from '../workspace/requestEvents.ts';
-import { RequestWatcher } from '../workspace/requestWatcher.ts';
-import { removeRestorePoints } from '../workspace/restorePoints.ts';
+import { recordOwedCommits } from '../run/commitRecord.ts';
+import type { Run } from '../run/run.ts';
+import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
+import { appendAs, type Scope } from '../run/scope.ts';
+import type { RunEnd, Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
+import type { Story } from '../stories/story.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
-import { runIds } from '../workspace/runFiles.ts';
-import { followBranch } from './branchWatch.ts';
-import { lookForLostCommits, missingWork } from './lostWork.ts';
-import { type Decision, decide, type Verdict } from './policy.ts';
-import type { Preparation, RunContext } from './runContext.ts';
-import { StateKeeper } from './stateKeeper.ts';
+import { clearBehind } from './clearBehind.ts';
+import { followBranch } from './followBranch.ts';
+import { openRun } from './openRun.ts';
+import { type Decision, decide } from './policy.ts';
+import { RequestDesk } from './requestDesk.ts';
+import type { RunOptions } from './runOptions.ts';
+import { goToBranch } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
-import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
-/** Of older runs only the journals are kept, and they can no longer be rolled back to by their numbers. */
-const RUNS_KEPT = 20;
+/** What a run begins with. */
+export interface RunParts {
+  readonly place: Place;
+  readonly journal: Journal;
+  /** The files at the start. */
+  readonly snapshot: Snapshot;
+  /** The person's own prompt. */
+  readonly template: PromptTemplate | undefined;
+  /** Of the journal so far, when the run goes on. */
+  readonly earlier?: RunState;
+  /** Bytes of requests that were there before this loop had the lock. */
+  readonly inboxFrom: number;
+}
 
-/** From the moment that the state is found to be gone until it is put back, in ms. */
-const SETTLE_MS = 500;
-
-/** Of a stop a git that does not answer is given so long to do so, in ms; of one that is to be quick so long. */
-const STOPPED_GIT_MS = 20_000;
-const HURRIED_GIT_MS = 2_000;
-
-/** The steps of one run. What they share is in the {@link RunContext}. */
+/** The steps of one run. */
 export class FreshRun {
-  private readonly context: RunContext;
-  private readonly inboxFrom: number;
+  readonly run: Run;
+  private readonly options: RunOptions;
+  private readonly place: Place;
+  private readonly briefer: Briefer;
+  private readonly desk: RequestDesk;
+  /** The newest look at the files. */
+  private snapshot: Snapshot;
   private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
-  private readonly keeper: StateKeeper;
-  /** Told once, until it succeeds. */
-  private isMendDelayed = false;
-  private requests: RequestWatcher | undefined;
-  private stopListener: Disposable | undefined;
-  private windows: WindowWatch | undefined;
 
-  /** @param inboxFrom bytes of requests that were there before this loop had the lock */
-  constructor(context: RunContext, inboxFrom: number) {
-    this.context = context;
-    this.inboxFrom = inboxFrom;
-    this.keeper = new StateKeeper(context, () => this.requests?.watchAgain());
-    context.onLook(() => this.look());
+  constructor(
+    options: RunOptions,
+    { earlier, inboxFrom, journal, place, snapshot, template }: RunParts,
+  ) {
+    this.options = options;
+    this.place = place;
+    this.snapshot = snapshot;
+    const run = openRun(options, journal, {
+      ...(earlier && { earlier }),
+      look: () => this.desk.look(),
+      wake: () => this.desk.wakeSignal,
+    });
+    this.run = run;
+    this.desk = new RequestDesk(run, { ...options, inboxFrom });
+    this.briefer = new Briefer(run, template, snapshot);
   }
 
   async start(): Promise<void> {
-    const { context } = this;
-    const { config, onlyStories, planDir, prepare, runId, storyFile } = context.options;
-    const { head } = context.snapshot;
+    const { options, place, run, snapshot } = this;
+    const { config, onlyStories, planDir, prepare, runId, storyFile } = options;
+    const { head } = snapshot;
+    const relative = (file: string) => relativePath(options.files.workspace, file);
     if (prepare === undefined) {
       // For the first handoff; beside all that comes before it.
-      context.lookAhead();
+      place.workTree.ask();
     }
-    context.append({
+    run.journal.append({
       type: 'run.started',
       runId,
       ...(await this.facts()),
-      mode: context.mode,
-      task: context.task.slice(0, 4_000),
+      mode: modeOf(run),
+      task: taskOf(run, snapshot).slice(0, 4_000),
       maxIterations: config.maxIterations,
       stuckThreshold: config.stuckThreshold,
       ...(prepare === undefined ? {} : { prepare: asRecorded(prepare) }),
-      ...(storyFile === undefined ? {} : { storyFile: context.relative(storyFile) }),
-      ...(planDir === undefined ? {} : { planDir: context.relative(planDir) }),
+      ...(storyFile === undefined ? {} : { storyFile: relative(storyFile) }),
+      ...(planDir === undefined ? {} : { planDir: relative(planDir) }),
       ...(onlyStories === undefined ? {} : { onlyStories: [...onlyStories] }),
       ...(head === undefined ? {} : { startCommit: head }),
     });
     await this.open();
-    this.tidying = this.tidyUp();
+    this.tidying = clearBehind(run);
     // Awaited at the end; until then a failure must not count as unhandled.
     this.tidying.catch(() => undefined);
   }
 
   /** Goes on with a run that had ended; the iteration that was cut off then is judged first. */
   async resume(): Promise<void> {
-    const { context } = this;
-    const { config } = context.options;
-    context.append({
+    const { run } = this;
+    run.journal.append({
       type: 'run.resumed',
       ...(await this.facts()),
-      maxIterations: config.maxIterations,
-      stuckThreshold: config.stuckThreshold,
+      maxIterations: run.config.maxIterations,
+      stuckThreshold: run.config.stuckThreshold,
     });
     await this.open();
-    this.verdict = await settleCutOff(context);
-    const { current, iteration: last } = context.state;
+    await this.landCutOff();
+    const { current, iteration: last } = run.state();
     // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
     // again is still to be judged.
     for (let iteration = last; iteration > 0; iteration--) {
       if (iteration !== current?.number) {
-        context.judgedIterations.add(iteration);
+        run.keptStories.noteJudged(iteration);
       }
     }
-    await finishIteration(context);
+    await this.finishIterations();
+  }
+
+  /** Makes the stories of the run, where it has to. @returns the end of the run when there are none to go on with */
+  async prepare(): Promise<RunEnd | undefined> {
+    const { options, place, run, snapshot } = this;
+    const prepared = await prepareStories(run, place.git, options.prepare, snapshot);
+    if ('kind' in prepared) {
+      return prepared;
+    }
+    this.snapshot = prepared.snapshot;
+    if (options.prepare !== undefined) {
+      await goToBranch(options, prepared.snapshot);
+    }
+    return undefined;
   }
 
   async decide(): Promise<Decision> {
-    const { context } = this;
+    const { otherMode, run, snapshot, verdict } = this;
     const decision = decide({
-      state: context.state,
-      ...(context.snapshot.stories && { stories: context.snapshot.stories.stories }),
-      config: context.options.config,
-      stopRequested: context.options.stop.requested,
-      ...(this.verdict && { verdict: this.verdict }),
-      ...(this.otherMode === undefined ? {} : { otherMode: this.otherMode }),
+      state: run.state(),
+      ...(snapshot.stories && { stories: snapshot.stories.stories }),
+      config: run.config,
+      stopRequested: run.stop.requested,
+      ...(verdict && { verdict }),
+      ...(otherMode === undefined ? {} : { otherMode }),
     });
     if (decision.kind !== 'iterate') {
-      await finishIteration(context);
+      await this.finishIterations();
     }
     return decision;
   }
 
   async iterate({ iteration, story }: Extract<Decision, { kind: 'iterate' }>): Promise<void> {
-    const { context } = this;
-    const forgetHints = await tellPendingHints(context, story?.id);
-    this.verdict = await runIteration(context, iteration, story);
+    const { run } = this;
+    const forgetHints = await tellPendingHints(run, story?.id);
+    const scope = this.scopeOf(iteration, story, this.snapshot);
+    const work = await runIteration(run, scope, this.briefer);
+    await this.land(work);
     await forgetHints();
-    await appendError(context, iteration);
+    await appendError(run, scope);
   }
 
   /** Leaves a story alone that does not get on although its agent was warned. */
   skip({ iterations, story }: Extract<Decision, { kind: 'skip' }>): void {
-    const { context } = this;
+    const { journal } = this.run;
     const storyId = story.id;
-    context.append({ type: 'story.stuck', storyId, iterations, action: 'skip' });
-    context.append({ type: 'story.skipped', storyId, by: 'stuck' });
+    journal.append({ type: 'story.stuck', storyId, iterations, action: 'skip' });
+    journal.append({ type: 'story.skipped', storyId, by: 'stuck' });
   }
 
   /** Lets the others have their turn before a story that does not get on. */
   later({ iterations, story }: Extract<Decision, { kind: 'later' }>): void {
-    this.context.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
+    const { journal } = this.run;
+    journal.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
   }
 
   /** Waits for a person, or for a stop. */
   async pause({ detail, reason, storyId }: Extract<Decision, { kind: 'pause' }>): Promise<void> {
-    const { context } = this;
-    const { stop } = context.options;
-    const wake = context.wakeSignal;
-    context.append({
+    const { journal, stop } = this.run;
+    const wake = this.desk.wakeSignal;
+    journal.append({
       type: 'pause.started',
       reason,
       ...(storyId === undefined ? {} : { storyId }),
       ...(detail === undefined ? {} : { detail: detail.slice(0, 2_000) }),
     });
-    context.journal.sync();
-    context.takeWorkTree();
+    journal.sync();
+    this.place.workTree.take();
     await waitForSignal(wake, stop.requestedSignal);
-    context.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
+    journal.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
   }
 
   /** Looks at the files between two iterations; what others changed meanwhile is theirs, not the agent's. */
   async refresh(): Promise<void> {
-    const { context } = this;
-    await context.look();
-    const before = context.snapshot;
-    const handled = context.takeHandled();
+    const { desk, place, run, snapshot: before } = this;
+    await desk.look();
+    const handled = desk.takeHandled();
     const [snapshot, otherMode] = await Promise.all([
-      readSnapshot(context.options.storyFile, context.git, before),
-      activeOtherMode(context.options.files),
+      readSnapshot(place.storyFile, place.git, before),
+      activeOtherMode(run.files),
     ]);
-    context.snapshot = snapshot;
+    this.snapshot = snapshot;
     this.otherMode = otherMode?.mode;
-    await recordOwedCommits(context);
-    for (const change of changesSince(before, context.snapshot, handled)) {
-      context.append({ type: 'story.changed', ...change, by: 'outside' });
+    await recordOwedCommits(run, place.git, snapshot);
+    const changes = storyChanges({
+      storiesBefore: before.stories?.stories ?? [],
+      storiesAfter: snapshot.stories?.stories ?? [],
+      handled,
+    });
+    for (const change of changes) {
+      run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
     }
     this.verdict = (await this.lookAtHistory(before)) ?? this.verdict;
   }
 
   /** @returns what ends the run, when what it has done is not on its branch */
   private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
-    const { context } = this;
-    const elsewhere = await followBranch(context);
+    const { place, run, snapshot } = this;
+    const elsewhere = await followBranch(run, place, snapshot);
+    const history = { place, now: snapshot };
     if (elsewhere === undefined) {
-      await lookForLostCommits(context, before.stories?.stories ?? []);
+      await lookForLostCommits(run, history, before.stories?.stories ?? []);
     }
-    return elsewhere ?? missingWork(context);
+    return elsewhere ?? missingWork(run, history);
   }
 
-  async end(decision: Extract<Decision, { kind: 'end' }>): Promise<RunState> {
-    const { circle, detail, open, outcome } = decision;
-    const { context } = this;
+  async end({ circle, detail, open, outcome }: RunEnd): Promise<RunState> {
+    const { desk, place, run, snapshot } = this;
+    const { files, id, journal, marker } = run;
     // Once more, so that a tick in the last moment is not lost.
     try {
-      await (context.isDisplaced ? undefined : context.look());
+      await (marker.isDisplaced ? undefined : desk.look());
     } catch (error) {
       // What is gone of the state and cannot be put back must not hide how the run ended.
-      context.warn('stateDamaged', messageOf(error));
+      warn(journal, 'stateDamaged', messageOf(error));
     }
-    this.requests?.dispose();
-    this.requests = undefined;
-    // A state that is put back after the end would say that the run goes on.
-    await Promise.all([this.keeper.settled(), this.tidying]);
-    this.stopListener?.dispose();
-    this.windows?.dispose();
+    await Promise.all([desk.close(), this.tidying]);
     try {
-      await refreshHandoff(context, Math.max(1, context.state.iteration));
-      context.handoff = {
-        ...context.handoff,
-        completed: outcome === 'completed',
-        ...(detail === undefined ? {} : { completion_message: detail }),
-      };
-      if (!context.isDisplaced) {
-        writeHandoff(context.options.files, context.handoff);
-      }
+      await this.briefer.end(
+        { iteration: Math.max(1, run.state().iteration), place, before: snapshot },
+        { completed: outcome === 'completed', message: detail },
+        () => !marker.isDisplaced,
+      );
     } catch (error) {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
-      context.warn('handoffNotWritten', messageOf(error));
+      warn(journal, 'handoffNotWritten', messageOf(error));
     }
     const uncommitted = await this.leftUncommitted();
-    context.append({
+    journal.append({
       type: 'run.ended',
       outcome,
       exitCode: EXIT_CODES[outcome],
@@ -247,43 +270,91 @@ export class FreshRun {
       ...(open === undefined ? {} : { open: [...open] }),
       ...(circle === undefined ? {} : { circle: [...circle] }),
       ...(uncommitted && { uncommitted }),
-      stories: context.count(),
-      iterations: context.state.iteration,
+      stories: storyCountOf(snapshot),
+      iterations: run.state().iteration,
     });
-    context.journal.sync();
-    if (context.journal.isInPlace()) {
-      keepRunState(context.options.files, context.options.runId, context.state);
+    journal.sync();
+    if (journal.isInPlace()) {
+      keepRunState(files, id, run.state());
     }
     try {
       // Also after an error that came between an iteration's end and the next look at the run.
-      await finishIteration(context);
+      await this.finishIterations();
     } catch (error) {
-      context.warn('oldRunsNotCleared', messageOf(error));
+      warn(journal, 'oldRunsNotCleared', messageOf(error));
     }
     try {
-      await context.writeStateFile(false);
+      await marker.write(false);
     } catch (error) {
       // The run has its end already; only other modes may take it for active.
-      context.warn('stateFileNotWritten', messageOf(error));
+      warn(journal, 'stateFileNotWritten', messageOf(error));
     }
-    return context.state;
+    return run.state();
   }
 
   /** Of an iteration that was cut off nobody expects a commit. */
   private async leftUncommitted(): Promise<UncommittedWork | undefined> {
-    const { context } = this;
-    const { snapshot, state } = context;
+    const { place, run, snapshot } = this;
+    const state = run.state();
     const stories = snapshot.stories?.stories ?? [];
-    return state.current === undefined && !context.isDisplaced
-      ? uncommittedWork(context, doneWithoutCommit(state, stories))
+    return state.current === undefined && !run.marker.isDisplaced
+      ? uncommittedWork(run, place, snapshot, doneWithoutCommit(state, stories))
       : undefined;
+  }
+
+  private scopeOf(iteration: number, story: Story | undefined, before: Snapshot): Scope {
+    const { files, id, journal } = this.run;
+    return {
+      iteration,
+      ...(story && { story }),
+      place: this.place,
+      dir: files.iterationDir(id, iteration),
+      before,
+      skip: this.desk.skipSignal(iteration),
+      append: appendAs(iteration, journal),
+    };
+  }
+
+  private async land(work: Work): Promise<void> {
+    const { after, verdict } = await land(this.run, work);
+    this.desk.endSkips(work.scope.iteration);
+    this.snapshot = after;
+    this.verdict = verdict;
+  }
+
+  /** Judges the iteration that the end of the loop had cut off, by what it left: commits and files count. */
+  private async landCutOff(): Promise<void> {
+    const { run, snapshot } = this;
+    const { current } = run.state();
+    if (current === undefined) {
+      return;
+    }
+    const bytes = await run.keptStories.read(current.number);
+    const stories = run.keptStories.parse(bytes) ?? snapshot.stories;
+    const story = stories?.stories.find(({ id }) => id === current.storyId);
+    const scope = this.scopeOf(current.number, story, {
+      ...(stories && { stories }),
+      ...(current.startCommit === undefined ? {} : { head: current.startCommit }),
+    });
+    await this.land(await collectWork(run, { scope, ...(bytes && { bytes }) }));
+  }
+
+  /**
+   * Brings the end of the last iteration to the disk, where no other iteration follows at once: the beginning of that would
+   * bring both.
+   */
+  private async finishIterations(): Promise<void> {
+    const { journal, keptStories } = this.run;
+    if (keptStories.hasJudged) {
+      await journal.syncBeside();
+      await keptStories.removeJudged();
+    }
   }
 
   /** What a run says of itself each time it begins to work. */
   private async facts() {
-    const { context } = this;
-    const { agent, apiKey, config, env, onLastWindow, settings, version } = context.options;
-    const branch = await context.git.branch();
+    const { agent, apiKey, config, env, onLastWindow, settings, version } = this.options;
+    const branch = await this.place.git.branch();
     const { model, budgetUsd } = config;
     const payer = payerOf(env, apiKey);
     return {
@@ -297,199 +368,31 @@ export class FreshRun {
       ...(config.reviewer && { reviewer: true }),
       ...(settings === undefined ? {} : { settings: { ...settings } }),
       ...(onLastWindow === undefined ? {} : { onLastWindow }),
-      stories: context.count(),
+      stories: storyCountOf(this.snapshot),
       ...(branch === '' ? {} : { branch }),
     };
   }
 
-  /** Restore points and transcripts would pile up for ever. Commits stay as long as git's own rules keep them. */
-  private async tidyUp(): Promise<void> {
-    const { files, runId } = this.context.options;
-    const { workspace } = files;
-    const kept = async () => {
-      const ids = new Set([...(await runIds(files)), runId]);
-      const upToThis = [...ids].filter(id => id <= runId).sort();
-      // What seems younger came with the repository or from a wrong clock, and must push no other out.
-      const younger = [...ids].filter(id => id > runId);
-      return [...upToThis.slice(-RUNS_KEPT), ...younger];
-    };
-    const tasks = [
-      ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
-      [
-        'oldRunsNotCleared',
-        async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),
-      ],
-    ] as const;
-    for (const [code, task] of tasks) {
-      try {
-        await task();
-      } catch (error) {
-        this.context.warn(code, messageOf(error));
-      }
-    }
-  }
-
   private async open(): Promise<void> {
-    const { context } = this;
-    context.journal.sync();
-    await context.writeStateFile(true);
-    this.listen();
+    this.run.journal.sync();
+    await this.run.marker.write(true);
+    this.desk.listen();
     this.warnOfWhatIsNotSure();
   }
 
   private warnOfWhatIsNotSure(): void {
-    const { context } = this;
-    const { agent, config } = context.options;
-    if (context.mode !== 'stories' && config.verify.length === 0) {
-      context.warn('noChecks', say('The promise of the agent alone ends this run.'));
+    const { journal } = this.run;
+    const { agent, config } = this.options;
+    if (modeOf(this.run) !== 'stories' && config.verify.length === 0) {
+      warn(journal, 'noChecks', say('The promise of the agent alone ends this run.'));
     }
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
     if (hasBudget && !tellsCost(agent.id)) {
-      context.warn('costUnknown', say('The agent {0} does not tell what it costs.', agent.id));
-    }
-  }
-
-  private listen(): void {
-    const { context } = this;
-    const { files, onLastWindow, runId, stop, windowGraceMs = WINDOW_GRACE_MS } = context.options;
-    if (onLastWindow === 'stopAfterIteration') {
-      this.windows = new WindowWatch(windowGraceMs);
-      this.windows.onDidClose(() => stop.request('afterIteration', 'window'));
-    }
-    const requests = new RequestWatcher(files, runId, this.inboxFrom);
-    this.requests = requests;
-    requests.onRequest(request => this.take(request));
-    requests.onCancel(() => stop.request('end', 'stateFile'));
-    this.stopListener = stop.onDidRequest(({ mode, by, signal }) => {
-      if (mode !== 'afterIteration') {
-        hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
-      }
-      try {
-        context.append({ type: 'stop.requested', by, mode, ...(signal && { signal }) });
-      } catch (error) {
-        // Called from a signal handler, where nobody would catch it; the run ends in any case.
-        process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
-      }
-    });
-    requests.onDamage(place => void this.mend(place));
-    requests.onError(error => {
-      try {
-        context.warn('inboxUnreadable', error.message);
-      } catch {
-        // The journal cannot be written either; the loop meets that at its next event and ends.
-      }
-    });
-  }
-
-  /** Takes what people have asked; but first their requests must have a place. */
-  private async look(): Promise<void> {
-    if (this.requests === undefined) {
-      return;
-    }
-    await this.keeper.restore();
-    await this.requests?.look();
-  }
-
-  /** Beside the agent: whoever watches finds the run again. */
-  private async mend(place: string): Promise<void> {
-    const { context } = this;
-    // Whoever removes the folder may still be at it.
-    await delay(SETTLE_MS, undefined, { ref: false });
-    if (this.requests === undefined) {
-      return;
-    }
-    try {
-      if (!(await this.keeper.restore()) && place === context.options.files.stateFile) {
-        // Something else is there, which is not the loop's to remove.
-        context.warn('stateDamaged', place);
-      }
-      this.isMendDelayed = false;
-    } catch (error) {
-      if (context.isDisplaced) {
-        // Two agents must not work on the same files. Why the run ends is told where the loop meets this.
-        context.options.stop.request('end', 'stateFile');
-        return;
-      }
-      // Whoever removes it may go on with that for a while.
-      this.requests?.tellAgain();
-      if (!this.isMendDelayed) {
-        this.isMendDelayed = true;
-        process.stderr.write(`The state could not be restored yet: ${messageOf(error)}\n`);
-      }
-    }
-  }
-
-  private wakeIfAbout(storyId: string): void {
-    if (isAbout(this.context.state.waiting, storyId)) {
-      this.context.wake();
-    }
-  }
-
-  private take(request: RunRequest): void {
-    const { context } = this;
-    const running = context.state.current?.storyId;
-    const { waiting } = context.state;
-    const events = eventsOfRequest(request, context.state);
-    for (const event of events) {
-      context.append(event);
-    }
-    switch (request.type) {
-      case 'stop':
-        context.options.stop.request(request.mode, 'inbox');
-        break;
-      case 'resume':
-        if (context.state.pauseRequested && waiting === undefined) {
-          // The pause that was asked for is called off before it began.
-          context.append({ type: 'pause.ended', by: 'person' });
-        }
-        context.wake();
-        break;
-      case 'answer':
-        context.wake();
-        break;
-      case 'skip':
-        if (running !== undefined && (request.storyId ?? running) === running) {
-          context.skipCurrent();
-        } else if (request.storyId !== undefined) {
-          this.wakeIfAbout(request.storyId);
-        }
-        break;
-      case 'tick':
-        context.noteHandled(request.storyId, request.done);
-        this.wakeIfAbout(request.storyId);
-        break;
-      case 'reset':
-        this.wakeIfAbout(request.storyId);
-        break;
-      case 'hello': {
-        const { pid, startId, window: id } = request;
-        const process = pid === undefined ? undefined : { pid, ...(startId && { startId }) };
-        this.windows?.hello({ id, process });
-        break;
-      }
-      case 'goodbye':
-        this.windows?.goodbye(request.window);
-        break;
-      case 'pause':
-      case 'hint':
-        break;
+      warn(journal, 'costUnknown', say('The agent {0} does not tell what it costs.', agent.id));
     }
   }
 }
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {
   return prepare.kind === 'plan' ? { kind: 'plan' } : { kind: 'tasks', tasks: [...prepare.tasks] };
-}
-
-/** A person has settled what the run waits for. */
-function isAbout(waiting: RunState['waiting'], storyId: string): boolean {
-  return waiting?.kind === 'pause' && waiting.storyId === storyId;
-}
-
-function changesSince(before: Snapshot, now: Snapshot, handled: ReadonlyMap<string, boolean>) {
-  return storyChanges({
-    storiesBefore: before.stories?.stories ?? [],
-    storiesAfter: now.stories?.stories ?? [],
-    handled,
-  });
 }

@@ -1,6 +1,9 @@
 import { say } from '../../base/say.ts';
-import type { PauseReason, RunOutcome } from '../journal/eventCodes.ts';
+import { LESS_THAN_A_CENT } from '../agents/call/callBudget.ts';
+import type { PauseReason } from '../journal/eventCodes.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from '../journal/runState.ts';
+import { asProven, leftAlone } from '../run/storiesLeft.ts';
+import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
 import { nextStory } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
@@ -22,16 +25,6 @@ export interface Situation {
   readonly otherMode?: string;
 }
 
-export type Verdict =
-  /** The agent's `complete` promise, with green checks; asked only where there are no stories. */
-  | { readonly kind: 'complete' }
-  /** Nothing is left to pay with for what must still be looked at. */
-  | { readonly kind: 'budget' }
-  /** Nothing that another try can mend: billing, log-in, agent not startable. */
-  | { readonly kind: 'fatal'; readonly message: string }
-  /** The work is not on the run's branch, so nothing of it counts as done. */
-  | { readonly kind: 'astray'; readonly message: string };
-
 export type Decision =
   | { readonly kind: 'iterate'; readonly iteration: number; readonly story?: Story }
   /** Leave a story alone that does not get on. */
@@ -44,26 +37,10 @@ export type Decision =
       readonly storyId?: string;
       readonly detail?: string;
     }
-  | {
-      readonly kind: 'end';
-      readonly outcome: RunOutcome;
-      readonly detail?: string;
-      /** Ids of the stories that are left, of which none is ready. */
-      readonly open?: readonly string[];
-      /** Ids of open stories that wait for each other, the first one again at the end. */
-      readonly circle?: readonly string[];
-    };
-
-/** Amounts are sums of small ones; what is left of a budget by rounding buys nothing. */
-export const LESS_THAN_A_CENT = 0.005;
+  | RunEnd;
 
 /** Iterations that a story gets once its agent is warned, before others have their turn. */
 const ITERATIONS_AFTER_WARNING = 2;
-
-/** A claim that was refused is not done, whatever its file says. */
-function asProven(story: Story, state: RunState): Story {
-  return story.done && storyRecord(state, story.id).refused ? { ...story, done: false } : story;
-}
 
 /** Decides what comes next, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
@@ -199,45 +176,6 @@ export function comeLast({
     [...storyRecords].flatMap(([id, record]) =>
       record.later === undefined ? [] : [[id, record.later.since] as const],
     ),
-  );
-}
-
-/** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */
-export function leftAlone({
-  config,
-  state,
-  stories,
-}: Pick<Situation, 'state' | 'stories'> & {
-  readonly config: Pick<RunConfig, 'failThreshold'>;
-}): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const story of stories ?? []) {
-    const record = storyRecord(state, story.id);
-    if (
-      record.skipped !== undefined ||
-      record.blocked !== undefined ||
-      record.failures >= config.failThreshold
-    ) {
-      ids.add(story.id);
-    }
-  }
-  return ids;
-}
-
-/**
- * Whether a story may still get an agent in this run: it is there, not proven done, and not left alone. What
- * comes before it, and who is next, is asked only between two iterations.
- */
-export function isStillToDo(
-  storyId: string,
-  situation: Pick<Situation, 'state' | 'stories'> & {
-    readonly config: Pick<RunConfig, 'failThreshold'>;
-  },
-): boolean {
-  const named = (situation.stories ?? []).filter(({ id }) => id === storyId);
-  return (
-    named.some(story => !asProven(story, situation.state).done) &&
-    !leftAlone(situation).has(storyId)
   );
 }
 

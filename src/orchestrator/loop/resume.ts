@@ -8,12 +8,13 @@ import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { plannedTaskOf } from '../planner/plannedTask.ts';
+import type { Preparation } from '../planner/preparation.ts';
 import { holdsTitles, titlesOf } from '../planner/taskStories.ts';
+import { relativePath } from '../run/runWork.ts';
 import type { GivenSettings, Settings } from '../settings/settingTable.ts';
 import { outsideProblem } from '../stories/outsideLinks.ts';
 import { readStoryFile } from '../stories/storyFile.ts';
 import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
-import { type Preparation, relativePath } from './runContext.ts';
 
 /** So much of a task is in the journal, in UTF-16 units. */
 export const MAX_RECORDED_TASK = 4_000;

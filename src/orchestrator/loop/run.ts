@@ -2,24 +2,24 @@ import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { diskFullCode } from '../../base/systemRefusal.ts';
-import { GitRepository } from '../git/git.ts';
-import { storiesBeforeCutOff } from '../iteration/iteration.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
+import { userTree } from '../places/place.ts';
 import { clearDeadPlans } from '../planner/planFolder.ts';
-import { prepareStories } from '../planner/preparation.ts';
 import { requireWritableState } from '../preconditions/state.ts';
+import { warn } from '../run/warn.ts';
 import { inboxSize } from '../workspace/inbox.ts';
+import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
 import { isRunId, newestRunId } from '../workspace/runFiles.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { AlreadyRunningError } from './exclusiveWork.ts';
 import { FreshRun } from './freshRun.ts';
 import { closeDeadRun } from './recovery.ts';
-import { RunContext, type RunOptions } from './runContext.ts';
+import type { RunOptions } from './runOptions.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
-import { type Reopened, reopenUnchecked } from './uncheckedClaims.ts';
+import { reopenUnchecked } from './uncheckedClaims.ts';
 import { acquireWorkTree } from './workTreeLock.ts';
 
 /**
@@ -33,7 +33,8 @@ import { acquireWorkTree } from './workTreeLock.ts';
  */
 export async function runLoop(options: RunOptions): Promise<RunState | undefined> {
   const { files, runId } = options;
-  const git = new GitRepository(files.workspace);
+  const place = userTree(files.workspace, options.storyFile);
+  const { git } = place;
   // Beside the lock and what comes after it; until its answer is needed, a failure must not count as unhandled.
   const root = git.root();
   root.catch(() => undefined);
@@ -59,7 +60,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     await clearDeadPlans(files);
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
-    const before = earlier && (await storiesBeforeCutOff(options, earlier));
+    const before = earlier && (await storiesBeforeCutOff(options, earlier.cutOff));
     const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
       ...(before && { before }),
@@ -71,67 +72,65 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const reopened = await reopenUnchecked(run, git, snapshot, lastRun);
     const journal = await JournalWriter.open(journalFile);
     try {
-      const context = new RunContext({
-        ...{ run, git, journal, snapshot: reopened.snapshot, template },
-        ...(earlier && { state: earlier }),
+      const { snapshot, storyIds } = reopened;
+      const fresh = new FreshRun(run, {
+        ...{ place, journal, snapshot, template, inboxFrom },
+        ...(earlier && { earlier }),
       });
-      return await runToEnd(context, inboxFrom, { ...reopened, warnings });
+      return await runToEnd(fresh, run.resume === true, [
+        ...warnings.map(warning => ['precondition', warning] as const),
+        ...(storyIds.length === 0 ? [] : [['claimsNotChecked', storyIds.join(', ')] as const]),
+      ]);
     } finally {
       journal.close();
     }
   } catch (error) {
     throw withMend(error, options);
   } finally {
-    git.dispose();
+    await place.dispose();
     await releaseWorkTree?.();
     await attempt.lock.release();
   }
 }
 
+/** @param warnings codes and details, for the journal */
 async function runToEnd(
-  context: RunContext,
-  inboxFrom: number,
-  { storyIds, warnings }: Reopened & { readonly warnings: readonly string[] },
+  fresh: FreshRun,
+  resumes: boolean,
+  warnings: readonly (readonly [string, string])[],
 ): Promise<RunState> {
-  const run = new FreshRun(context, inboxFrom);
   try {
-    await (context.options.resume ? run.resume() : run.start());
-    for (const warning of warnings) {
-      context.warn('precondition', warning);
+    await (resumes ? fresh.resume() : fresh.start());
+    for (const [code, detail] of warnings) {
+      warn(fresh.run.journal, code, detail);
     }
-    if (storyIds.length > 0) {
-      context.warn('claimsNotChecked', storyIds.join(', '));
-    }
-    const unprepared = await prepareStories(context);
+    const unprepared = await fresh.prepare();
     if (unprepared) {
-      return await run.end(unprepared);
-    }
-    if (context.options.prepare !== undefined) {
-      await goToBranch(context.options, context.snapshot);
+      return await fresh.end(unprepared);
     }
     for (;;) {
-      await run.refresh();
-      const decision = await run.decide();
+      await fresh.refresh();
+      const decision = await fresh.decide();
       switch (decision.kind) {
         case 'end':
-          return await run.end(decision);
+          return await fresh.end(decision);
         case 'pause':
-          await run.pause(decision);
+          await fresh.pause(decision);
           break;
         case 'skip':
-          run.skip(decision);
+          fresh.skip(decision);
           break;
         case 'later':
-          run.later(decision);
+          fresh.later(decision);
           break;
         case 'iterate':
-          await run.iterate(decision);
+          await fresh.iterate(decision);
           break;
       }
     }
   } catch (error) {
     // Every end has a recorded reason, this one too. Should even that fail, the first error tells more.
-    await run
+    await fresh
       .end({ kind: 'end', outcome: 'error', detail: messageOf(error) })
       .catch(() => undefined);
     throw error;

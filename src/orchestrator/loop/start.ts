@@ -7,20 +7,21 @@ import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
 import { asHumanError, type GitRepository } from '../git/git.ts';
 import { type PromptTemplate, readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
-import { readSnapshot, type Snapshot } from '../iteration/snapshot.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE } from '../journal/runState.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { isPlannedFor } from '../planner/plannedTask.ts';
 import type { Ground } from '../preconditions/precondition.ts';
 import { requirePreconditions } from '../preconditions/preconditions.ts';
 import { canBeLimited } from '../preconditions/reviewer.ts';
 import { promptTemplateOf } from '../preconditions/template.ts';
+import { modeOf, progressFileOf, taskOf } from '../run/runWork.ts';
 import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { newestRunId } from '../workspace/runFiles.ts';
 import { isAllDone } from './isAllDone.ts';
-import { modeOf, progressFileOf, type RunOptions, taskOf } from './runContext.ts';
+import type { RunOptions } from './runOptions.ts';
 
 /** What a run starts from. */
 export interface Start {

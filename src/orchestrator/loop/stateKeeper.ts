@@ -2,23 +2,27 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import type { Run } from '../run/run.ts';
+import { appendAs } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
-import type { RunContext } from './runContext.ts';
+
+type KeptRun = Pick<Run, 'files' | 'id' | 'journal' | 'marker' | 'state'>;
 
 /**
  * Keeps a run's own files in their places: agents clean folders (`git clean -fdx`), and without its lock and its journal
  * a run could not be watched, stopped or gone on with, and a second loop could begin beside it.
  */
 export class StateKeeper {
-  private readonly context: RunContext;
+  private readonly run: KeptRun;
   private readonly onRestored: () => void;
   private restoring: Promise<boolean> | undefined;
   private displaced: HumanError | undefined;
 
   /** @param onRestored called when everything is in its place again */
-  constructor(context: RunContext, onRestored: () => void) {
-    this.context = context;
+  constructor(run: KeptRun, onRestored: () => void) {
+    this.run = run;
     this.onRestored = onRestored;
   }
 
@@ -40,21 +44,21 @@ export class StateKeeper {
   }
 
   private async restoreNow(): Promise<boolean> {
-    const { context } = this;
-    const { files, runId } = context.options;
-    const isJournalThere = context.journal.isInPlace();
+    const { run } = this;
+    const { files, id } = run;
+    const isJournalThere = run.journal.isInPlace();
     if (this.displaced !== undefined) {
       throw this.displaced;
     }
     if (isJournalThere && existsSync(files.lockFile)) {
       return false;
     }
-    const { number: iteration } = context.state.current ?? {};
+    const { number: iteration } = run.state().current ?? {};
     await ignoreStateDir(files);
-    const attempt = await acquireRunLock(files, runId);
-    context.journal.restore();
+    const attempt = await acquireRunLock(files, id);
+    run.journal.restore();
     if (attempt.kind === 'held' && attempt.by.pid !== process.pid) {
-      context.isDisplaced = true;
+      run.marker.isDisplaced = true;
       this.displaced = new HumanError(
         say(
           'The folder {0} was removed while the run worked, and another loop (process {1}) has begun here since. This run ends; "ralph-fresh status" tells of the other one.',
@@ -66,10 +70,11 @@ export class StateKeeper {
     }
     if (iteration !== undefined) {
       // Whatever follows the agent writes there: checks, reviewer, receipt.
-      await mkdir(context.dir(iteration), { recursive: true });
+      await mkdir(files.iterationDir(id, iteration), { recursive: true });
     }
-    await context.writeStateFile(true);
-    context.warn('stateDamaged', isJournalThere ? files.lockFile : files.stateDir, iteration);
+    await run.marker.write(true);
+    const to = iteration === undefined ? run.journal : { append: appendAs(iteration, run.journal) };
+    warn(to, 'stateDamaged', isJournalThere ? files.lockFile : files.stateDir);
     this.onRestored();
     return true;
   }

@@ -4,8 +4,11 @@ import { say } from '../../base/say.ts';
 import { isTracked } from '../git/trackedFile.ts';
 import { HINT_TOKENS, hintTokens } from '../iteration/prompt/promptBudget.ts';
 import { estimateTokens } from '../iteration/prompt/tokens.ts';
+import type { Run } from '../run/run.ts';
+import { warn } from '../run/warn.ts';
 import { type PendingHint, pendingHints, removePendingHints } from '../workspace/pendingHints.ts';
-import type { RunContext } from './runContext.ts';
+
+type HintedRun = Pick<Run, 'files' | 'journal' | 'state'>;
 
 /**
  * Takes the hints that wait for an agent of this story into the journal, so that its prompt has them; as many as a
@@ -15,17 +18,18 @@ import type { RunContext } from './runContext.ts';
  * on and are told again.
  */
 export async function tellPendingHints(
-  context: RunContext,
+  run: HintedRun,
   storyId: string | undefined,
 ): Promise<() => Promise<void>> {
-  const { files } = context.options;
+  const { files, journal, state } = run;
   if (!existsSync(files.hintsFile)) {
     return async () => undefined;
   }
   try {
     if (await isTracked(files.hintsFile)) {
       // A person's words never come with a repository.
-      context.warn(
+      warn(
+        journal,
         'hintsNotTold',
         say('{0} is in git, so no person has written it.', files.hintsFile),
       );
@@ -36,8 +40,8 @@ export async function tellPendingHints(
       waiting.filter(hint => hint.storyId === undefined || hint.storyId === storyId),
     );
     for (const { id, storyId: only, text } of told) {
-      if (!context.state.hints.some(hint => hint.id === id)) {
-        context.append({
+      if (!state().hints.some(hint => hint.id === id)) {
+        journal.append({
           type: 'hint.given',
           id,
           text,
@@ -45,22 +49,22 @@ export async function tellPendingHints(
         });
       }
     }
-    return () => remove(context, told);
+    return () => remove(run, told);
   } catch (error) {
     // The work itself goes on without them.
-    context.warn('hintsNotTold', messageOf(error));
+    warn(journal, 'hintsNotTold', messageOf(error));
     return async () => undefined;
   }
 }
 
-async function remove(context: RunContext, told: readonly PendingHint[]): Promise<void> {
+async function remove({ files, journal }: HintedRun, told: readonly PendingHint[]): Promise<void> {
   if (told.length === 0) {
     return;
   }
   try {
-    await removePendingHints(context.options.files, new Set(told.map(({ id }) => id)));
+    await removePendingHints(files, new Set(told.map(({ id }) => id)));
   } catch (error) {
-    context.warn('hintsNotTold', messageOf(error));
+    warn(journal, 'hintsNotTold', messageOf(error));
   }
 }
 

@@ -1,14 +1,15 @@
 import type { GitRepository } from '../git/git.ts';
-import { storiesBeforeCutOff } from '../iteration/iteration.ts';
-import { readSnapshot, type Snapshot } from '../iteration/snapshot.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
-import { storyChanges } from '../proof/judge.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import { modeOf, relativePath } from '../run/runWork.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
-import { modeOf, type RunOptions, relativePath } from './runContext.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
+import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import type { RunOptions } from './runOptions.ts';
 
 /** What a new run finds of the claims of the last one. */
 export interface Reopened {
@@ -60,7 +61,7 @@ export async function reopenUnchecked(
   if (now.stories === undefined || now.storyFileProblem !== undefined) {
     return { storyIds: [], snapshot };
   }
-  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, state);
+  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, state.cutOff);
   const claims = uncheckedClaims(now.stories, {
     ...{ before, events, state },
     isReviewed: config.reviewer,

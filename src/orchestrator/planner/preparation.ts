@@ -1,39 +1,53 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
-import { readSnapshot } from '../iteration/snapshot.ts';
-import type { Decision } from '../loop/policy.ts';
-import type { RunContext } from '../loop/runContext.ts';
+import type { GitRepository } from '../git/git.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { taskOf } from '../run/runWork.ts';
+import type { RunEnd } from '../run/verdict.ts';
 import { isPlannedFor } from './plannedTask.ts';
 import { planStories } from './planner.ts';
 import { writeTaskStories } from './taskStories.ts';
 
+/** How the stories of a run come to be, before its first iteration. */
+export type Preparation =
+  /** A planning agent writes them from the task. */
+  | { readonly kind: 'plan' }
+  /** One for each of these. */
+  | { readonly kind: 'tasks'; readonly tasks: readonly string[] };
+
 /**
  * Makes the stories of a run before its first iteration, by a planning agent or from a list of tasks. The
  * same command again finds the stories it has made before and goes on with them.
- * @returns the end of the run when there are no stories to go on with
+ * @param prepare how; absent: they are there
+ * @returns the files with the stories, or the end of the run when there are none to go on with
  */
 export async function prepareStories(
-  context: RunContext,
-): Promise<Extract<Decision, { kind: 'end' }> | undefined> {
-  const { files, prepare, storyFile } = context.options;
+  run: Run,
+  git: GitRepository,
+  prepare: Preparation | undefined,
+  before: Snapshot,
+): Promise<{ readonly snapshot: Snapshot } | RunEnd> {
+  const { files, id, journal, storyFile } = run;
   if (prepare === undefined || storyFile === undefined) {
-    return undefined;
+    return { snapshot: before };
   }
+  const task = taskOf(run, before);
   if (prepare.kind === 'tasks') {
     await writeTaskStories({
       tasks: prepare.tasks,
-      ...(context.options.task === undefined ? {} : { task: context.options.task }),
+      ...(run.task === undefined ? {} : { task: run.task }),
       files,
       storyFile,
       now: new Date(),
     });
-  } else if (!(await isPlannedFor(context.task, storyFile, context.snapshot.stories))) {
+  } else if (!(await isPlannedFor(task, storyFile, before.stories))) {
     const planned = await planStories({
-      task: context.task,
+      task,
       files,
       storyFile,
-      call: context.caller.port('plan', 0, context.dir(0)),
-      journal: context.journal,
+      call: run.caller.port('plan', 0, files.iterationDir(id, 0)),
+      journal,
       now: new Date(),
     });
     if (planned.kind === 'cancelled') {
@@ -43,10 +57,10 @@ export async function prepareStories(
       return { kind: 'end', outcome: 'error', detail: planned.message };
     }
   }
-  context.snapshot = await readSnapshot(storyFile, context.git);
-  const { storyFileProblem } = context.snapshot;
+  const snapshot = await readSnapshot(storyFile, git);
+  const { storyFileProblem } = snapshot;
   if (storyFileProblem !== undefined) {
     throw new HumanError(say('{0}: {1}', storyFile, storyFileProblem));
   }
-  return undefined;
+  return { snapshot };
 }

@@ -3,8 +3,11 @@ import { say } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
-import type { Verdict } from '../loop/policy.ts';
-import type { RunContext } from '../loop/runContext.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
@@ -15,15 +18,15 @@ const MAX_OUTPUT = 4_000;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
-  readonly iteration: number;
-  /** The commit that the iteration started from. */
-  readonly startCommit?: string;
+  readonly scope: Scope;
+  /** The files with the claims in them. */
+  readonly after: Snapshot;
   /** Ids of the stories that became done meanwhile, whoever ticked them. */
   readonly stories: readonly string[];
   /** Where there are no stories: the agent promised that all is done. */
   readonly isWholeTask: boolean;
-  /** Looks at what the checks did to the files. @returns what ends the run, if anything */
-  readonly afterChecks: () => Promise<Verdict | undefined>;
+  /** Looks at what the checks did to the files. @returns the files now, and what ends the run, if anything */
+  readonly afterChecks: () => Promise<{ readonly after: Snapshot; readonly astray?: Verdict }>;
 }
 
 export type ClaimsJudgement =
@@ -32,32 +35,41 @@ export type ClaimsJudgement =
   /** A stop, an error or the budget came first; nothing is decided yet, and `verdict` ends the run. */
   | { readonly kind: 'cutOff'; readonly verdict?: Verdict };
 
+type ClaimedRun = Pick<
+  Run,
+  'caller' | 'config' | 'env' | 'id' | 'journal' | 'state' | 'stop' | 'storyFile'
+>;
+
 /**
  * Judges what an iteration claims: by the checks of the gate, then by the reviewer. What does not pass is
  * put back to not done.
  */
-export async function judgeClaims(context: RunContext, claims: Claims): Promise<ClaimsJudgement> {
+export async function judgeClaims(run: ClaimedRun, claims: Claims): Promise<ClaimsJudgement> {
   if (claims.stories.length === 0 && !claims.isWholeTask) {
     return { kind: 'passed' };
   }
-  const gate = await passGate(context, claims);
-  return gate.kind === 'passed' ? passReview(context, claims) : gate;
+  if (run.config.verify.length === 0) {
+    return passReview(run, claims, claims.after);
+  }
+  const gate = await passGate(run, claims);
+  return gate.kind === 'passed' ? passReview(run, claims, gate.after) : gate;
 }
 
 async function passGate(
-  context: RunContext,
-  { afterChecks, iteration, stories }: Claims,
-): Promise<ClaimsJudgement> {
-  const { config, env, files, runId, stop } = context.options;
-  if (config.verify.length === 0) {
-    return { kind: 'passed' };
-  }
+  run: ClaimedRun,
+  { afterChecks, scope, stories }: Claims,
+): Promise<
+  | Exclude<ClaimsJudgement, { kind: 'passed' }>
+  | { readonly kind: 'passed'; readonly after: Snapshot }
+> {
+  const { config, env, id: runId, stop } = run;
+  const { iteration } = scope;
   if (stop.endSignal.aborted) {
     return { kind: 'cutOff' };
   }
   const [storyId] = stories;
   const about = storyId === undefined ? {} : { storyId };
-  context.append({
+  scope.append({
     type: 'gate.started',
     iteration,
     commands: [...config.verify],
@@ -65,17 +77,17 @@ async function passGate(
   });
   const { cancelled, green } = await runGate({
     commands: config.verify,
-    cwd: files.workspace,
+    cwd: scope.place.dir,
     env: agentEnv(env),
     timeLimitMs: config.verifyTimeLimitMs,
     signal: stop.endSignal,
     killSignal: stop.killSignal,
     runId,
-    dir: context.dir(iteration),
+    dir: scope.dir,
     onStarted: (command, process) =>
-      void context.append({ type: 'check.started', iteration, command, ...process }),
+      void scope.append({ type: 'check.started', iteration, command, ...process }),
     onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
-      void context.append({
+      void scope.append({
         type: 'check.ended',
         iteration,
         command,
@@ -89,67 +101,71 @@ async function passGate(
   if (cancelled) {
     return { kind: 'cutOff' };
   }
-  const verdict = await afterChecks();
-  if (verdict !== undefined) {
-    return { kind: 'cutOff', verdict };
+  const { after, astray } = await afterChecks();
+  if (astray !== undefined) {
+    return { kind: 'cutOff', verdict: astray };
   }
   for (const id of stories.length === 0 ? [undefined] : stories) {
-    context.append({
+    scope.append({
       type: 'gate.ended',
       iteration,
       green,
       ...(id === undefined ? {} : { storyId: id }),
     });
   }
-  context.journal.sync();
+  run.journal.sync();
   if (green) {
-    return { kind: 'passed' };
+    return { kind: 'passed', after };
   }
-  await putBack(context, stories, 'gate', iteration);
+  await putBack(run, scope, { after, stories, by: 'gate' });
   return { kind: 'refused' };
 }
 
 async function passReview(
-  context: RunContext,
-  { iteration, startCommit, stories }: Claims,
+  run: ClaimedRun,
+  { scope, stories }: Claims,
+  after: Snapshot,
 ): Promise<ClaimsJudgement> {
-  const { config, stop, storyFile } = context.options;
+  const { config, stop, storyFile } = run;
+  const { before, dir, iteration, place } = scope;
   if (!config.reviewer || storyFile === undefined) {
     return { kind: 'passed' };
   }
   let isRefused = false;
   for (const storyId of stories) {
-    const story = context.snapshot.stories?.stories.find(({ id }) => id === storyId);
+    const story = after.stories?.stories.find(({ id }) => id === storyId);
     if (story === undefined) {
       continue;
     }
     if (stop.endSignal.aborted) {
       return { kind: 'cutOff' };
     }
-    const costBefore = context.state.costUsd;
+    const costBefore = run.state().costUsd;
     const review = await reviewClaim({
       story,
-      ...(startCommit === undefined ? {} : { startCommit }),
-      earlierCommits: context.state.commits.flatMap(commit =>
-        commit.storyId === storyId && commit.iteration < iteration ? [commit.hash] : [],
-      ),
-      git: context.git,
-      call: context.caller.port('review', iteration, context.dir(iteration)),
+      ...(before.head === undefined ? {} : { startCommit: before.head }),
+      earlierCommits: run
+        .state()
+        .commits.flatMap(commit =>
+          commit.storyId === storyId && commit.iteration < iteration ? [commit.hash] : [],
+        ),
+      git: place.git,
+      call: run.caller.port('review', iteration, dir, place.dir),
       ...(config.reviewerModel === undefined ? {} : { model: config.reviewerModel }),
       verify: config.verify,
     });
-    const costUsd = context.state.costUsd - costBefore;
+    const costUsd = run.state().costUsd - costBefore;
     switch (review.kind) {
       case 'cancelled':
         return { kind: 'cutOff' };
       case 'failed':
         // Nothing is done without a verdict, and nothing has failed either: the review is made when the run goes on.
         if (!stop.endSignal.aborted) {
-          context.warn('claimNotReviewed', review.message, iteration);
+          warn(scope, 'claimNotReviewed', review.message);
         }
         return cutOffBy(storyId, review, stop.requested);
       case 'approved':
-        context.append({
+        scope.append({
           type: 'review.ended',
           iteration,
           storyId,
@@ -157,10 +173,10 @@ async function passReview(
           objections: [],
           ...(costUsd > 0 ? { costUsd } : {}),
         });
-        await markApproved(context, storyFile, storyId, iteration);
+        await markApproved(scope, storyFile, storyId);
         break;
       case 'rejected':
-        context.append({
+        scope.append({
           type: 'review.ended',
           iteration,
           storyId,
@@ -168,7 +184,7 @@ async function passReview(
           objections: review.objections.slice(0, 20).map(text => shortenBlock(text, 1_000)),
           ...(costUsd > 0 ? { costUsd } : {}),
         });
-        await putBack(context, [storyId], 'reviewer', iteration);
+        await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
         isRefused = true;
         break;
     }
@@ -193,10 +209,7 @@ function cutOffBy(
     case 'usageLimit':
       return {
         kind: 'cutOff',
-        verdict: {
-          kind: 'fatal',
-          message: failedCallSentence({ kind: errorKind, message }),
-        },
+        verdict: { kind: 'fatal', message: failedCallSentence({ kind: errorKind, message }) },
       };
     default:
       return {
@@ -213,34 +226,35 @@ function cutOffBy(
   }
 }
 
-async function markApproved(
-  context: RunContext,
-  storyFile: string,
-  storyId: string,
-  iteration: number,
-): Promise<void> {
+async function markApproved(scope: Scope, storyFile: string, storyId: string): Promise<void> {
   try {
     await setArchitectVerified(storyFile, storyId, true);
   } catch (error) {
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    context.warn('approvalNotWritten', error.message, iteration);
+    warn(scope, 'approvalNotWritten', error.message);
   }
 }
 
 /** Done is what the checks say: a refused story is not done, in its file too. */
 async function putBack(
-  context: RunContext,
-  stories: readonly string[],
-  by: 'gate' | 'reviewer',
-  iteration: number,
+  { storyFile }: Pick<Run, 'storyFile'>,
+  scope: Scope,
+  {
+    after,
+    by,
+    stories,
+  }: {
+    readonly after: Snapshot;
+    readonly by: 'gate' | 'reviewer';
+    readonly stories: readonly string[];
+  },
 ): Promise<void> {
-  const { storyFile } = context.options;
   if (storyFile === undefined) {
     return;
   }
-  const list = context.snapshot.stories;
+  const list = after.stories;
   let hash = list?.hash;
   for (const storyId of stories) {
     const story = list?.stories.find(({ done, id }) => id === storyId && done);
@@ -253,12 +267,12 @@ async function putBack(
       );
       // Our own edit does not make the next one's place uncertain.
       hash = edit.hash;
-      context.append({ type: 'story.changed', storyId, done: false, by, iteration });
+      scope.append({ type: 'story.changed', storyId, done: false, by });
     } catch (error) {
       if (!(error instanceof HumanError)) {
         throw error;
       }
-      context.warn('storyNotPutBack', error.message, iteration);
+      warn(scope, 'storyNotPutBack', error.message);
     }
   }
 }

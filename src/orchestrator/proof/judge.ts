@@ -1,11 +1,11 @@
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { failedCallSentence } from '../agents/call/failedCall.ts';
-import { readSignal, type Signal } from '../iteration/signals.ts';
+import { type Signal, signalOf } from '../iteration/signals.ts';
 import type { IterationOutcome } from '../journal/eventCodes.ts';
 import { isFatalError } from '../journal/fatalError.ts';
-import type { Verdict } from '../loop/policy.ts';
-import { storyKeys } from '../stories/select.ts';
+import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
 
 /** What an iteration left behind. */
 export interface Evidence {
@@ -37,12 +37,6 @@ export interface Judgement {
   readonly verdict?: Verdict;
 }
 
-/** A story whose done state is another than before. */
-export interface StoryChange {
-  readonly storyId: string;
-  readonly done: boolean;
-}
-
 /** Judges an iteration by what it left in the files; what the agent says is only a claim. Pure. */
 export function judge(evidence: Evidence): Judgement {
   const { commits, refused, result, story, storiesAfter } = evidence;
@@ -61,32 +55,6 @@ export function judge(evidence: Evidence): Judgement {
     ...(signal && { signal }),
     ...(verdict && { verdict }),
   };
-}
-
-/** The promise of the agent's final answer; a failed call gives none. */
-export function signalOf(result: AgentCallResult | undefined, phrase: string): Signal | undefined {
-  const answer = result?.end.result;
-  return answer && !answer.isError && result.error === undefined
-    ? readSignal(answer.text, phrase)
-    : undefined;
-}
-
-/** Stories whose done state differs, identified by id; stories that came or went are not changes of state. */
-export function storyChanges({
-  storiesBefore,
-  storiesAfter,
-  handled,
-}: Pick<Evidence, 'storiesBefore' | 'storiesAfter' | 'handled'>): readonly StoryChange[] {
-  const keysBefore = storyKeys(storiesBefore);
-  const keysAfter = storyKeys(storiesAfter);
-  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story.done]));
-  return storiesAfter.flatMap(story => {
-    const { id, done } = story;
-    const was = before.get(keysAfter.get(story));
-    return was !== undefined && was !== done && handled.get(id) !== done
-      ? [{ storyId: id, done }]
-      : [];
-  });
 }
 
 function outcomeOf(

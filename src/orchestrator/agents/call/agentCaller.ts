@@ -5,13 +5,13 @@ import { writeDerivedFile } from '../../../base/plainFile.ts';
 import { say } from '../../../base/say.ts';
 import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { LESS_THAN_A_CENT } from '../../loop/policy.ts';
 import type { RunConfig } from '../../settings/config.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
 import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
 import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './agentCall.ts';
 import type { CallAgent } from './callAgent.ts';
+import { callBudget, LESS_THAN_A_CENT } from './callBudget.ts';
 
 /** The countdown of a usage limit goes on in the journal at this pace, in ms. */
 const COUNTDOWN_MS = 60_000;
@@ -52,6 +52,8 @@ export interface PatientCall {
   readonly purpose: 'story' | 'plan' | 'review';
   readonly iteration: number;
   readonly prompt: string;
+  /** Absolute path of the folder that the agent is started in. */
+  readonly cwd: string;
   /** Absolute path; the call's files go there. */
   readonly dir: string;
   /** Stem of the raw stream's file name. */
@@ -169,12 +171,18 @@ export class AgentCaller {
   /**
    * The same patience for an agent beside the stories; each call keeps its files in `dir`.
    * @param iteration 0 before the first one
+   * @param cwd absolute path of the folder that the agent is started in; the workspace when absent
    */
-  port(purpose: 'plan' | 'review', iteration: number, dir: string): CallAgent {
+  port(
+    purpose: 'plan' | 'review',
+    iteration: number,
+    dir: string,
+    cwd = this.options.files.workspace,
+  ): CallAgent {
     return async ({ name, prompt, ...extra }) => {
       const costBefore = this.options.costUsd();
       const { end, error } = await this.call({
-        ...{ purpose, iteration, prompt, dir, extra },
+        ...{ purpose, iteration, prompt, cwd, dir, extra },
         promptName: `${name}.md`,
         streamName: name,
       });
@@ -195,9 +203,9 @@ export class AgentCaller {
     calls: number,
     maxBudgetUsd: number | undefined,
   ): Promise<AgentCallResult> {
-    const { config, env, files, journal, runId, stop } = this.options;
+    const { config, env, journal, runId, stop } = this.options;
     const request = agentRequest(config, {
-      cwd: files.workspace,
+      cwd: call.cwd,
       prompt: call.prompt,
       promptFile,
       env,
@@ -324,18 +332,6 @@ const NOT_WANTED: AgentCallResult = {
   end: { reason: 'cancelled', durationMs: 0, leftovers: 0, stderr: '' },
   notWanted: true,
 };
-
-/** What is left of the budgets, in US dollars; `undefined` without one. */
-export function callBudget(
-  { budgetUsd, iterationBudgetUsd }: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>,
-  spent: { readonly run: number; readonly iteration: number },
-): number | undefined {
-  const limits = [
-    ...(budgetUsd === undefined ? [] : [budgetUsd - spent.run]),
-    ...(iterationBudgetUsd === undefined ? [] : [iterationBudgetUsd - spent.iteration]),
-  ];
-  return limits.length === 0 ? undefined : Math.min(...limits);
-}
 
 /** What every call of a run asks of its agent; what the call itself says comes first. */
 export function agentRequest(

@@ -3,11 +3,13 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { shorten } from '../../../base/text.ts';
-import type { RunContext } from '../../loop/runContext.ts';
+import type { Run } from '../../run/run.ts';
+import { relativePath } from '../../run/runWork.ts';
+import type { Scope } from '../../run/scope.ts';
+import { warn } from '../../run/warn.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
-import type { Story, StoryFile } from '../../stories/story.ts';
+import type { StoryFile } from '../../stories/story.ts';
 import { readStoryFileNow } from '../../stories/storyFile.ts';
-import type { Snapshot } from '../snapshot.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
@@ -21,19 +23,17 @@ const MAX_FACT = 300;
  * the configuration says so. A broken story file is kept aside, whatever the configuration says.
  */
 export async function guardStories(
-  context: RunContext,
-  about: {
-    readonly iteration: number;
-    readonly story: Story | undefined;
-    readonly before: Snapshot;
-    /** The story file as the iteration found it. */
-    readonly bytes: Buffer | undefined;
-    /** Where the story file led then, when it was a link. */
-    readonly link: string | undefined;
-  },
+  run: Pick<Run, 'config' | 'files' | 'requests' | 'state'>,
+  scope: Scope,
+  /** The story file as the iteration found it. */
+  bytes: Buffer | undefined,
 ): Promise<void> {
-  const { config, storyFile } = context.options;
-  const { before, bytes, iteration, link, story } = about;
+  const { config } = run;
+  const { before, iteration, story } = scope;
+  const { storyFile } = scope.place;
+  // Where the story file led when the iteration began, when it was a link.
+  const link = run.state().current?.storyLink;
+  const handledNow = () => run.state().current?.handled ?? new Map<string, boolean>();
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
@@ -41,28 +41,27 @@ export async function guardStories(
   const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
   const cleared =
     replaced && config.guard === 'restore'
-      ? await attempt(context, iteration, async () => ({
+      ? await attempt(scope, async () => ({
           aside: await clearPlace(storyFile, {
             link,
             beforeBytes: bytes ?? Buffer.alloc(0),
-            asideDir: context.dir(iteration),
+            asideDir: scope.dir,
           }),
         }))
       : undefined;
   const after = readNow(storyFile);
-  const broken =
-    after?.kind === 'invalid' ? await keepAside(context, storyFile, iteration) : undefined;
+  const broken = after?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
   if (!isGuarded || bytes === undefined) {
     return;
   }
   const storyId = story === undefined ? {} : { storyId: story.id };
-  let handled = context.handledNow();
+  let handled = handledNow();
   let changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
     // A person's tick is in the file a moment before the loop is told of it.
     await delay(TICK_GRACE_MS);
-    await context.look();
-    handled = context.handledNow();
+    await run.requests.look();
+    handled = handledNow();
     changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
   }
   const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
@@ -72,44 +71,40 @@ export async function guardStories(
   let restored = false;
   let keptAside = cleared?.aside ?? broken;
   if (config.guard === 'restore' && (replaced === undefined || cleared !== undefined)) {
-    const result = await attempt(context, iteration, () =>
+    const result = await attempt(scope, () =>
       restoreStoryFile({
         path: storyFile,
         beforeBytes: bytes,
         changes,
         ...storyId,
         handled,
-        asideDir: context.dir(iteration),
+        asideDir: scope.dir,
       }),
     );
     restored = result !== undefined && result.left.filter(isForbidden).length === 0;
     keptAside = result?.keptAside ?? keptAside;
     if (result?.problem !== undefined) {
-      context.warn('guardCouldNotRestore', result.problem, iteration);
+      warn(scope, 'guardCouldNotRestore', result.problem);
     }
   }
-  context.append({
+  scope.append({
     type: 'guard.found',
     iteration,
     changes: forbidden.slice(0, MAX_CHANGES).map(shortChange),
     restored,
-    ...(keptAside === undefined ? {} : { keptAside: context.relative(keptAside) }),
+    ...(keptAside === undefined ? {} : { keptAside: relativePath(run.files.workspace, keptAside) }),
   });
 }
 
 /** @returns `undefined` when a person has to do it, who is told why */
-async function attempt<T>(
-  context: RunContext,
-  iteration: number,
-  work: () => Promise<T>,
-): Promise<T | undefined> {
+async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    context.warn('guardCouldNotRestore', error.message, iteration);
+    warn(scope, 'guardCouldNotRestore', error.message);
     return undefined;
   }
 }
@@ -127,16 +122,12 @@ function readNow(file: string): StoryFile | undefined {
 }
 
 /** Nothing that an agent wrote is lost, also when nobody can read it. */
-async function keepAside(
-  context: RunContext,
-  file: string,
-  iteration: number,
-): Promise<string | undefined> {
+async function keepAside(scope: Scope, file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile() || outsideProblem(file) !== undefined) {
     return undefined;
   }
-  const copy = path.join(context.dir(iteration), `broken-${path.basename(file)}`);
+  const copy = path.join(scope.dir, `broken-${path.basename(file)}`);
   await copyFile(file, copy);
   return copy;
 }

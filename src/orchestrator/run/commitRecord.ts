@@ -1,19 +1,24 @@
 import { messageOf } from '../../base/messageOf.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { RunState } from '../journal/runState.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+
+/** Where commits come from, and since which commit they are new. */
+export interface CommitOrigin {
+  readonly iteration: number;
+  readonly storyId?: string | undefined;
+  readonly since?: string | undefined;
+}
 
 /**
  * Writes the commits of an iteration into the journal, oldest first; a warning when git cannot be read.
- * @param origin where the commits come from, and `since` which commit they are new
  * @returns how many there are
  */
 export async function recordCommits(
   journal: Journal,
   git: GitRepository,
-  origin: {
-    readonly iteration: number;
-    readonly storyId?: string | undefined;
-    readonly since?: string | undefined;
+  origin: CommitOrigin & {
     /** HEAD now; nothing is asked of git when it is `since`. */
     readonly until?: string | undefined;
     /** Commits that are in the journal already. */
@@ -53,5 +58,26 @@ export async function recordCommits(
       iteration,
     });
     return 0;
+  }
+}
+
+/** Records the commits of an iteration after which git could not be read, as soon as it can. */
+export async function recordOwedCommits(
+  run: {
+    readonly journal: Journal;
+    state(): Pick<RunState, 'commits'>;
+    owedCommits: CommitOrigin | undefined;
+  },
+  git: GitRepository,
+  { gitProblem, head }: Snapshot,
+): Promise<void> {
+  const { owedCommits } = run;
+  if (owedCommits !== undefined && gitProblem === undefined) {
+    run.owedCommits = undefined;
+    await recordCommits(run.journal, git, {
+      ...owedCommits,
+      until: head,
+      known: run.state().commits,
+    });
   }
 }

@@ -3,13 +3,17 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { lostCommits } from '../git/lostCommits.ts';
-import { ownPlaces } from '../iteration/briefing.ts';
-import { ownFiles } from '../iteration/prompt/uncommitted.ts';
 import type { LostCommit, RunState } from '../journal/runState.ts';
+import type { Place } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import { appendAs } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { keepLostCommits } from '../workspace/restorePoints.ts';
-import type { Verdict } from './policy.ts';
-import type { RunContext } from './runContext.ts';
+import { ownPlaces } from './ownPlaces.ts';
+import { ownFiles } from './prompt/uncommitted.ts';
 
 /** So many of the commits that are missing are named. */
 const MAX_NAMED = 5;
@@ -32,38 +36,45 @@ export function commitsToKeep(
   );
 }
 
+/** Where the history is looked at, and the files there now. */
+interface History {
+  readonly place: Place;
+  readonly now: Snapshot;
+}
+
 /**
  * Looks whether the history was rewritten since the last look, keeps what is no longer in it, and records the commits of done
  * stories that are there in no form any more.
  * @param stories as they were before
  */
 export async function lookForLostCommits(
-  context: RunContext,
+  run: Run,
+  history: History,
   stories: readonly Story[],
 ): Promise<void> {
-  const { snapshot, state } = context;
-  const now = snapshot.head;
-  const before = context.seenHead ?? state.current?.startCommit ?? state.commits.at(-1)?.hash;
-  if (snapshot.gitProblem !== undefined || now === undefined) {
+  const { gitProblem, head } = history.now;
+  const state = run.state();
+  const before = run.seenHead ?? state.current?.startCommit ?? state.commits.at(-1)?.hash;
+  if (gitProblem !== undefined || head === undefined) {
     return;
   }
-  context.seenHead = now;
-  if (before === undefined || before === now) {
+  run.seenHead = head;
+  if (before === undefined || before === head) {
     return;
   }
-  const gone = await context.git.commits({ since: now, at: before }).catch(() => []);
+  const gone = await history.place.git.commits({ since: head, at: before }).catch(() => []);
   if (gone.length === 0) {
     return;
   }
-  await keep(context, [before]);
-  warnOfRewrite(context, gone.length, before);
+  await keep(run, [before]);
+  warnOfRewrite(run, gone.length, before);
   const known = state.lostCommits ?? [];
   const wanted = commitsToKeep(state, stories).filter(
     ({ hash }) => !known.some(commit => commit.hash === hash),
   );
-  const lost = await missing(context, wanted, before);
+  const lost = await missing(run, history, wanted, before);
   if (lost.length > 0) {
-    record(context, [...lost, ...known]);
+    record(run, [...lost, ...known]);
   }
 }
 
@@ -72,60 +83,63 @@ export async function lookForLostCommits(
  * person may have brought them back.
  * @returns what ends the run, when one is still missing
  */
-export async function missingWork(context: RunContext): Promise<Verdict | undefined> {
-  const { snapshot, state } = context;
-  const known = state.lostCommits ?? [];
-  if (known.length === 0 || snapshot.gitProblem !== undefined) {
+export async function missingWork(run: Run, history: History): Promise<Verdict | undefined> {
+  const { gitProblem, stories } = history.now;
+  const known = run.state().lostCommits ?? [];
+  if (known.length === 0 || gitProblem !== undefined) {
     return undefined;
   }
-  const isDone = new Set(snapshot.stories?.stories.filter(({ done }) => done).map(({ id }) => id));
+  const isDone = new Set(stories?.stories.filter(({ done }) => done).map(({ id }) => id));
   const left: LostCommit[] = [];
   for (const commit of known.filter(({ storyId }) => isDone.has(storyId))) {
-    left.push(...(await missing(context, [commit], commit.hash)));
+    left.push(...(await missing(run, history, [commit], commit.hash)));
   }
   if (left.length !== known.length) {
-    record(context, left);
+    record(run, left);
   }
-  return left.length === 0 ? undefined : { kind: 'astray', message: sentenceOf(context, left) };
+  return left.length === 0 ? undefined : { kind: 'astray', message: sentenceOf(run, left) };
 }
 
 /** Those of some commits that HEAD has in no form; all of them when git cannot tell. */
 async function missing(
-  context: RunContext,
+  run: Run,
+  { now: { head }, place }: History,
   commits: readonly LostCommit[],
   before: string,
 ): Promise<readonly LostCommit[]> {
-  const now = context.snapshot.head;
-  if (commits.length === 0 || now === undefined) {
+  if (commits.length === 0 || head === undefined) {
     return commits;
   }
   try {
-    const lost = await lostCommits(context.options.files.workspace, {
-      ...{ before, now },
+    const lost = await lostCommits(place.dir, {
+      ...{ before, now: head },
       hashes: commits.map(({ hash }) => hash),
-      isOwn: ownFiles(ownPlaces(context)),
+      isOwn: ownFiles(ownPlaces(run)),
     });
     return lost.flatMap(hash => commits.find(commit => commit.hash === hash) ?? []);
   } catch (error) {
-    context.warn('gitUnreadable', messageOf(error), context.state.iteration);
+    warnOf(run, 'gitUnreadable', messageOf(error));
     return commits;
   }
 }
 
-async function keep(context: RunContext, hashes: readonly string[]): Promise<void> {
-  const { files, runId } = context.options;
+async function keep(run: Run, hashes: readonly string[]): Promise<void> {
   try {
-    await keepLostCommits(files.workspace, runId, hashes);
+    await keepLostCommits(run.files.workspace, run.id, hashes);
   } catch (error) {
-    context.warn('restorePointNotKept', messageOf(error), context.state.iteration);
+    warnOf(run, 'restorePointNotKept', messageOf(error));
   }
 }
 
-function record(context: RunContext, commits: readonly LostCommit[]): void {
-  context.append({
+function warnOf({ journal, state }: Run, code: string, detail: string): void {
+  warn({ append: appendAs(state().iteration, journal) }, code, detail);
+}
+
+function record({ branch = '', journal, state }: Run, commits: readonly LostCommit[]): void {
+  journal.append({
     type: 'commits.lost',
-    iteration: context.state.iteration,
-    branch: context.branch ?? '',
+    iteration: state().iteration,
+    branch,
     commits: commits.map(({ hash, storyId, subject }) => ({
       ...{ hash, storyId },
       subject: subject.slice(0, 500),
@@ -134,9 +148,10 @@ function record(context: RunContext, commits: readonly LostCommit[]): void {
 }
 
 /** Also where nothing is lost: an agent that resets, amends or rebases may surprise who works on the same branch. */
-function warnOfRewrite(context: RunContext, count: number, before: string): void {
+function warnOfRewrite(run: Run, count: number, before: string): void {
   const hash = before.slice(0, SHORT_HASH);
-  context.warn(
+  warnOf(
+    run,
     'historyRewritten',
     count === 1
       ? say(
@@ -148,11 +163,10 @@ function warnOfRewrite(context: RunContext, count: number, before: string): void
           count,
           hash,
         ),
-    context.state.iteration,
   );
 }
 
-function sentenceOf({ branch = '' }: RunContext, lost: readonly LostCommit[]): string {
+function sentenceOf({ branch = '' }: Run, lost: readonly LostCommit[]): string {
   const named = lost
     .slice(0, MAX_NAMED)
     .map(

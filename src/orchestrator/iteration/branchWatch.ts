@@ -4,24 +4,13 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
-import {
-  bringBack,
-  type Found,
-  hasInHistory,
-  lookAtBranch,
-  type WorkPlace,
-} from '../git/workBranch.ts';
-import type { Verdict } from './policy.ts';
-import type { RunContext } from './runContext.ts';
+import { bringBack, type Found, lookAtBranch, type WorkPlace } from '../git/workBranch.ts';
+import type { Scope } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
 
 /** So many of the commits that were left elsewhere are named. */
 const MAX_NAMED = 50;
-const SHORT_HASH = 10;
-
-/** Where an iteration began. */
-export interface Origin extends Omit<WorkPlace, 'gitDir'> {
-  readonly iteration: number;
-}
+export const SHORT_HASH = 10;
 
 /**
  * Looks whether the work of an iteration is on the run's branch, and brings it back there where git can do so without losing
@@ -31,12 +20,12 @@ export interface Origin extends Omit<WorkPlace, 'gitDir'> {
  * @returns what ends the run, when the work is somewhere else and stays there
  */
 export async function keepToBranch(
-  context: RunContext,
-  { iteration, ...place }: Origin,
+  scope: Scope,
+  place: Omit<WorkPlace, 'gitDir'>,
   isLast: boolean,
 ): Promise<Verdict | undefined> {
-  const { workspace } = context.options.files;
-  const { gitDir } = context;
+  const { iteration } = scope;
+  const { dir: workspace, gitDir } = scope.place;
   const found = await lookAtBranch(workspace, { ...place, ...(gitDir && { gitDir }) });
   const { facts } = found;
   const rule = branchRule({ ...facts, isLast });
@@ -46,23 +35,22 @@ export async function keepToBranch(
   const about = { place, iteration, workspace };
   if (rule.kind === 'end') {
     const message = sentenceOf(rule.reason, facts, about);
-    record(context, iteration, found, { broughtBack: false, reason: rule.reason });
+    record(scope, found, { broughtBack: false, reason: rule.reason });
     return { kind: 'astray', message };
   }
   try {
     await bringBack(workspace, facts.wanted, rule.kind);
   } catch (error) {
     const detail = shorten(messageOf(error), 600);
-    record(context, iteration, found, { broughtBack: false, reason: 'refused', detail });
+    record(scope, found, { broughtBack: false, reason: 'refused', detail });
     return { kind: 'astray', message: sentenceOf('refused', facts, { ...about, detail }) };
   }
-  record(context, iteration, found, { broughtBack: true });
+  record(scope, found, { broughtBack: true });
   return undefined;
 }
 
 function record(
-  context: RunContext,
-  iteration: number,
+  scope: Scope,
   { commits, facts }: Found,
   end: {
     readonly broughtBack: boolean;
@@ -70,9 +58,9 @@ function record(
     readonly detail?: string;
   },
 ): void {
-  context.append({
+  scope.append({
     type: 'branch.left',
-    iteration,
+    iteration: scope.iteration,
     branch: facts.wanted,
     found: facts.found,
     commits: commits
@@ -82,55 +70,11 @@ function record(
   });
 }
 
-/**
- * Between two iterations a person may go to another branch, as long as it has what the run has done.
- * @returns what ends the run, when it has not
- */
-export async function followBranch(context: RunContext): Promise<Verdict | undefined> {
-  const { git, options, snapshot, state } = context;
-  if (snapshot.gitProblem !== undefined) {
-    return undefined;
-  }
-  const before = context.branch;
-  const now = await git.branch();
-  context.branch = now;
-  const newest = state.commits.at(-1);
-  if (
-    before === undefined ||
-    before === now ||
-    newest === undefined ||
-    (await hasInHistory(options.files.workspace, newest.hash))
-  ) {
-    return undefined;
-  }
-  context.branch = before;
-  const commit = newest.hash.slice(0, SHORT_HASH);
-  if (before === '') {
-    return {
-      kind: 'astray',
-      message: say(
-        'The run has worked on a detached HEAD, and now HEAD is on {0}, which lacks its commit {1}. Go back (git switch --detach {1}) or bring its work along (git merge {1}), then run again to continue; or start a new run here with --new.',
-        nameOf(now),
-        commit,
-      ),
-    };
-  }
-  return {
-    kind: 'astray',
-    message: say(
-      'The run has worked on {0}, and now HEAD is on {1}, which lacks its commit {2}. Go back (git switch {0}) or bring its work along (git merge {0}), then run again to continue; or start a new run here with --new.',
-      nameOf(before),
-      nameOf(now),
-      commit,
-    ),
-  };
-}
-
 function sentenceOf(
   reason: AstrayReason,
   { found, wanted }: Pick<BranchFacts, 'found' | 'wanted'>,
   about: {
-    readonly place: Omit<Origin, 'iteration'>;
+    readonly place: Omit<WorkPlace, 'gitDir'>;
     readonly iteration: number;
     readonly workspace: string;
     readonly detail?: string;
@@ -199,6 +143,6 @@ function sentenceOf(
 }
 
 /** As it can be copied into a shell: an agent may have thought of the name. */
-function nameOf(branch: string): string {
+export function nameOf(branch: string): string {
   return branch === '' ? say('a detached HEAD') : shellWord(branch);
 }

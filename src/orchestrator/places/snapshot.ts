@@ -75,6 +75,12 @@ function problemText({ message, line }: { message: string; line: number }): stri
   return say('Line {0}: {1}', line, message);
 }
 
+/** How many of its stories are done. */
+export function storyCountOf({ stories: list }: Snapshot): { done: number; total: number } {
+  const stories = list?.stories ?? [];
+  return { done: stories.filter(({ done }) => done).length, total: stories.length };
+}
+
 /** @returns why, as text, when there is no such file */
 function readStories(file: string): StoryFile | string {
   try {

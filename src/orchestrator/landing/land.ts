@@ -1,0 +1,170 @@
+import { whole } from '../../base/numbers.ts';
+import { say } from '../../base/say.ts';
+import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { signalOf } from '../iteration/signals.ts';
+import { uncommittedWork } from '../iteration/uncommittedWork.ts';
+import { lookAgain, type Work } from '../iteration/work.ts';
+import type { IterationOutcome } from '../journal/eventCodes.ts';
+import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
+import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts';
+import { judgeClaims } from '../proof/claims.ts';
+import { type Judgement, judge } from '../proof/judge.ts';
+import type { Run } from '../run/run.ts';
+import { modeOf } from '../run/runWork.ts';
+import type { Scope } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
+import { writeReceipt } from './receiptFile.ts';
+
+/** What became of an iteration's work. */
+export interface Landing {
+  /**
+   * Absent when the iteration stays open: its work is not on the run's branch, or a stop came before its claim could be
+   * checked. Then nothing of it is believed or refused, and it is judged when the run goes on.
+   */
+  readonly outcome?: IterationOutcome;
+  /** What ends the run. */
+  readonly verdict?: Verdict;
+  /** The files now. */
+  readonly after: Snapshot;
+}
+
+/** Judges what an iteration left and records what it came to: its claims by checks and reviewer, then one outcome. */
+export async function land(run: Run, work: Work): Promise<Landing> {
+  const { result, scope } = work;
+  if (work.astray) {
+    return { verdict: work.astray, after: work.after };
+  }
+  const { before, iteration, place, story } = scope;
+  const { config } = run;
+  let { after } = work;
+  const storiesBefore = before.stories?.stories ?? [];
+  const changes = storyChanges({
+    storiesBefore,
+    storiesAfter: after.stories?.stories ?? [],
+    handled: handledIn(run),
+  });
+  for (const change of changes) {
+    scope.append({ type: 'story.changed', ...change, by: 'agent' });
+  }
+  const judged = await judgeClaims(run, {
+    scope,
+    after,
+    // Also what a person ticked meanwhile: an agent could have forged that word.
+    stories: storyChanges({
+      storiesBefore,
+      storiesAfter: after.stories?.stories ?? [],
+      handled: new Map(),
+    }).flatMap(({ done, storyId }) => (done ? [storyId] : [])),
+    isWholeTask:
+      modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
+    // What the checks run is the agent's work as well: it may write to the story file, or leave the branch.
+    afterChecks: async () => {
+      const again = await lookAgain(run, work);
+      ({ after } = again);
+      return again;
+    },
+  });
+  const isGuarded = run.state().guard?.iteration === iteration;
+  if (isGuarded || judged.kind !== 'passed' || config.verify.length > 0 || config.reviewer) {
+    place.workTree.take();
+  }
+  if (judged.kind === 'cutOff') {
+    return { ...(judged.verdict && { verdict: judged.verdict }), after };
+  }
+  if (judged.kind === 'refused') {
+    after = await readSnapshot(place.storyFile, place.git, before);
+  }
+  const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;
+  const judgement = judge({
+    ...(story && { story }),
+    storiesBefore,
+    storiesAfter: after.stories?.stories ?? [],
+    commits,
+    ...(result && { result }),
+    completionPromise: config.completionPromise,
+    handled: handledIn(run),
+    stopped: result === undefined || isStopped(run, result),
+    skipped: scope.skip.aborted,
+    refused: judged.kind === 'refused',
+    notWanted: result?.notWanted === true,
+  });
+  await record(run, { ...work, after }, { ...judgement, commits });
+  tellOfTrouble(run, scope);
+  const { outcome, verdict } = judgement;
+  return { outcome, ...(verdict && { verdict }), after };
+}
+
+/** What the iteration came to, in the journal and in its folder. */
+async function record(
+  run: Run,
+  { after, result, scope }: Work,
+  { commits, outcome, progress, signal }: Judgement & { readonly commits: number },
+): Promise<void> {
+  const { iteration, story } = scope;
+  if (signal) {
+    const { accepted, kind, message } = signal;
+    scope.append({
+      type: 'promise.seen',
+      iteration,
+      signal: kind,
+      message: message.slice(0, 2_000),
+      accepted,
+    });
+  }
+  const isUncommitted = outcome === 'storyDone' && commits === 0 && story !== undefined;
+  const uncommitted = isUncommitted && (await uncommittedWork(run, scope.place, after, [story.id]));
+  const spent = run.state().current;
+  const turns = result?.end.result?.turns;
+  const ended = scope.append({
+    type: 'iteration.ended',
+    iteration,
+    ...(story && { storyId: story.id }),
+    outcome,
+    durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
+    ...(spent?.usage === undefined && !spent?.costUsd ? {} : { costUsd: spent?.costUsd ?? 0 }),
+    ...(spent?.costEstimated && { costEstimated: true }),
+    ...(turns === undefined ? {} : { turns: whole(turns) }),
+    ...(spent?.usage && { usage: { ...spent.usage } }),
+    commits,
+    ...(uncommitted && { uncommitted }),
+    progress,
+    stories: storyCountOf(after),
+  });
+  run.keptStories.noteJudged(iteration);
+  writeReceipt(scope.dir, ended, run.state());
+}
+
+/** Stories that a person ticked or unticked during the iteration. */
+function handledIn(run: Run): ReadonlyMap<string, boolean> {
+  return run.state().current?.handled ?? new Map();
+}
+
+/** A stop that ended the agent, or the waiting for a usage limit. */
+function isStopped({ stop }: Run, { error }: AgentCallResult): boolean {
+  return stop.endSignal.aborted || (stop.requested && error?.kind === 'usageLimit');
+}
+
+/** Of an iteration that was cut off nobody knows how long it worked. */
+function elapsed(startedAt: string | undefined): number {
+  return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
+}
+
+/** Told once, when a threshold is reached; what follows it is decided before the next iteration. */
+function tellOfTrouble(run: Run, scope: Scope): void {
+  const { failThreshold, stuckThreshold } = run.config;
+  const storyId = scope.story?.id ?? WHOLE_TASK;
+  const { failures, stuckFor } = storyRecord(run.state(), storyId);
+  if (scope.story && failures >= failThreshold) {
+    // There is no next agent to warn.
+    const words = say(
+      '{0} has failed too often in a row ({1}); the run leaves it alone.',
+      storyId,
+      failures,
+    );
+    warn(scope, 'storyLeftAlone', words);
+  } else if (stuckFor === stuckThreshold) {
+    scope.append({ type: 'story.stuck', storyId, iterations: stuckFor, action: 'warn' });
+  }
+}

@@ -1,0 +1,40 @@
+import { messageOf } from '../../base/messageOf.ts';
+import { hasTracked } from '../git/trackedFile.ts';
+import type { Run } from '../run/run.ts';
+import { warn } from '../run/warn.ts';
+import { clearOldRuns } from '../workspace/oldRuns.ts';
+import { removeRestorePoints } from '../workspace/restorePoints.ts';
+import { runIds } from '../workspace/runFiles.ts';
+
+/** Of older runs only the journals are kept, and they can no longer be rolled back to by their numbers. */
+const RUNS_KEPT = 20;
+
+/** Restore points and transcripts would pile up for ever. Commits stay as long as git's own rules keep them. */
+export async function clearBehind({
+  files,
+  id: runId,
+  journal,
+}: Pick<Run, 'files' | 'id' | 'journal'>): Promise<void> {
+  const { workspace } = files;
+  const kept = async () => {
+    const ids = new Set([...(await runIds(files)), runId]);
+    const upToThis = [...ids].filter(id => id <= runId).sort();
+    // What seems younger came with the repository or from a wrong clock, and must push no other out.
+    const younger = [...ids].filter(id => id > runId);
+    return [...upToThis.slice(-RUNS_KEPT), ...younger];
+  };
+  const tasks = [
+    ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
+    [
+      'oldRunsNotCleared',
+      async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),
+    ],
+  ] as const;
+  for (const [code, task] of tasks) {
+    try {
+      await task();
+    } catch (error) {
+      warn(journal, code, messageOf(error));
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { say } from '../../base/say.ts';
+import { hasInHistory } from '../git/workBranch.ts';
+import { nameOf, SHORT_HASH } from '../iteration/branchWatch.ts';
+import type { Place } from '../places/place.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import type { Run } from '../run/run.ts';
+import type { Verdict } from '../run/verdict.ts';
+
+/**
+ * Between two iterations a person may go to another branch, as long as it has what the run has done.
+ * @returns what ends the run, when it has not
+ */
+export async function followBranch(
+  run: Pick<Run, 'state' | 'branch'>,
+  { dir, git }: Pick<Place, 'dir' | 'git'>,
+  snapshot: Snapshot,
+): Promise<Verdict | undefined> {
+  if (snapshot.gitProblem !== undefined) {
+    return undefined;
+  }
+  const before = run.branch;
+  const now = await git.branch();
+  run.branch = now;
+  const newest = run.state().commits.at(-1);
+  if (
+    before === undefined ||
+    before === now ||
+    newest === undefined ||
+    (await hasInHistory(dir, newest.hash))
+  ) {
+    return undefined;
+  }
+  run.branch = before;
+  const commit = newest.hash.slice(0, SHORT_HASH);
+  if (before === '') {
+    return {
+      kind: 'astray',
+      message: say(
+        'The run has worked on a detached HEAD, and now HEAD is on {0}, which lacks its commit {1}. Go back (git switch --detach {1}) or bring its work along (git merge {1}), then run again to continue; or start a new run here with --new.',
+        nameOf(now),
+        commit,
+      ),
+    };
+  }
+  return {
+    kind: 'astray',
+    message: say(
+      'The run has worked on {0}, and now HEAD is on {1}, which lacks its commit {2}. Go back (git switch {0}) or bring its work along (git merge {0}), then run again to continue; or start a new run here with --new.',
+      nameOf(before),
+      nameOf(now),
+      commit,
+    ),
+  };
+}

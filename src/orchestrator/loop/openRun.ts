@@ -1,0 +1,52 @@
+import { AgentCaller } from '../agents/call/agentCaller.ts';
+import { applyEvent } from '../journal/foldRun.ts';
+import type { Journal } from '../journal/journal.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import type { Run } from '../run/run.ts';
+import { StateMarker } from '../run/stateMarker.ts';
+import { KeptStories } from '../workspace/keptStories.ts';
+import type { RunOptions } from './runOptions.ts';
+
+/** What the loop does for a run. */
+interface LoopHands {
+  /** Of the journal so far, when the run goes on. */
+  readonly earlier?: RunState;
+  /** Takes what people have asked of the run so far. */
+  readonly look: () => Promise<void>;
+  /** Aborted when a person wants to go on now; a new one after each time. */
+  readonly wake: () => AbortSignal;
+}
+
+/** Makes a run of its options; from here on its state follows the journal. */
+export function openRun(
+  options: RunOptions,
+  journal: Journal,
+  { earlier, look, wake }: LoopHands,
+): Run {
+  const { config, env, files, onEvent, planDir, runId: id, stop, storyFile, task } = options;
+  let current = earlier ?? INITIAL_RUN_STATE;
+  const state = () => current;
+  journal.onDidAppend(event => {
+    current = applyEvent(current, event);
+    onEvent?.(event);
+  });
+  const caller = new AgentCaller({
+    ...options,
+    journal,
+    wake,
+    costUsd: () => current.costUsd,
+    iterationCostUsd: () => current.current?.costUsd ?? 0,
+  });
+  return {
+    ...{ id, files, config, env, journal, caller, stop, state },
+    ...(planDir !== undefined && { planDir }),
+    ...(storyFile !== undefined && { storyFile }),
+    ...(task !== undefined && { task }),
+    requests: { look },
+    keptStories: new KeptStories(files, id, storyFile),
+    marker: new StateMarker({ files, id, stop, state }),
+    branch: current.workBranch,
+    seenHead: undefined,
+    owedCommits: undefined,
+  };
+}

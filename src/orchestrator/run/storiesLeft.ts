@@ -1,0 +1,44 @@
+import { type RunState, storyRecord } from '../journal/runState.ts';
+import type { RunConfig } from '../settings/config.ts';
+import type { Story } from '../stories/story.ts';
+
+/** What tells which stories still get an agent. */
+interface Turn {
+  readonly state: RunState;
+  /** As last read; absent in free-form and plan mode. */
+  readonly stories?: readonly Story[];
+  readonly config: Pick<RunConfig, 'failThreshold'>;
+}
+
+/** A claim that was refused is not done, whatever its file says. */
+export function asProven(story: Story, state: RunState): Story {
+  return story.done && storyRecord(state, story.id).refused ? { ...story, done: false } : story;
+}
+
+/** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */
+export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const story of stories ?? []) {
+    const record = storyRecord(state, story.id);
+    if (
+      record.skipped !== undefined ||
+      record.blocked !== undefined ||
+      record.failures >= config.failThreshold
+    ) {
+      ids.add(story.id);
+    }
+  }
+  return ids;
+}
+
+/**
+ * Whether a story may still get an agent in this run: it is there, not proven done, and not left alone. What
+ * comes before it, and who is next, is asked only between two iterations.
+ */
+export function isStillToDo(storyId: string, situation: Turn): boolean {
+  const named = (situation.stories ?? []).filter(({ id }) => id === storyId);
+  return (
+    named.some(story => !asProven(story, situation.state).done) &&
+    !leftAlone(situation).has(storyId)
+  );
+}

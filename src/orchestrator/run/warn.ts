@@ -1,0 +1,17 @@
+import type { RunEvent, RunEventBody } from '../journal/events.ts';
+
+/** Longest detail of a warning in the journal, in UTF-16 units. */
+const MAX_DETAIL = 2_000;
+
+/**
+ * Records something that went wrong and that the run survives.
+ * @param to the journal, or the scope of the iteration that it is about
+ * @param code one of docs/journal.md
+ */
+export function warn(
+  to: { append(event: RunEventBody): RunEvent },
+  code: string,
+  detail: string,
+): void {
+  to.append({ type: 'warning', code, detail: detail.slice(0, MAX_DETAIL) });
+}

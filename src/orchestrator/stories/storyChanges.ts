@@ -1,0 +1,31 @@
+import { storyKeys } from './select.ts';
+import type { Story } from './story.ts';
+
+/** A story whose done state is another than before. */
+export interface StoryChange {
+  readonly storyId: string;
+  readonly done: boolean;
+}
+
+/** Stories whose done state differs, identified by id; stories that came or went are not changes of state. */
+export function storyChanges({
+  storiesBefore,
+  storiesAfter,
+  handled,
+}: {
+  readonly storiesBefore: readonly Story[];
+  readonly storiesAfter: readonly Story[];
+  /** What a person ticked (true) or unticked (false) meanwhile; that state is no change. */
+  readonly handled: ReadonlyMap<string, boolean>;
+}): readonly StoryChange[] {
+  const keysBefore = storyKeys(storiesBefore);
+  const keysAfter = storyKeys(storiesAfter);
+  const before = new Map(storiesBefore.map(story => [keysBefore.get(story), story.done]));
+  return storiesAfter.flatMap(story => {
+    const { id, done } = story;
+    const was = before.get(keysAfter.get(story));
+    return was !== undefined && was !== done && handled.get(id) !== done
+      ? [{ storyId: id, done }]
+      : [];
+  });
+}

@@ -1,0 +1,100 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
+import type { StoryList } from '../stories/story.ts';
+import { parseStoryFile } from '../stories/storyFile.ts';
+import type { RunFiles } from './runFiles.ts';
+
+/** The story file as an iteration found it, in the iteration's folder. */
+const STORIES_BEFORE = 'stories-before';
+
+/** A larger story file is refused when it is read. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
+/** The story files that iterations found, byte for byte, kept until these are judged. */
+export class KeptStories {
+  private readonly files: RunFiles;
+  private readonly runId: string;
+  private readonly storyFile: string | undefined;
+  /** Iterations that are over; their end may not be on the disk yet. */
+  private readonly judged = new Set<number>();
+
+  /** @param storyFile absolute path; without one nothing is kept */
+  constructor(files: RunFiles, runId: string, storyFile: string | undefined) {
+    this.files = files;
+    this.runId = runId;
+    this.storyFile = storyFile;
+  }
+
+  async keep(iteration: number, bytes: Buffer): Promise<void> {
+    const file = this.fileOf(iteration);
+    if (file !== undefined) {
+      await writePlainFile(file, bytes);
+    }
+  }
+
+  /** @returns `undefined` when none is kept for this iteration */
+  async read(iteration: number): Promise<Buffer | undefined> {
+    const file = this.fileOf(iteration);
+    return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
+  }
+
+  /** The kept bytes as stories; `undefined` without any that can be read. */
+  parse(bytes: Buffer | undefined): StoryList | undefined {
+    const { storyFile } = this;
+    const read =
+      storyFile === undefined || bytes === undefined ? undefined : parseStoryFile(storyFile, bytes);
+    return read?.kind === 'stories' ? read : undefined;
+  }
+
+  /** Its file is no longer needed, once the end of the iteration is on the disk. */
+  noteJudged(iteration: number): void {
+    this.judged.add(iteration);
+  }
+
+  get hasJudged(): boolean {
+    return this.judged.size > 0;
+  }
+
+  /**
+   * Removes the files of iterations that are over: they would fill the disk after a thousand. Call it once the ends of those
+   * iterations are on the disk: until then a power cut leaves an iteration that is to be judged.
+   */
+  async removeJudged(): Promise<void> {
+    for (const iteration of [...this.judged]) {
+      const dir = this.files.iterationDir(this.runId, iteration);
+      for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+        if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
+          await rm(path.join(dir, name), { force: true });
+        }
+      }
+      this.judged.delete(iteration);
+    }
+  }
+
+  private fileOf(iteration: number): string | undefined {
+    return this.storyFile === undefined
+      ? undefined
+      : path.join(
+          this.files.iterationDir(this.runId, iteration),
+          `${STORIES_BEFORE}${path.extname(this.storyFile)}`,
+        );
+  }
+}
+
+/**
+ * The stories as the iteration found them that the end of a loop had cut off; `undefined` without one. The
+ * file itself may be half written by now.
+ */
+export async function storiesBeforeCutOff(
+  {
+    files,
+    runId,
+    storyFile,
+  }: { readonly files: RunFiles; readonly runId: string; readonly storyFile?: string },
+  cutOff: { readonly number: number } | undefined,
+): Promise<StoryList | undefined> {
+  const kept = new KeptStories(files, runId, storyFile);
+  return cutOff && kept.parse(await kept.read(cutOff.number));
+}
