@@ -27,13 +27,13 @@ const commit = { hash: 'a'.repeat(40), subject: 'feat: it', at: '', iteration: 1
 const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a run at work',
-    fittingActions(living({ current }), false, here),
+    fittingActions(living({ running: [current] }), false, here),
     ['pause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
   ],
   [
     'a question that the run waits for',
     fittingActions(
-      living({ waiting: { kind: 'pause', reason: 'question', storyId: 'US-001' } }),
+      living({ pause: { kind: 'pause', reason: 'question', storyId: 'US-001' } }),
       true,
       here,
     ),
@@ -42,7 +42,10 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a usage limit',
     fittingActions(
-      living({ current, waiting: { kind: 'limit', until: '', known: true, message: '' } }),
+      living({
+        running: [current],
+        limits: new Map([[1, { kind: 'limit', until: '', known: true, message: '' }]]),
+      }),
       false,
       here,
     ),
@@ -50,7 +53,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'a stop that was asked for',
-    fittingActions(living({ phase: 'stopping', current }), false, here),
+    fittingActions(living({ phase: 'stopping', running: [current] }), false, here),
     ['stop', 'progress', 'terminal', 'stories'],
   ],
   [
@@ -83,7 +86,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'a killed loop',
-    fittingActions({ ...living({ current }), alive: false }, false, here),
+    fittingActions({ ...living({ running: [current] }), alive: false }, false, here),
     ['goOn', 'progress', 'terminal', 'stories'],
   ],
   [
@@ -93,7 +96,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'Restricted Mode looks, and can only end what runs',
-    fittingActions(living({ current }), true, { ...here, isTrusted: false }),
+    fittingActions(living({ running: [current] }), true, { ...here, isTrusted: false }),
     ['trust', 'stop', 'progress', 'stories'],
   ],
   [

@@ -55,8 +55,8 @@ test('what a complete run has come to', () => {
 });
 
 test('only a living run has a story at work, also while it waits', () => {
-  const waiting = { kind: 'pause', reason: 'stuck', storyId: 'US-2' } as const;
-  const state: RunState = { ...INITIAL_RUN_STATE, phase: 'running', waiting };
+  const pause = { kind: 'pause', reason: 'stuck', storyId: 'US-2' } as const;
+  const state: RunState = { ...INITIAL_RUN_STATE, phase: 'running', pause };
   assert.equal(storyAtWork({ alive: true, state }), 'US-2');
   assert.equal(storyAtWork({ alive: false, state }), undefined);
 });

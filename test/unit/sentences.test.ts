@@ -33,8 +33,8 @@ test('of a loop that was killed it is said where it was', () => {
       english,
     ).text;
   assert.match(said({ iteration: 0 }), /killed before its first iteration\./);
-  assert.match(said({ iteration: 2, current }), /killed in iteration 2\./);
-  assert.match(said({ iteration: 2, cutOff: current }), /killed in iteration 2\./);
+  assert.match(said({ iteration: 2, running: [current] }), /killed in iteration 2\./);
+  assert.match(said({ iteration: 2, cutOff: [current] }), /killed in iteration 2\./);
   assert.match(said({ iteration: 2 }), /killed after iteration 2\./);
 });
 

@@ -15,7 +15,12 @@ const of = (state: Partial<RunState>, alive = true) =>
       ...{ runId: 'r', alive },
       state: {
         ...INITIAL_RUN_STATE,
-        ...{ phase: 'running', stories: { done: 4, total: 20 }, stuckThreshold: 3, current },
+        ...{
+          phase: 'running',
+          stories: { done: 4, total: 20 },
+          stuckThreshold: 3,
+          running: [current],
+        },
         ...state,
       },
     },
@@ -52,8 +57,8 @@ test('what was asked for', () => {
 });
 
 test('a usage limit counts down', () => {
-  const waiting = { kind: 'limit', until: '2026-03-01T13:12:00.000Z', known: true, message: '' };
-  const words = of({ waiting: waiting as NonNullable<RunState['waiting']> });
+  const limit = { until: '2026-03-01T13:12:00.000Z', known: true, message: '' };
+  const words = of({ limits: new Map([[4, { kind: 'limit', ...limit }]]) });
   assert.deepEqual([words?.icon, words?.text], ['watch', 'Ralph waits 1 h 12 min · 4/20']);
   assert.equal(words?.urgency, 'none');
 });
@@ -62,10 +67,10 @@ test('a stuck story warns, a question and an error ask', () => {
   const record = { stuckFor: 3, failures: 0, iterations: 3, costUsd: 0 };
   const stuck = of({ storyRecords: new Map([['US-003', record]]) });
   assert.deepEqual([stuck?.urgency, stuck?.icon], ['warning', 'warning']);
-  const question = { iteration: 1, message: 'Blue?' };
-  const asks = of({ question, waiting: { kind: 'pause', reason: 'question' } });
+  const storyNotes = new Map([['', { question: { iteration: 1, message: 'Blue?' } }]]);
+  const asks = of({ storyNotes, pause: { kind: 'pause', reason: 'question' } });
   assert.deepEqual([asks?.urgency, asks?.text], ['error', 'Ralph asks you · 4/20']);
-  const ended = of({ phase: 'ended', outcome: 'needsHuman', question }, false);
+  const ended = of({ phase: 'ended', outcome: 'needsHuman', storyNotes }, false);
   assert.deepEqual([ended?.urgency, ended?.text], ['error', 'Ralph needs you · 4/20']);
   assert.notEqual(ended?.cause, '');
   assert.equal(of({ phase: 'ended', outcome: 'error' }, false)?.urgency, 'error');
@@ -83,12 +88,12 @@ test('a run that is over does not look like a pause', () => {
     assert.equal(icon(outcome), 'stop-circle');
   }
   assert.equal(icon('noReadyStory'), 'circle-slash');
-  assert.equal(of({ waiting: { kind: 'pause', reason: 'person' } })?.icon, 'debug-pause');
+  assert.equal(of({ pause: { kind: 'pause', reason: 'person' } })?.icon, 'debug-pause');
 });
 
 test("a story's id draws no icon and is short", () => {
   const id = `$(alert)${'x'.repeat(90)}`;
-  const text = of({ current: { ...current, storyId: id } })?.text ?? '';
+  const text = of({ running: [{ ...current, storyId: id }] })?.text ?? '';
   assert.doesNotMatch(text, /\$\(/);
   assert.ok(text.length < 60);
 });

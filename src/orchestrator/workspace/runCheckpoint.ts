@@ -11,7 +11,7 @@ import { fromStored, runStateSchema, toStored } from '../journal/runStateSchema.
 import type { RunFiles } from './runFiles.ts';
 
 /** Raised when the same journal folds to something else than before; a test tells when. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 /** A state of thousands of stories stays far below. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** So much is folded again each time rather than kept anew, in bytes. */
