@@ -2,7 +2,12 @@ import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
-import type { RunState } from '../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  waitingOf,
+} from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
 import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/inbox.ts';
 import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
@@ -78,8 +83,8 @@ function requireShort(text: string): void {
 
 async function pause(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
-  const waiting = loop && (await readRun(files, loop.runId)).waiting;
-  if (waiting?.kind === 'pause') {
+  const pause = loop && (await readRun(files, loop.runId)).pause;
+  if (pause !== undefined) {
     print('The run is already waiting. "ralph-fresh resume" continues it.');
     return;
   }
@@ -93,7 +98,8 @@ async function pause(files: RunFiles): Promise<void> {
 async function resume(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const state = loop && (await readRun(files, loop.runId));
-  if (state && state.waiting === undefined && !state.pauseRequested) {
+  const waiting = state && waitingOf(state);
+  if (state && waiting === undefined && !state.pauseRequested) {
     print('The run is working; it is not waiting for anything.');
     return;
   }
@@ -104,7 +110,7 @@ async function resume(files: RunFiles): Promise<void> {
   print(
     delivered.event.type === 'limit.ended'
       ? 'The run tries again now.'
-      : state?.waiting === undefined
+      : waiting === undefined
         ? 'The run will not wait after this iteration.'
         : 'The run continues.',
   );
@@ -132,7 +138,7 @@ async function currentStory(files: RunFiles): Promise<string> {
       'No run is going on here, so no story is worked on. Name it: ralph-fresh skip ID.',
     );
   }
-  const { current } = await readRun(files, loop.runId);
+  const current = currentOf(await readRun(files, loop.runId));
   if (current?.storyId === undefined) {
     throw new HumanError('The run works on no story at this moment. Name it: ralph-fresh skip ID.');
   }
@@ -189,7 +195,7 @@ async function answer(text: string, { cwd }: Flags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
   const state = await requireRun(files, 'answer');
-  const { question } = state;
+  const question = questionOf(state);
   if (question === undefined) {
     throw new HumanError(
       'The run has no open question. Tell its agents something with: ralph-fresh hint "…".',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
@@ -150,7 +150,7 @@ async function runStates(files: RunFiles): Promise<RunStates> {
 
 function known({ alive, newest, states }: RunStates): KnownOfStories {
   const phase = phaseOf({ state: newest, alive });
-  const { question } = newest;
+  const question = questionOf(newest);
   return {
     stateOf: story => storyRunState(story, phase, states),
     ...(question && { question }),

@@ -62,8 +62,7 @@ export function limitWaiting(
   door: Door,
 ): readonly TranscriptLine[] {
   const { until, known, message, remainingMs } = event;
-  const { waiting } = state;
-  if (waiting?.kind === 'limit' && waiting.until === until) {
+  if (state.limits.get(event.iteration)?.until === until) {
     const minutes = Math.round(remainingMs / 60_000);
     const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
     return isRound && minutes > 0

@@ -3,7 +3,7 @@ import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
-import type { RunState, Waiting } from '../orchestrator/journal/runState.ts';
+import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -61,8 +61,8 @@ export interface RunEnd {
 export type KilledAt = 'beforeFirst' | 'inIteration' | 'afterIteration';
 
 /** Of a run whose loop was killed: whether an iteration was under way, or the last one was over already. */
-export function killedAt({ current, cutOff, iteration }: RunState): KilledAt {
-  if (current !== undefined || cutOff !== undefined) {
+export function killedAt({ cutOff, iteration, running }: RunState): KilledAt {
+  if (running.length > 0 || cutOff.length > 0) {
     return 'inIteration';
   }
   return iteration === 0 ? 'beforeFirst' : 'afterIteration';
@@ -73,7 +73,8 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const { iteration: iterations, stories, detail, open, circle } = state;
   const { budgetUsd, costUsd, costEstimated, costUnknown } = state;
   const skipped = [...state.storyRecords].flatMap(([id, record]) => (record.skipped ? [id] : []));
-  const isAnswered = state.answers.some(({ question }) => question === detail) && !state.question;
+  const isAnswered =
+    state.answers.some(({ question }) => question === detail) && questionOf(state) === undefined;
   const known = { outcome, iterations, stories, detail, skipped, isAnswered, open, circle };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
   const { uncommitted } = state;

@@ -2,7 +2,12 @@ import path from 'node:path';
 import { HumanError } from '../base/humanError.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import type { RunState } from '../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  waitingOf,
+} from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
@@ -47,7 +52,7 @@ export async function statusData(
     exitCode: phase === 'interrupted' ? EXIT_CODES.interrupted : (state.exitCode ?? null),
     iteration: state.iteration,
     maxIterations: state.maxIterations,
-    story: state.current?.storyId ?? null,
+    story: currentOf(state)?.storyId ?? null,
     onlyStories: state.onlyStories ?? null,
     stories: count ?? { done: state.stories.done, total: state.stories.total },
     plan: (await readPlan(files, state)) ?? null,
@@ -58,7 +63,7 @@ export async function statusData(
     endedAt: state.endedAt ?? null,
     detail: state.detail ?? null,
     waiting: alive ? waitingData(state) : null,
-    question: state.question?.message ?? null,
+    question: questionOf(state)?.message ?? null,
     payer: state.payer ?? null,
     verify: state.verify,
     ...(problem === undefined ? {} : { problem }),
@@ -109,7 +114,8 @@ function costData({ budgetUsd, costEstimated, costUnknown, costUsd, usage }: Run
   };
 }
 
-function waitingData({ waiting }: RunState): object | null {
+function waitingData(state: RunState): object | null {
+  const waiting = waitingOf(state);
   if (waiting === undefined) {
     return null;
   }
@@ -215,7 +221,8 @@ function statusLines(
   if (outcome !== undefined) {
     return [...endLines(state, outcome, open), facts];
   }
-  const { current, waiting } = state;
+  const current = currentOf(state);
+  const waiting = waitingOf(state);
   const where = isPlanning(state)
     ? 'Planning the stories'
     : `Iteration ${state.iteration}/${state.maxIterations}`;

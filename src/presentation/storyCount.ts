@@ -14,9 +14,9 @@ function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun)
   const phase = phaseOf(run);
   const { state } = run;
   if (phase === 'running' || phase === 'stopping') {
-    return done && state.current?.storyId !== id;
+    return done && !state.running.some(({ storyId }) => storyId === id);
   }
-  return done && !(state.cutOff?.storyId === id && isUnjudged(id, state));
+  return done && !(state.cutOff.some(({ storyId }) => storyId === id) && isUnjudged(id, state));
 }
 
 /** Whether a claim is still to be judged by checks or a reviewer; a person's tick needs neither. */

@@ -1,4 +1,4 @@
-import type { RunState } from '../orchestrator/journal/runState.ts';
+import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import {
   doneIds,
   type NextStoryOptions,
@@ -51,7 +51,7 @@ export interface KnownOfStories {
   /** What a run knows of a story's state; `undefined` leaves what the file says. */
   readonly stateOf?: (story: Story) => string | undefined;
   /** The newest run's, that nobody has answered. */
-  readonly question?: RunState['question'];
+  readonly question?: Question;
   /** Those that the file has, in place of the reader's. */
   readonly problems?: readonly ProblemData[];
 }

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../orchestrator/journal/events.ts';
-import type { RunState } from '../orchestrator/journal/runState.ts';
+import { currentOf, type RunState } from '../orchestrator/journal/runState.ts';
 import type { Door, Translate } from './sentences.ts';
 import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
 
@@ -60,12 +60,12 @@ export function resultLines(
   const texts = shown.split('\n');
   const more = isRead ? 0 : total - texts.length;
   const whose = call === undefined || call.isLast ? '' : `${call.name}: `;
-  const { current } = state;
+  const iteration = event.iteration ?? currentOf(state)?.number;
   return [
     ...texts.map((text, at) =>
       line(style, at === 0 ? `  └  ${whose}${text}` : text === '' ? '' : `     ${text}`),
     ),
-    ...(more > 0 ? [line('dim', `     ${moreLines(more, door, current?.number, t)}`)] : []),
+    ...(more > 0 ? [line('dim', `     ${moreLines(more, door, iteration, t)}`)] : []),
   ];
 }
 

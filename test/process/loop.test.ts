@@ -241,7 +241,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     const [ended] = await workspace.events('agent.ended');
     assert.equal(ended?.exitCode, 1);
     assert.equal(ended?.error?.kind, 'api');
-    assert.match(await prompt(workspace, 2), /previous iteration failed.*bad day/);
+    assert.match(await prompt(workspace, 2), /previous iteration on this story failed.*bad day/);
     const { stdout } = await cli.finished;
     assert.match(stdout, /US-001 has failed too often in a row \(2\); the run leaves it alone\./);
   });

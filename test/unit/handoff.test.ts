@@ -93,8 +93,23 @@ describe('the handoff in the workspace', () => {
         ['US-1', { stuckFor: 0, failures: 0, iterations: 1, costUsd: 0, doneBy: 'agent' }],
         ['US-2', { stuckFor: 2, failures: 1, iterations: 2, costUsd: 0 }],
       ]),
-      lastIteration: { number: 3, outcome: 'failed', storyId: 'US-2' },
-      lastError: { iteration: 3, kind: 'api', message: 'bad day' },
+      storyNotes: new Map([
+        [
+          'US-2',
+          {
+            lastIteration: { number: 3, outcome: 'failed' },
+            lastError: { iteration: 3, kind: 'api', message: 'bad day' },
+          },
+        ],
+        // Of another story, which is none of its business.
+        [
+          'US-3',
+          {
+            lastIteration: { number: 2, outcome: 'blocked' },
+            lastError: { iteration: 2, kind: 'api', message: 'worse' },
+          },
+        ],
+      ]),
     };
     const from = await sources(state);
     const handoff = await refreshHandoffFromFiles(fresh, from, onWarning);
@@ -139,11 +154,13 @@ describe('the handoff in the workspace', () => {
 
   test('what was done about the last error is handed on, when there is one', async () => {
     const recoveryAttempt = 'called again twice';
-    const from = { ...(await sources()), recoveryAttempt };
+    const from = await sources();
     assert.equal((await refreshHandoffFromFiles(fresh, from, onWarning)).lastError, undefined);
     const state: RunState = {
       ...INITIAL_RUN_STATE,
-      lastError: { iteration: 3, kind: 'api', message: 'bad day' },
+      storyNotes: new Map([
+        ['US-2', { lastError: { iteration: 3, kind: 'api', message: 'bad day', recoveryAttempt } }],
+      ]),
     };
     assert.deepEqual(
       (await refreshHandoffFromFiles(fresh, { ...from, state }, onWarning)).lastError,

@@ -42,7 +42,8 @@ const usual: Situation = {
 };
 const freeForm: Situation = { state: state(2), config, stopRequested: false };
 const question = { message: 'Which?', iteration: 2 };
-const asking: RunState = { ...state(2), question };
+const storyNotes = new Map([['', { question }]]);
+const asking: RunState = { ...state(2), storyNotes };
 /** S1 was warned at three, and brought nothing again. */
 const stuck: Situation = { ...usual, state: state(2, { S1: { stuckFor: 4 } }) };
 const stuckWith = (onStuck: RunConfig['onStuck'], of: Situation = stuck): Situation => ({
@@ -140,7 +141,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
       stopRequested: true,
       state: {
         ...state(2),
-        current: { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() },
+        running: [{ number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() }],
       },
     },
     'stopped',
@@ -181,7 +182,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
       verdict: { kind: 'budget' },
       state: {
         ...state(2),
-        current: { number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() },
+        running: [{ number: 2, startedAt: '', commits: 0, costUsd: 0, handled: new Map() }],
       },
     },
     'budget',
@@ -218,14 +219,16 @@ const rules: readonly (readonly [string, Situation, string])[] = [
       ...freeForm,
       state: {
         ...state(2, { '': { failures: 3 } }),
-        lastError: { iteration: 2, kind: 'api', message: 'no answer' },
+        storyNotes: new Map([
+          ['', { lastError: { iteration: 2, kind: 'api', message: 'no answer' } }],
+        ]),
       },
     },
     'error: no answer',
   ],
   [
     'a question comes before the maximum',
-    { ...usual, state: { ...state(10), question } },
+    { ...usual, state: { ...state(10), storyNotes } },
     'needsHuman: Which?',
   ],
 

@@ -59,6 +59,7 @@ const usual: PromptInput = {
   storyFile: '.omc/prd.json',
   progressFile: '.omc/progress.txt',
   stuckThreshold: 3,
+  previousIteration: 1,
 };
 
 const prompt = (change: Partial<PromptInput> = {}) =>
@@ -187,8 +188,11 @@ describe('warnings', () => {
     const failedIn = (iteration: number) => ({
       handoff: handoff({ lastError: { iteration, message: 'API Error: 500\nbad day' } }),
     });
-    assert.match(section(failedIn(1)), /previous iteration failed\*\*: API Error: 500 bad day\n/);
-    assert.equal(section({ handoff: { ...failedIn(1).handoff, iteration: 3 } }), '');
+    assert.match(
+      section(failedIn(1)),
+      /previous iteration on this story failed\*\*: API Error: 500 bad day\n/,
+    );
+    assert.equal(section({ ...failedIn(1), previousIteration: 3 }), '');
   });
 
   test('a refused promise of the iteration before, and of no other', () => {

@@ -7,8 +7,12 @@ import {
 } from '../../src/orchestrator/journal/events.ts';
 import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import {
+  currentOf,
   INITIAL_RUN_STATE,
+  lastErrorOf,
+  questionOf,
   type RunState,
+  storyNotes,
   storyRecord,
 } from '../../src/orchestrator/journal/runState.ts';
 import { journalOf } from '../support/runEvents.ts';
@@ -100,7 +104,7 @@ describe('the fold of a run', () => {
   test('iteration.started: what runs now', () => {
     const state = fold(started, iterationStarted(3, 'A'));
     assert.equal(state.iteration, 3);
-    assert.deepEqual(state.current, {
+    assert.deepEqual(currentOf(state), {
       number: 3,
       storyId: 'A',
       storyTitle: 'Title of A',
@@ -116,8 +120,8 @@ describe('the fold of a run', () => {
   test('agent.started and agent.ended: its process, for as long as it runs', () => {
     const agent: RunEventBody = { type: 'agent.started', iteration: 1, pid: 7, startId: 'boot:1' };
     const running = fold(started, iterationStarted(1, 'A'), agent);
-    assert.equal(running.current?.agentPid, 7);
-    assert.equal(running.current?.agentStartId, 'boot:1');
+    assert.equal(currentOf(running)?.agentPid, 7);
+    assert.equal(currentOf(running)?.agentStartId, 'boot:1');
     const ended: RunEventBody = {
       type: 'agent.ended',
       iteration: 1,
@@ -126,10 +130,10 @@ describe('the fold of a run', () => {
       leftovers: 0,
     };
     const after = fold(started, iterationStarted(1, 'A'), agent, ended);
-    assert.equal(after.current?.number, 1);
-    assert.equal('agentPid' in (after.current ?? {}), false);
-    assert.equal('agentStartId' in (after.current ?? {}), false);
-    assert.equal(after.lastError, undefined);
+    assert.equal(currentOf(after)?.number, 1);
+    assert.equal('agentPid' in (currentOf(after) ?? {}), false);
+    assert.equal('agentStartId' in (currentOf(after) ?? {}), false);
+    assert.equal(lastErrorOf(after), undefined);
   });
 
   test('agent.ended with an error: the last error', () => {
@@ -142,7 +146,7 @@ describe('the fold of a run', () => {
       error: { kind: 'api', message },
     });
     const state = fold(started, iterationStarted(1), ended(1, 'one'), ended(2, 'two'));
-    assert.deepEqual(state.lastError, { iteration: 2, kind: 'api', message: 'two' });
+    assert.deepEqual(lastErrorOf(state), { iteration: 2, kind: 'api', message: 'two' });
   });
 
   test('agent.init: model and who pays; what it does not say stays', () => {
@@ -156,7 +160,7 @@ describe('the fold of a run', () => {
 
   test('agent.text and agent.tool: the newest activity', () => {
     const now = (...bodies: RunEventBody[]) =>
-      fold(started, iterationStarted(1), ...bodies).current?.activity;
+      currentOf(fold(started, iterationStarted(1), ...bodies))?.activity;
     assert.equal(now({ type: 'agent.text', text: 'First.\n  Last line. \n\n' }), 'Last line.');
     assert.equal(
       now({ type: 'agent.tool', id: '1', name: 'Bash', gist: 'npm test' }),
@@ -190,7 +194,7 @@ describe('the fold of a run', () => {
       subject: `subject of ${hash}`,
     });
     const state = fold(started, iterationStarted(1, 'A'), commit('c1'), commit('c2'));
-    assert.equal(state.current?.commits, 2);
+    assert.equal(currentOf(state)?.commits, 2);
     assert.deepEqual(state.commits[0], {
       hash: 'c1',
       subject: 'subject of c1',
@@ -280,7 +284,7 @@ describe('the fold of a run', () => {
       message: 'all of it',
       accepted: false,
     });
-    assert.deepEqual(state.refusedPromise, { iteration: 4, message: 'all of it' });
+    assert.deepEqual(storyNotes(state, 'A').refusedPromise, { iteration: 4, message: 'all of it' });
   });
 
   const records: readonly (readonly [readonly Ended['outcome'][], readonly number[]])[] = [
@@ -349,11 +353,13 @@ describe('the fold of a run', () => {
   test('iteration.ended: an older error that ended a run is none of the next iteration', () => {
     const state = fold(
       started,
+      iterationStarted(1, 'A'),
       {
         ...{ type: 'agent.ended', iteration: 1, reason: 'notStarted', durationMs: 1, leftovers: 0 },
         error: { kind: 'notStarted', message: 'No.' },
       },
       iterationEnded(1, 'failed'),
+      iterationStarted(2, 'A'),
       iterationEnded(2, 'failed'),
     );
     assert.equal(storyRecord(state, 'A').failures, 1);
@@ -372,12 +378,135 @@ describe('the fold of a run', () => {
         stories: { done: 2, total: 3 },
       }),
     );
-    assert.equal(state.current, undefined);
+    assert.equal(currentOf(state), undefined);
     assert.equal(state.costUsd, 0.75);
     assert.deepEqual(state.stories, { done: 2, total: 3 });
     assert.deepEqual(state.lastIteration, { number: 3, outcome: 'progress', storyId: 'B' });
     assert.equal(storyRecord(state, 'A').iterations, 1);
     assert.equal(storyRecord(state, 'B').iterations, 2);
+  });
+
+  test('what was said about one story is not touched by what happens to another', () => {
+    const checked = (iteration: number, storyId: string, green: boolean): RunEventBody[] => [
+      { type: 'gate.started', iteration, commands: ['npm test'], storyId },
+      {
+        ...{ type: 'check.ended', iteration, command: 'npm test', ok: green, timedOut: false },
+        ...{ durationMs: 1, outputTail: green ? '' : 'red' },
+      },
+      { type: 'gate.ended', iteration, green, storyId },
+    ];
+    const reviewed = (iteration: number, storyId: string, approved: boolean): RunEventBody => ({
+      ...{ type: 'review.ended', iteration, storyId, approved },
+      objections: approved ? [] : ['no'],
+    });
+    const state = fold(
+      started,
+      iterationStarted(1, 'A'),
+      ...checked(1, 'A', false),
+      iterationEnded(1, 'rejected', { storyId: 'A' }),
+      iterationStarted(2, 'C'),
+      ...[...checked(2, 'C', true), reviewed(2, 'C', false)],
+      iterationEnded(2, 'rejected', { storyId: 'C' }),
+      iterationStarted(3, 'B'),
+      ...[...checked(3, 'B', true), reviewed(3, 'B', true)],
+      iterationEnded(3, 'storyDone', { storyId: 'B' }),
+    );
+    assert.equal(storyNotes(state, 'A').failedCheck?.output, 'red');
+    assert.deepEqual(storyNotes(state, 'C').review, { iteration: 2, objections: ['no'] });
+    assert.deepEqual(storyNotes(state, 'B'), {
+      lastIteration: { number: 3, outcome: 'storyDone' },
+    });
+    assert.deepEqual(storyNotes(state, 'A').lastIteration, { number: 1, outcome: 'rejected' });
+  });
+
+  test('a claim that was refused in the iteration of another story has the output, too', () => {
+    const state = fold(
+      started,
+      iterationStarted(1, 'A'),
+      {
+        ...{ type: 'check.ended', iteration: 1, command: 'npm test', ok: false, timedOut: false },
+        ...{ durationMs: 1, outputTail: 'red' },
+      },
+      { type: 'gate.ended', iteration: 1, green: false, storyId: 'B' },
+    );
+    assert.equal(storyNotes(state, 'B').failedCheck?.output, 'red');
+  });
+
+  test('two questions are open until each is answered', () => {
+    const asks = (iteration: number): RunEventBody => ({
+      ...{ type: 'promise.seen', iteration, signal: 'needsHuman', accepted: true },
+      message: `Which in ${iteration}?`,
+    });
+    const bodies = [
+      { ...started, lanes: 2 },
+      ...[iterationStarted(1, 'A'), iterationStarted(2, 'B'), asks(1), asks(2)],
+    ];
+    const both = fold(...bodies);
+    assert.equal(questionOf(both)?.storyId, 'B');
+    const answered: RunEventBody = {
+      ...{ type: 'question.answered', question: 'Which in 2?', answer: 'The first', storyId: 'B' },
+    };
+    assert.equal(questionOf(fold(...bodies, answered))?.message, 'Which in 1?');
+  });
+
+  describe('two iterations at once', () => {
+    const lanes: RunEventBody = { ...started, lanes: 2 };
+    const both = [lanes, iterationStarted(1, 'A'), iterationStarted(2, 'B')];
+
+    test('each has its own activity, process, cost and commits', () => {
+      const state = fold(
+        ...both,
+        { type: 'agent.started', iteration: 1, pid: 7 },
+        { type: 'agent.text', iteration: 1, text: 'one' },
+        { type: 'agent.tool', iteration: 2, id: '1', name: 'Bash', gist: 'two' },
+        { type: 'commit.recorded', iteration: 2, storyId: 'B', hash: 'c', subject: 's' },
+        {
+          ...{ type: 'agent.ended', iteration: 2, reason: 'exited', durationMs: 1, leftovers: 0 },
+          costUsd: 0.5,
+        },
+      );
+      assert.deepEqual(
+        state.running.map(({ activity, agentPid, commits, costUsd, number }) => ({
+          ...{ activity, agentPid, commits, costUsd, number },
+        })),
+        [
+          { activity: 'one', agentPid: 7, commits: 0, costUsd: 0, number: 1 },
+          { activity: 'Bash two', agentPid: undefined, commits: 1, costUsd: 0.5, number: 2 },
+        ],
+      );
+    });
+
+    test('a limit of one is none of the other', () => {
+      const waits = (iteration: number): RunEventBody => ({
+        ...{ type: 'limit.waiting', iteration, until: `${iteration}`, remainingMs: 1, known: true },
+        message: '',
+      });
+      const over: RunEventBody = { type: 'limit.ended', iteration: 1, by: 'time' };
+      const state = fold(...both, waits(1), waits(2), over);
+      assert.deepEqual([...state.limits.keys()], [2]);
+    });
+
+    test('one ends, the other runs; what the end of the run cuts off is judged later, both', () => {
+      const one = fold(...both, iterationEnded(1, 'storyDone', { storyId: 'A' }));
+      assert.deepEqual(
+        one.running.map(({ number }) => number),
+        [2],
+      );
+      const end: RunEventBody = {
+        ...{ type: 'run.ended', outcome: 'interrupted', exitCode: 1, iterations: 2 },
+        stories: { done: 0, total: 2 },
+      };
+      const cut = fold(...both, end);
+      assert.deepEqual([cut.running.length, cut.cutOff.length], [0, 2]);
+    });
+  });
+
+  test('with one lane, an iteration whose end is lost does not run for ever', () => {
+    const state = fold(started, iterationStarted(1, 'A'), iterationStarted(2, 'B'));
+    assert.deepEqual(
+      state.running.map(({ number }) => number),
+      [2],
+    );
   });
 
   test('stop.requested: stopping, but never after the end', () => {
@@ -394,8 +523,8 @@ describe('the fold of a run', () => {
     assert.equal(fold(stop).phase, 'idle');
     const ended = fold(started, iterationStarted(1, 'A'), stop, end, stop);
     assert.deepEqual(
-      [ended.phase, ended.outcome, ended.exitCode, ended.detail, ended.current],
-      ['ended', 'stopped', 130, 'why', undefined],
+      [ended.phase, ended.outcome, ended.exitCode, ended.detail, ended.running.length],
+      ['ended', 'stopped', 130, 'why', 0],
     );
     assert.equal(ended.endedAt, '2026-01-01T00:00:03Z');
     assert.deepEqual(ended.stories, { done: 1, total: 2 });

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import type { RunState } from '../journal/runState.ts';
+import { appendAs } from '../journal/appendAs.ts';
+import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, type RunWork, relativePath, taskOf } from '../run/runWork.ts';
-import { appendAs } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { describeGuardChange, type GuardChange } from './guard/guard.ts';
@@ -108,7 +108,6 @@ export class Briefer {
     const { run } = this;
     const state = run.state();
     const workTree = place.workTree.take();
-    const recoveryAttempt = state.lastError?.recoveryAttempt;
     let changedFiles: readonly string[] | undefined;
     this.handoff = await refreshHandoffFromFiles(
       this.handoff,
@@ -124,7 +123,6 @@ export class Briefer {
         state,
         iteration,
         ...(story && { storyId: story.id }),
-        ...(recoveryAttempt === undefined ? {} : { recoveryAttempt }),
       },
       (code, detail) => warn({ append: appendAs(iteration, run.journal) }, code, detail),
     );
@@ -148,40 +146,49 @@ export class Briefer {
       ...(planDir === undefined ? {} : { plan: planPaths(files.workspace, planDir) }),
       progressFile: relative(progressFileOf(run)),
       stuckThreshold: config.stuckThreshold,
-      ...(state.refusedPromise && { refusedPromise: state.refusedPromise }),
       ...(before.storyFileProblem === undefined
         ? {}
         : { storyFileProblem: before.storyFileProblem }),
-      ...storyNotes(state, story?.id),
+      ...said(state, story?.id),
       ...(uncommitted && { uncommitted }),
-      ...(state.guard && state.guard.iteration === handoff.iteration - 1
-        ? {
-            guardNote: {
-              iteration: state.guard.iteration,
-              changes: state.guard.changes.map(change =>
-                describeGuardChange(change as GuardChange),
-              ),
-            },
-          }
-        : {}),
       ...(config.verify.length === 0 ? {} : { verify: config.verify }),
     };
   }
 }
 
-/** What was said about this story: by the checks, the reviewer and the person. */
-function storyNotes(
-  { answers, failedCheck, hints, review }: RunState,
+/** What was said about this story: by the checks, the reviewer, the guard and the person. */
+function said(
+  state: RunState,
   storyId: string | undefined,
-): Pick<PromptInput, 'failedCheck' | 'review' | 'hints' | 'answers'> {
+): Pick<
+  PromptInput,
+  | 'answers'
+  | 'failedCheck'
+  | 'guardNote'
+  | 'hints'
+  | 'previousIteration'
+  | 'refusedPromise'
+  | 'review'
+> {
   const isAbout = (other: string | undefined) => other === undefined || other === storyId;
-  const given = hints.filter(hint => isAbout(hint.storyId)).map(({ text }) => text);
-  const answered = answers.filter(answer => isAbout(answer.storyId));
+  const hints = state.hints.filter(hint => isAbout(hint.storyId)).map(({ text }) => text);
+  const answers = state.answers.filter(answer => isAbout(answer.storyId));
+  const { failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(state, storyId);
   return {
-    ...(failedCheck && isAbout(failedCheck.storyId) && { failedCheck }),
-    ...(review && review.storyId === storyId && { review }),
-    ...(given.length === 0 ? {} : { hints: given }),
-    ...(answered.length === 0 ? {} : { answers: answered }),
+    ...(failedCheck && { failedCheck }),
+    ...(review && { review }),
+    // What an older iteration did wrong, the ones after it were told.
+    ...(guard &&
+      guard.iteration === lastIteration?.number && {
+        guardNote: {
+          iteration: guard.iteration,
+          changes: guard.changes.map(change => describeGuardChange(change as GuardChange)),
+        },
+      }),
+    ...(lastIteration && { previousIteration: lastIteration.number }),
+    ...(refusedPromise && { refusedPromise }),
+    ...(hints.length === 0 ? {} : { hints }),
+    ...(answers.length === 0 ? {} : { answers }),
   };
 }
 

@@ -7,7 +7,7 @@ import { shorten } from '../../base/text.ts';
 import { readProgressLog } from '../context/progressLog.ts';
 import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
-import { storyRecord } from '../journal/runState.ts';
+import { storyNotes, storyRecord } from '../journal/runState.ts';
 import { nextStory } from '../stories/select.ts';
 import type { StoryList } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -128,8 +128,6 @@ export interface HandoffSources {
   /** Iteration that is about to start. */
   readonly iteration: number;
   readonly storyId?: string;
-  /** What was already done about the last error: a retry, a wait, a story put back. */
-  readonly recoveryAttempt?: string;
 }
 
 /**
@@ -142,7 +140,8 @@ export async function refreshHandoffFromFiles(
   sources: HandoffSources,
   onWarning: (code: 'gitUnreadable' | 'progressUnreadable', detail: string) => void,
 ): Promise<RalphFreshHandoff> {
-  const { stories, state } = sources;
+  const { stories, state, storyId } = sources;
+  const { lastError, lastIteration } = storyNotes(state, storyId);
   const [progress, git] = await Promise.all([
     readProgress(sources.progressFile).catch((error: unknown) => {
       onWarning('progressUnreadable', messageOf(error));
@@ -166,13 +165,15 @@ export async function refreshHandoffFromFiles(
       lastPrdStatus: stories ? incompleteIds(stories) : [],
       iterationsOnSameStory:
         sources.storyId === undefined ? 0 : storyRecord(state, sources.storyId).stuckFor,
-      ...(state.lastIteration && { lastActionAttempted: state.lastIteration.outcome }),
+      ...(lastIteration && { lastActionAttempted: lastIteration.outcome }),
     },
-    ...(state.lastError && {
+    ...(lastError && {
       lastError: {
-        iteration: state.lastError.iteration,
-        message: state.lastError.message,
-        ...(sources.recoveryAttempt !== undefined && { recoveryAttempt: sources.recoveryAttempt }),
+        iteration: lastError.iteration,
+        message: lastError.message,
+        ...(lastError.recoveryAttempt !== undefined && {
+          recoveryAttempt: lastError.recoveryAttempt,
+        }),
       },
     }),
   };

@@ -1,3 +1,4 @@
+import { handledIn } from '../journal/runState.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
@@ -72,7 +73,7 @@ export class LimitWait {
     const changes = storyChanges({
       storiesBefore: scope.before.stories?.stories ?? [],
       storiesAfter: now.stories?.stories ?? [],
-      handled: run.state().current?.handled ?? new Map(),
+      handled: handledIn(run.state(), scope.iteration),
     });
     for (const change of changes) {
       run.journal.append({ type: 'story.changed', ...change, by: 'outside' });

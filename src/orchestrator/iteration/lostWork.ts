@@ -3,11 +3,11 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { lostCommits } from '../git/lostCommits.ts';
-import type { LostCommit, RunState } from '../journal/runState.ts';
+import { appendAs } from '../journal/appendAs.ts';
+import { currentOf, type LostCommit, type RunState } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
-import { appendAs } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -54,7 +54,7 @@ export async function lookForLostCommits(
 ): Promise<void> {
   const { gitProblem, head } = history.now;
   const state = run.state();
-  const before = run.seenHead ?? state.current?.startCommit ?? state.commits.at(-1)?.hash;
+  const before = run.seenHead ?? currentOf(state)?.startCommit ?? state.commits.at(-1)?.hash;
   if (gitProblem !== undefined || head === undefined) {
     return;
   }

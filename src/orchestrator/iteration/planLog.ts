@@ -6,6 +6,7 @@ import { messageOf } from '../../base/messageOf.ts';
 import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
+import { storyNotes } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -17,7 +18,7 @@ export async function appendError(
   scope: Scope,
 ): Promise<void> {
   const { iteration } = scope;
-  const { failedCheck, lastError } = state();
+  const { failedCheck, lastError } = storyNotes(state(), scope.story?.id);
   if (planDir === undefined) {
     return;
   }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../base/messageOf.ts';
+import { appendAs } from '../journal/appendAs.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
-import { appendAs } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { uncommittedIn } from './ownPlaces.ts';

@@ -1,4 +1,5 @@
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import { runningIteration } from '../journal/runState.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
@@ -85,7 +86,8 @@ async function look(run: Run, work: Work): Promise<Work> {
 async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Verdict | undefined> {
   const { head } = scope.before;
   const { git, workTree } = scope.place;
-  const { branchLeft, current, onlyStories } = run.state();
+  const { branchLeft, onlyStories } = run.state();
+  const current = runningIteration(run.state(), scope.iteration);
   const stories = after.stories?.stories;
   const only = onlyStories && { only: new Set(onlyStories) };
   const astray = await keepToBranch(

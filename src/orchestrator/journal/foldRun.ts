@@ -7,11 +7,15 @@ import { resumedRun, startedRun } from './runStart.ts';
 import {
   INITIAL_RUN_STATE,
   type LostCommit,
+  questionOf,
   type RunState,
+  runningIteration,
+  storyNotes,
   storyRecord,
   WHOLE_TASK,
 } from './runState.ts';
 import { storyCount } from './storyCount.ts';
+import type { StoryNotes } from './storyNotes.ts';
 import {
   afterIteration,
   changed,
@@ -59,29 +63,34 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return state;
     case 'iteration.started':
       return {
-        ...withoutKey(withoutKey(state, 'cutOff'), 'rolledBack'),
+        ...withoutKey(state, 'rolledBack'),
+        cutOff: [],
         iteration: event.iteration,
         stories: storyCount(event.stories),
         ...optional('workBranch', event.branch),
         ...optional('uncommittedBefore', state.uncommittedBefore ?? event.uncommitted),
-        current: {
-          number: event.iteration,
-          ...optional('storyId', event.storyId),
-          ...optional('storyTitle', event.storyTitle),
-          startedAt: event.at,
-          ...optional('startCommit', event.startCommit),
-          ...optional('branch', event.branch),
-          ...optional('storyLink', event.storyLink),
-          commits: 0,
-          step: 'agent',
-          costUsd: 0,
-          handled: new Map(),
-        },
+        running: [
+          ...state.running.filter(({ number }) => number !== event.iteration),
+          {
+            number: event.iteration,
+            ...optional('storyId', event.storyId),
+            ...optional('storyTitle', event.storyTitle),
+            startedAt: event.at,
+            ...optional('startCommit', event.startCommit),
+            ...optional('branch', event.branch),
+            ...optional('storyLink', event.storyLink),
+            commits: 0,
+            step: 'agent' as const,
+            costUsd: 0,
+            handled: new Map(),
+          },
+          // One whose end is lost does not run for ever.
+        ].slice(-state.lanes),
       };
     case 'agent.started': {
       const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
-      return state.current
-        ? withCurrent(state, current => ({
+      return state.running.length > 0
+        ? withIteration(state, event, current => ({
             ...current,
             ...process,
             hasWorked: true,
@@ -96,9 +105,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...optional('model', event.model),
       };
     case 'agent.text':
-      return withCurrent(state, current => ({ ...current, activity: lastLine(event.text) }));
+      return withIteration(state, event, current => ({
+        ...current,
+        activity: lastLine(event.text),
+      }));
     case 'agent.tool':
-      return withCurrent(state, current => ({
+      return withIteration(state, event, current => ({
         ...current,
         activity: event.gist === '' ? event.name : `${event.name} ${event.gist}`,
       }));
@@ -109,22 +121,25 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.output':
     case 'agent.overflow':
       return state;
-    case 'agent.ended':
-      return {
-        ...withCost(withCurrent(state, withoutProcess), event),
-        ...(event.error && {
-          lastError: {
-            iteration: event.iteration,
-            kind: event.error.kind,
-            message: event.error.message,
-            ...(state.lastError?.iteration === event.iteration &&
-              optional('recoveryAttempt', state.lastError.recoveryAttempt)),
-          },
-        }),
-      };
+    case 'agent.ended': {
+      const ended = withCost(withIteration(state, event, withoutProcess), event);
+      const { error, iteration } = event;
+      return error === undefined
+        ? ended
+        : withNotes(ended, storyOf(state, iteration), ({ lastError, ...notes }) => ({
+            ...notes,
+            lastError: {
+              iteration,
+              kind: error.kind,
+              message: error.message,
+              ...(lastError?.iteration === iteration &&
+                optional('recoveryAttempt', lastError.recoveryAttempt)),
+            },
+          }));
+    }
     case 'commit.recorded':
       return {
-        ...withCurrent(state, current => ({ ...current, commits: current.commits + 1 })),
+        ...withIteration(state, event, current => ({ ...current, commits: current.commits + 1 })),
         commits: [
           ...state.commits,
           {
@@ -137,15 +152,15 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ],
       };
     case 'call.retried':
-      return {
-        ...state,
+      return withNotes(state, storyOf(state, event.iteration), notes => ({
+        ...notes,
         lastError: {
           iteration: event.iteration,
           kind: event.error.kind,
           message: event.error.message,
           recoveryAttempt: `retry ${event.attempt} of ${event.maxAttempts}`,
         },
-      };
+      }));
     case 'agent.replaced':
       return {
         ...state,
@@ -155,17 +170,22 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'limit.waiting':
       return {
         ...state,
-        waiting: { kind: 'limit', until: event.until, known: event.known, message: event.message },
+        limits: new Map(state.limits).set(event.iteration, {
+          kind: 'limit',
+          until: event.until,
+          known: event.known,
+          message: event.message,
+        }),
       };
     case 'limit.ended':
-      return withoutKey(state, 'waiting');
+      return withoutLimit(state, event.iteration);
     case 'pause.requested':
       return { ...state, pauseRequested: true };
     case 'pause.started':
       return {
         ...state,
         pauseRequested: false,
-        waiting: {
+        pause: {
           kind: 'pause',
           reason: event.reason,
           ...optional('storyId', event.storyId),
@@ -187,13 +207,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ].slice(-MAX_NOTES),
       };
     case 'question.answered': {
-      const { question, answer } = event;
+      const { answer, question, storyId } = event;
       return {
-        ...withoutKey(state, 'question'),
-        answers: [
-          ...state.answers,
-          { question, answer, ...optional('storyId', event.storyId) },
-        ].slice(-MAX_NOTES),
+        ...withoutQuestion(state, { storyId, message: question }),
+        answers: [...state.answers, { question, answer, ...optional('storyId', storyId) }].slice(
+          -MAX_NOTES,
+        ),
       };
     }
     case 'story.skipped':
@@ -207,18 +226,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             later: { since: event.seq, stuckFor: record.stuckFor },
           }))
         : state;
-    case 'guard.found':
-      return {
-        ...state,
-        guard: {
-          iteration: event.iteration,
-          changes: event.changes,
-          restored: event.restored,
-        },
-      };
+    case 'guard.found': {
+      const { changes, iteration, restored } = event;
+      return withNotes(state, storyOf(state, iteration), notes => ({
+        ...notes,
+        guard: { iteration, changes, restored },
+      }));
+    }
     case 'branch.left':
       return {
-        ...withCurrent(state, ({ leftElsewhere: before = [], ...current }) => ({
+        ...withIteration(state, event, ({ leftElsewhere: before = [], ...current }) => ({
           ...current,
           ...(!event.broughtBack && {
             leftElsewhere: [...new Set([...before, ...event.commits.map(({ hash }) => hash)])],
@@ -236,55 +253,44 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         event.commits.map(({ hash, storyId, subject }) => ({ hash, storyId, subject })),
       );
     case 'gate.started':
-      return withCurrent(state, current => ({ ...current, step: 'gate' }));
+      return withIteration(state, event, current => ({ ...current, step: 'gate' }));
     case 'check.started':
-      return withCurrent(state, current => ({
+      return withIteration(state, event, current => ({
         ...current,
         activity: event.command,
         agentPid: event.pid,
         ...optional('agentStartId', event.startId),
       }));
     case 'check.ended': {
-      const after = withCurrent(state, withoutProcess);
+      const after = withIteration(state, event, withoutProcess);
       return event.ok
         ? after
-        : {
-            ...after,
+        : withNotes(after, storyOf(state, event.iteration), notes => ({
+            ...notes,
             failedCheck: {
               iteration: event.iteration,
-              ...optional('storyId', state.current?.storyId),
               command: event.command,
               ...optional('exitCode', event.exitCode),
               timedOut: event.timedOut,
               output: event.outputTail,
             },
-          };
-    }
-    case 'gate.ended': {
-      if (!event.green) {
-        return event.storyId === undefined
-          ? state
-          : withStory(state, event.storyId, record => ({ ...record, refused: true }));
-      }
-      const green = withoutKey(state, 'failedCheck');
-      return event.storyId === undefined
-        ? green
-        : withStory(green, event.storyId, record => ({
-            ...notRefused(record),
-            verified: true,
           }));
     }
+    case 'gate.ended':
+      return gateEnded(state, event);
     case 'review.ended': {
-      const { iteration, storyId, objections } = event;
-      return event.approved
-        ? withStory(withoutKey(state, 'review'), storyId, record => ({
-            ...notRefused(record),
-            approved: true,
-          }))
-        : withStory({ ...state, review: { iteration, storyId, objections } }, storyId, record => ({
-            ...record,
-            refused: true,
-          }));
+      const { approved, iteration, objections, storyId } = event;
+      return approved
+        ? withStory(
+            withNotes(state, storyId, ({ review: _review, ...notes }) => notes),
+            storyId,
+            record => ({ ...notRefused(record), approved: true }),
+          )
+        : withStory(
+            withNotes(state, storyId, notes => ({ ...notes, review: { iteration, objections } })),
+            storyId,
+            record => ({ ...record, refused: true }),
+          );
     }
     case 'story.changed':
       return withStory(withoutLost(state, event), event.storyId, record => changed(record, event));
@@ -295,61 +301,10 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...(event.done && { doneBy: 'hand' as const }),
       }));
     }
-    case 'promise.seen': {
-      const isWholeTask = state.current?.storyId === undefined;
-      if (event.signal === 'needsHuman' || (event.signal === 'blocked' && isWholeTask)) {
-        // Without stories there is no other one to go on with, so it is a question too.
-        return {
-          ...state,
-          question: {
-            iteration: event.iteration,
-            message: event.message,
-            ...optional('storyId', state.current?.storyId),
-          },
-        };
-      }
-      if (event.signal === 'blocked' && state.current?.storyId !== undefined) {
-        return withStory(state, state.current.storyId, record => ({
-          ...record,
-          blocked: event.message,
-        }));
-      }
-      if (event.signal === 'complete' && !event.accepted) {
-        return {
-          ...state,
-          refusedPromise: { iteration: event.iteration, message: event.message },
-        };
-      }
-      return state;
-    }
-    case 'iteration.ended': {
-      const { current: _current, ...rest } = state;
-      const ended: RunState = {
-        ...rest,
-        // The next one has its number: what no agent has begun uses up nothing.
-        ...(isNotBegun(event, state) && { iteration: Math.max(0, event.iteration - 1) }),
-        stories: storyCount(event.stories),
-        // Journals of 0.1 tell the cost here alone.
-        costUsd: state.costUsd - (state.current?.costUsd ?? 0) + costOf(event, state),
-        ...(event.costEstimated === true && { costEstimated: true }),
-        lastIteration: {
-          number: event.iteration,
-          outcome: event.outcome,
-          ...optional('storyId', event.storyId),
-        },
-        ...(event.outcome === 'storyDone' && optional('lastCompletedStory', event.storyId)),
-      };
-      return withStory(ended, event.storyId ?? WHOLE_TASK, before => {
-        const record = { ...before, costUsd: before.costUsd + costOf(event, state) };
-        return isNobodysFailure(event, state)
-          ? record
-          : afterIteration(
-              record,
-              event.outcome,
-              event.progress ?? (event.outcome === 'storyDone' || event.outcome === 'progress'),
-            );
-      });
-    }
+    case 'promise.seen':
+      return promiseSeen(state, event);
+    case 'iteration.ended':
+      return iterationEnded(state, event);
     case 'warning':
       return state;
     case 'stop.requested':
@@ -357,10 +312,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ? { ...state, phase: 'stopping', stopMode: event.mode }
         : state;
     case 'run.ended': {
-      const { current, waiting: _waiting, ...rest } = state;
+      const { pause: _pause, ...rest } = state;
       return {
         ...rest,
-        ...optional('cutOff', current ?? state.cutOff),
+        limits: new Map(),
+        cutOff: state.running.length > 0 ? state.running : state.cutOff,
+        running: [],
         phase: 'ended',
         endedAt: event.at,
         outcome: event.outcome,
@@ -381,29 +338,108 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
   }
 }
 
-/** Going on after a question or an alert means that the person has settled it. */
-function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
-  const { waiting, ...rest } = before;
-  const state: RunState = { ...rest, pauseRequested: false };
-  if (by === 'stop' || waiting?.kind !== 'pause') {
+/** The gate has looked at a claim: of one story, or of the whole task. */
+function gateEnded(
+  state: RunState,
+  { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
+): RunState {
+  if (green) {
+    const passed = withNotes(state, storyId, ({ failedCheck: _check, ...notes }) => notes);
+    return storyId === undefined
+      ? passed
+      : withStory(passed, storyId, record => ({ ...notRefused(record), verified: true }));
+  }
+  if (storyId === undefined) {
     return state;
   }
-  const settled = waiting.reason === 'question' ? withoutKey(state, 'question') : state;
-  return waiting.reason === 'stuck'
-    ? withStory(settled, waiting.storyId ?? WHOLE_TASK, notStuck)
+  // Where the iteration was for another story, the one whose claim was refused has to know as well.
+  const { failedCheck } = storyNotes(state, storyOf(state, iteration));
+  const told =
+    failedCheck?.iteration === iteration
+      ? withNotes(state, storyId, notes => ({ ...notes, failedCheck }))
+      : state;
+  return withStory(told, storyId, record => ({ ...record, refused: true }));
+}
+
+function promiseSeen(
+  state: RunState,
+  { accepted, iteration, message, signal }: Extract<RunEvent, { type: 'promise.seen' }>,
+): RunState {
+  const storyId = storyOf(state, iteration);
+  if (signal === 'needsHuman' || (signal === 'blocked' && storyId === undefined)) {
+    // Without stories there is no other one to go on with, so it is a question too.
+    return withNotes(state, storyId, notes => ({
+      ...notes,
+      question: { iteration, message, ...optional('storyId', storyId) },
+    }));
+  }
+  if (signal === 'blocked' && storyId !== undefined) {
+    return withStory(state, storyId, record => ({ ...record, blocked: message }));
+  }
+  if (signal === 'complete' && !accepted) {
+    return withNotes(state, storyId, notes => ({
+      ...notes,
+      refusedPromise: { iteration, message },
+    }));
+  }
+  return state;
+}
+
+function iterationEnded(
+  state: RunState,
+  event: Extract<RunEvent, { type: 'iteration.ended' }>,
+): RunState {
+  const { iteration, outcome, storyId } = event;
+  const current = runningIteration(state, iteration);
+  const costUsd = event.costUsd ?? current?.costUsd ?? 0;
+  const ended: RunState = {
+    ...withNotes(withoutLimit(state, iteration), storyId, notes => ({
+      ...notes,
+      lastIteration: { number: iteration, outcome },
+    })),
+    // With one lane, whatever ran is over.
+    running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
+    // The next one has its number: what no agent has begun uses up nothing.
+    ...(isNotBegun(event, state) && { iteration: Math.max(0, iteration - 1) }),
+    stories: storyCount(event.stories),
+    // Journals of 0.1 tell the cost here alone.
+    costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
+    ...(event.costEstimated === true && { costEstimated: true }),
+    lastIteration: { number: iteration, outcome, ...optional('storyId', storyId) },
+    ...(outcome === 'storyDone' && optional('lastCompletedStory', storyId)),
+  };
+  return withStory(ended, storyId ?? WHOLE_TASK, before => {
+    const record = { ...before, costUsd: before.costUsd + costUsd };
+    return isNobodysFailure(event, state)
+      ? record
+      : afterIteration(
+          record,
+          outcome,
+          event.progress ?? (outcome === 'storyDone' || outcome === 'progress'),
+        );
+  });
+}
+
+/** Going on after a question or an alert means that the person has settled it. */
+function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
+  const { pause, ...rest } = before;
+  const state: RunState = { ...rest, pauseRequested: false };
+  if (by === 'stop' || pause === undefined) {
+    return state;
+  }
+  const settled =
+    pause.reason === 'question'
+      ? withoutQuestion(state, { storyId: pause.storyId, message: pause.detail })
+      : state;
+  return pause.reason === 'stuck'
+    ? withStory(settled, pause.storyId ?? WHOLE_TASK, notStuck)
     : settled;
 }
 
-function costOf(event: { readonly costUsd?: number | undefined }, { current }: RunState): number {
-  return event.costUsd ?? current?.costUsd ?? 0;
-}
-
-function withCost(
-  state: RunState,
-  { costEstimated, costUsd, usage }: Extract<RunEvent, { type: 'agent.ended' }>,
-): RunState {
+function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended' }>): RunState {
+  const { costEstimated, costUsd, usage } = event;
   const estimated = costEstimated === true && ({ costEstimated } as const);
-  const counted = withCurrent(state, current => ({
+  const counted = withIteration(state, event, current => ({
     ...current,
     costUsd: current.costUsd + (costUsd ?? 0),
     ...estimated,
@@ -417,40 +453,74 @@ function withCost(
   };
 }
 
-function withoutKey<
-  K extends
-    | 'waiting'
-    | 'question'
-    | 'failedCheck'
-    | 'review'
-    | 'cutOff'
-    | 'planner'
-    | 'prepare'
-    | 'rolledBack',
->(state: RunState, key: K): RunState {
+function withoutKey<K extends 'planner' | 'prepare' | 'rolledBack'>(
+  state: RunState,
+  key: K,
+): RunState {
   const { [key]: _gone, ...rest } = state;
   return rest as RunState;
 }
 
+function withoutLimit(state: RunState, iteration: number): RunState {
+  const limits = new Map(state.limits);
+  return limits.delete(iteration) ? { ...state, limits } : state;
+}
+
+/** A question is settled: the one of that story, else the one with these words, else the newest. */
+function withoutQuestion(
+  state: RunState,
+  {
+    message,
+    storyId,
+  }: { readonly storyId: string | undefined; readonly message: string | undefined },
+): RunState {
+  const questions = [...state.storyNotes.values()].flatMap(({ question }) => question ?? []);
+  const settled =
+    storyId === undefined
+      ? (questions.find(question => question.message === message) ?? questionOf(state))
+      : storyNotes(state, storyId).question;
+  return settled === undefined
+    ? state
+    : withNotes(state, settled.storyId, ({ question: _question, ...notes }) => notes);
+}
+
 /** No agent could be started for it. */
 function isNotBegun(
-  { iteration, outcome }: Extract<RunEvent, { type: 'iteration.ended' }>,
-  { current, lastError }: RunState,
+  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  state: RunState,
 ): boolean {
+  const { lastError } = storyNotes(state, storyId);
   return (
     outcome === 'failed' &&
     lastError?.iteration === iteration &&
     lastError.kind === 'notStarted' &&
-    current?.hasWorked !== true
+    runningIteration(state, iteration)?.hasWorked !== true
   );
 }
 
 /** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */
 function isNobodysFailure(
-  { iteration, outcome }: Extract<RunEvent, { type: 'iteration.ended' }>,
-  { lastError }: RunState,
+  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  state: RunState,
 ): boolean {
+  const { lastError } = storyNotes(state, storyId);
   return outcome === 'failed' && lastError?.iteration === iteration && isFatalError(lastError);
+}
+
+/** The story that an iteration is for; `undefined` for the whole task, and for what is no iteration that runs. */
+function storyOf(state: RunState, iteration: number): string | undefined {
+  return runningIteration(state, iteration)?.storyId;
+}
+
+/** @param storyId absent: of the whole task */
+function withNotes(
+  state: RunState,
+  storyId: string | undefined,
+  change: (notes: StoryNotes) => StoryNotes,
+): RunState {
+  const notes = new Map(state.storyNotes);
+  notes.set(storyId ?? WHOLE_TASK, change(storyNotes(state, storyId)));
+  return { ...state, storyNotes: notes };
 }
 
 function withStory(
@@ -486,18 +556,20 @@ function withHandled(state: RunState, storyId: string, done: boolean): RunState 
     ...iteration,
     handled: new Map([...iteration.handled, [storyId, done]]),
   });
-  return {
-    ...state,
-    ...(state.current && { current: handle(state.current) }),
-    ...(state.cutOff && { cutOff: handle(state.cutOff) }),
-  };
+  return { ...state, running: state.running.map(handle), cutOff: state.cutOff.map(handle) };
 }
 
-function withCurrent(
+/** Changes the iteration that an event is about: of old journals, where agents' events do not name it, the one that runs. */
+function withIteration(
   state: RunState,
+  { iteration }: { readonly iteration?: number | undefined },
   change: (current: CurrentIteration) => CurrentIteration,
 ): RunState {
-  return state.current ? { ...state, current: change(state.current) } : state;
+  const number = iteration ?? state.running.at(-1)?.number;
+  return {
+    ...state,
+    running: state.running.map(current => (current.number === number ? change(current) : current)),
+  };
 }
 
 function lastLine(text: string): string {

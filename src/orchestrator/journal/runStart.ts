@@ -36,15 +36,13 @@ export function resumedRun(
     open: _open,
     circle: _circle,
     uncommitted: _uncommitted,
-    question: _question,
-    waiting: _waiting,
+    pause: _pause,
     budgetUsd: _budget,
     payer: _payer,
     model: _model,
     reviewer: _reviewer,
     stopMode: _stopMode,
     onLastWindow: _onLastWindow,
-    cutOff,
     ...state
   } = before;
   const isSettled = outcome === 'needsHuman' || outcome === 'stuck' || outcome === 'noReadyStory';
@@ -53,7 +51,12 @@ export function resumedRun(
     ...loopOf(event),
     pauseRequested: false,
     // The iteration that was cut off is judged first.
-    ...optional('current', cutOff && withoutProcess(cutOff)),
+    ...(before.cutOff.length > 0 && { running: before.cutOff.map(withoutProcess) }),
+    cutOff: [],
+    limits: new Map(),
+    storyNotes: new Map(
+      [...state.storyNotes].map(([id, { question: _question, ...notes }]) => [id, notes] as const),
+    ),
     ...(isSettled && {
       storyRecords: new Map(
         [...state.storyRecords].map(([id, record]) => [id, anotherChance(record)] as const),
@@ -72,6 +75,7 @@ function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }
     ...(!tellsCost(event.agent) && { costUnknown: true as const }),
     ...optional('model', event.model),
     maxIterations: event.maxIterations,
+    lanes: event.lanes ?? 1,
     stuckThreshold: event.stuckThreshold,
     ...optional('budgetUsd', event.budgetUsd),
     ...optional('payer', event.payer),

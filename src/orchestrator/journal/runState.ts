@@ -2,6 +2,7 @@ import type { CurrentIteration } from './currentIteration.ts';
 import type { IterationOutcome, PauseReason, RunMode, RunOutcome, StopMode } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 import type { StoryCount } from './storyCount.ts';
+import { type CallError, NO_NOTES, type Question, type StoryNotes } from './storyNotes.ts';
 import { NEW_STORY_RECORD, type StoryRecord } from './storyRecord.ts';
 import { NO_TOKENS, type TokenCounts } from './tokenCounts.ts';
 
@@ -24,31 +25,25 @@ export interface LostCommit {
   readonly storyId: string;
 }
 
-/** What keeps the run from going on, though it lives. */
-export type Waiting =
-  | {
-      readonly kind: 'limit';
-      /** ISO 8601. */
-      readonly until: string;
-      readonly known: boolean;
-      readonly message: string;
-    }
-  | {
-      readonly kind: 'pause';
-      readonly reason: PauseReason;
-      readonly storyId?: string;
-      readonly detail?: string;
-    };
-
-/** The output of the check that refused a claim. */
-export interface FailedCheck {
-  readonly iteration: number;
-  readonly storyId?: string;
-  readonly command: string;
-  readonly exitCode?: number;
-  readonly timedOut: boolean;
-  readonly output: string;
+/** A usage limit that the call of an iteration waits for. */
+export interface LimitWaiting {
+  readonly kind: 'limit';
+  /** ISO 8601. */
+  readonly until: string;
+  readonly known: boolean;
+  readonly message: string;
 }
+
+/** The run itself waits. */
+export interface Pause {
+  readonly kind: 'pause';
+  readonly reason: PauseReason;
+  readonly storyId?: string;
+  readonly detail?: string;
+}
+
+/** What keeps the run from going on, though it lives. */
+export type Waiting = LimitWaiting | Pause;
 
 /** A run as its journal tells it; the fold of all its events. */
 export interface RunState {
@@ -70,6 +65,8 @@ export interface RunState {
   /** Last iteration that was started; 0 before the first. */
   readonly iteration: number;
   readonly maxIterations: number;
+  /** So many iterations may run at once. */
+  readonly lanes: number;
   readonly stuckThreshold: number;
   readonly budgetUsd?: number;
   readonly payer?: 'apiKey' | 'login';
@@ -85,14 +82,10 @@ export interface RunState {
   readonly onLastWindow?: 'continue' | 'stopAfterIteration';
   /** What was asked for last, by whoever asked to stop. */
   readonly stopMode?: StopMode;
-  readonly waiting?: Waiting;
+  readonly pause?: Pause;
+  /** Usage limits that are waited for, by the numbers of the iterations; 0 for the planner. */
+  readonly limits: ReadonlyMap<number, LimitWaiting>;
   readonly pauseRequested: boolean;
-  /** Of the newest first question that nobody has answered yet. */
-  readonly question?: {
-    readonly iteration: number;
-    readonly message: string;
-    readonly storyId?: string;
-  };
   readonly hints: readonly {
     readonly text: string;
     readonly storyId?: string;
@@ -103,20 +96,8 @@ export interface RunState {
     readonly answer: string;
     readonly storyId?: string;
   }[];
-  /** The last refusal of the gate that no green one has followed. */
-  readonly failedCheck?: FailedCheck;
-  /** The last refusal of the reviewer that no approval has followed. */
-  readonly review?: {
-    readonly iteration: number;
-    readonly storyId: string;
-    readonly objections: readonly string[];
-  };
-  /** What the last iteration that did so changed without being allowed to. */
-  readonly guard?: {
-    readonly iteration: number;
-    readonly changes: Extract<RunEvent, { type: 'guard.found' }>['changes'];
-    readonly restored: boolean;
-  };
+  /** What was said about each story, for its next iteration; about {@link WHOLE_TASK} where there are none. */
+  readonly storyNotes: ReadonlyMap<string, StoryNotes>;
   /** Files that were not committed when its first iteration began, relative to the repository's root. */
   readonly uncommittedBefore?: readonly string[];
   /** The last iteration that left its work elsewhere than on the run's branch. */
@@ -131,9 +112,10 @@ export interface RunState {
   readonly prepare?: NonNullable<Extract<RunEvent, { type: 'run.started' }>['prepare']>;
   /** The process of the planning agent, before the first iteration. */
   readonly planner?: { readonly agentPid: number; readonly agentStartId?: string };
-  /** An iteration that the run's end cut off; judged when the run goes on. */
-  readonly cutOff?: CurrentIteration;
-  readonly current?: CurrentIteration;
+  /** Iterations that the run's end cut off; judged when the run goes on. */
+  readonly cutOff: readonly CurrentIteration[];
+  /** Iterations that run, in the order of their starts; no more than there are lanes. */
+  readonly running: readonly CurrentIteration[];
   /** `ANTHROPIC_API_KEY` means that the API account is billed. */
   readonly apiKeySource?: string;
   readonly costUsd: number;
@@ -151,15 +133,6 @@ export interface RunState {
   };
   /** The story that an iteration has finished last. */
   readonly lastCompletedStory?: string;
-  /** The last complete promise that the files contradicted. */
-  readonly refusedPromise?: { readonly iteration: number; readonly message: string };
-  readonly lastError?: {
-    readonly iteration: number;
-    readonly kind: string;
-    readonly message: string;
-    /** What the loop did about it in the same iteration. */
-    readonly recoveryAttempt?: string;
-  };
   /** The last rollback that no iteration has followed: to before an iteration of this run, or of the one that it names. */
   readonly rolledBack?: {
     readonly iteration: number;
@@ -187,6 +160,11 @@ export const INITIAL_RUN_STATE: RunState = {
   verify: [],
   stories: { done: 0, total: 0 },
   pauseRequested: false,
+  limits: new Map(),
+  lanes: 1,
+  cutOff: [],
+  running: [],
+  storyNotes: new Map(),
   hints: [],
   answers: [],
   costUsd: 0,
@@ -199,4 +177,71 @@ export const INITIAL_RUN_STATE: RunState = {
 /** What the journal knows of a story; a fresh record for one it has not met. */
 export function storyRecord(state: RunState, storyId: string): StoryRecord {
   return state.storyRecords.get(storyId) ?? NEW_STORY_RECORD;
+}
+
+/** What was said about a story, or about the whole task; nothing for one that the journal has not met. */
+export function storyNotes(
+  state: Pick<RunState, 'storyNotes'>,
+  storyId: string | undefined,
+): StoryNotes {
+  return state.storyNotes.get(storyId ?? WHOLE_TASK) ?? NO_NOTES;
+}
+
+/** The one iteration that runs; of several the one that was started last. */
+export function currentOf({ running }: Pick<RunState, 'running'>): CurrentIteration | undefined {
+  return running.at(-1);
+}
+
+/** The iteration with this number, if it runs. */
+export function runningIteration(
+  { running }: Pick<RunState, 'running'>,
+  iteration: number,
+): CurrentIteration | undefined {
+  return running.find(({ number }) => number === iteration);
+}
+
+/** Stories that a person ticked (true) or unticked (false) while this iteration runs. */
+export function handledIn(
+  state: Pick<RunState, 'running'>,
+  iteration: number,
+): ReadonlyMap<string, boolean> {
+  return runningIteration(state, iteration)?.handled ?? new Map();
+}
+
+/** The iteration that the run's end cut off; of several the one that was started last. */
+export function cutOffOf({ cutOff }: Pick<RunState, 'cutOff'>): CurrentIteration | undefined {
+  return cutOff.at(-1);
+}
+
+/** What the run waits for: a pause before a usage limit. */
+export function waitingOf({
+  limits,
+  pause,
+}: Pick<RunState, 'limits' | 'pause'>): Waiting | undefined {
+  return pause ?? [...limits.values()].at(-1);
+}
+
+/** The newest question that nobody has answered yet. */
+export function questionOf({
+  storyNotes: notes,
+}: Pick<RunState, 'storyNotes'>): Question | undefined {
+  return newest([...notes.values()].map(({ question }) => question));
+}
+
+/** How the newest call that failed did so. */
+export function lastErrorOf({
+  storyNotes: notes,
+}: Pick<RunState, 'storyNotes'>): CallError | undefined {
+  return newest([...notes.values()].map(({ lastError }) => lastError));
+}
+
+function newest<T extends { readonly iteration: number }>(
+  notes: readonly (T | undefined)[],
+): T | undefined {
+  return notes
+    .filter(note => note !== undefined)
+    .reduce<T | undefined>(
+      (a, b) => (a === undefined || b.iteration >= a.iteration ? b : a),
+      undefined,
+    );
 }

@@ -8,7 +8,8 @@ import {
   RUN_OUTCOMES,
   STOP_MODES,
 } from './eventCodes.ts';
-import type { RunState } from './runState.ts';
+import type { LimitWaiting, RunState } from './runState.ts';
+import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
 
 /** A field for each of the type's, so that the compiler tells of one that was forgotten here. */
@@ -56,6 +57,47 @@ export const runStateSchema = once(() => {
     costUsd: z.number(),
     iterations: count,
   } satisfies FieldsOf<StoryRecord>);
+  const notes = z.object({
+    lastIteration: z.object({ number: count, outcome: z.enum(ITERATION_OUTCOMES) }).optional(),
+    failedCheck: z
+      .object({
+        iteration: count,
+        command: z.string(),
+        exitCode: z.number().int().optional(),
+        timedOut: z.boolean(),
+        output: z.string(),
+      })
+      .optional(),
+    review: z.object({ iteration: count, objections: z.array(z.string()) }).optional(),
+    guard: z
+      .object({
+        iteration: count,
+        changes: z.array(
+          z.looseObject({
+            kind: z.string(),
+            storyId: z.string().optional(),
+            before: z.string().optional(),
+            after: z.string().optional(),
+            text: z.string().optional(),
+            problem: z.string().optional(),
+          }),
+        ),
+        restored: z.boolean(),
+      })
+      .optional(),
+    question: z
+      .object({ iteration: count, message: z.string(), storyId: z.string().optional() })
+      .optional(),
+    refusedPromise: z.object({ iteration: count, message: z.string() }).optional(),
+    lastError: z
+      .object({
+        iteration: count,
+        kind: z.string(),
+        message: z.string(),
+        recoveryAttempt: z.string().optional(),
+      })
+      .optional(),
+  } satisfies FieldsOf<StoryNotes>);
   return z.object({
     runId: z.string().optional(),
     phase: z.enum(['idle', 'running', 'stopping', 'ended']),
@@ -82,26 +124,26 @@ export const runStateSchema = once(() => {
     onlyStories: z.array(z.string()).optional(),
     onLastWindow: z.enum(['continue', 'stopAfterIteration']).optional(),
     stopMode: z.enum(STOP_MODES).optional(),
-    waiting: z
-      .discriminatedUnion('kind', [
+    pause: z
+      .object({
+        kind: z.literal('pause'),
+        reason: z.enum(PAUSE_REASONS),
+        storyId: z.string().optional(),
+        detail: z.string().optional(),
+      })
+      .optional(),
+    limits: z.array(
+      z.tuple([
+        count,
         z.object({
           kind: z.literal('limit'),
           until: z.string(),
           known: z.boolean(),
           message: z.string(),
-        }),
-        z.object({
-          kind: z.literal('pause'),
-          reason: z.enum(PAUSE_REASONS),
-          storyId: z.string().optional(),
-          detail: z.string().optional(),
-        }),
-      ])
-      .optional(),
+        } satisfies FieldsOf<LimitWaiting>),
+      ]),
+    ),
     pauseRequested: z.boolean(),
-    question: z
-      .object({ iteration: count, message: z.string(), storyId: z.string().optional() })
-      .optional(),
     hints: z.array(
       z.object({
         text: z.string(),
@@ -112,35 +154,7 @@ export const runStateSchema = once(() => {
     answers: z.array(
       z.object({ question: z.string(), answer: z.string(), storyId: z.string().optional() }),
     ),
-    failedCheck: z
-      .object({
-        iteration: count,
-        storyId: z.string().optional(),
-        command: z.string(),
-        exitCode: z.number().int().optional(),
-        timedOut: z.boolean(),
-        output: z.string(),
-      })
-      .optional(),
-    review: z
-      .object({ iteration: count, storyId: z.string(), objections: z.array(z.string()) })
-      .optional(),
-    guard: z
-      .object({
-        iteration: count,
-        changes: z.array(
-          z.looseObject({
-            kind: z.string(),
-            storyId: z.string().optional(),
-            before: z.string().optional(),
-            after: z.string().optional(),
-            text: z.string().optional(),
-            problem: z.string().optional(),
-          }),
-        ),
-        restored: z.boolean(),
-      })
-      .optional(),
+    storyNotes: z.array(z.tuple([z.string(), notes])),
     prepare: z
       .discriminatedUnion('kind', [
         z.looseObject({ kind: z.literal('plan') }),
@@ -153,8 +167,9 @@ export const runStateSchema = once(() => {
         agentStartId: z.string().optional(),
       })
       .optional(),
-    cutOff: current.optional(),
-    current: current.optional(),
+    cutOff: z.array(current),
+    running: z.array(current),
+    lanes: count,
     apiKeySource: z.string().optional(),
     costUsd: z.number(),
     costEstimated: z.literal(true).optional(),
@@ -178,15 +193,6 @@ export const runStateSchema = once(() => {
       })
       .optional(),
     lastCompletedStory: z.string().optional(),
-    refusedPromise: z.object({ iteration: count, message: z.string() }).optional(),
-    lastError: z
-      .object({
-        iteration: count,
-        kind: z.string(),
-        message: z.string(),
-        recoveryAttempt: z.string().optional(),
-      })
-      .optional(),
     outcome: z.enum(RUN_OUTCOMES).optional(),
     exitCode: z.number().int().optional(),
     detail: z.string().optional(),
@@ -219,25 +225,29 @@ type StoredState = z.infer<ReturnType<typeof runStateSchema>>;
 
 /** As {@link runStateSchema} reads it. */
 export function toStored(state: RunState): unknown {
-  const iteration = (of: CurrentIteration | undefined) => of && { ...of, handled: [...of.handled] };
+  const iteration = (of: CurrentIteration) => ({ ...of, handled: [...of.handled] });
   return {
     ...state,
-    current: iteration(state.current),
-    cutOff: iteration(state.cutOff),
+    running: state.running.map(iteration),
+    cutOff: state.cutOff.map(iteration),
+    limits: [...state.limits],
+    storyNotes: [...state.storyNotes],
     storyRecords: [...state.storyRecords],
   };
 }
 
-export function fromStored({ current, cutOff, storyRecords, ...rest }: StoredState): RunState {
-  const iteration = ({ handled, ...of }: NonNullable<StoredState['current']>) => ({
+export function fromStored(stored: StoredState): RunState {
+  const iteration = ({ handled, ...of }: StoredState['running'][number]) => ({
     ...of,
     handled: new Map(handled),
   });
   // JSON has no property that is there without a value, so those that may be absent are.
   return {
-    ...rest,
-    ...(current && { current: iteration(current) }),
-    ...(cutOff && { cutOff: iteration(cutOff) }),
-    storyRecords: new Map(storyRecords),
+    ...stored,
+    running: stored.running.map(iteration),
+    cutOff: stored.cutOff.map(iteration),
+    limits: new Map(stored.limits),
+    storyNotes: new Map(stored.storyNotes),
+    storyRecords: new Map(stored.storyRecords),
   } as RunState;
 }

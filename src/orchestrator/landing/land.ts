@@ -5,7 +5,13 @@ import { signalOf } from '../iteration/signals.ts';
 import { uncommittedWork } from '../iteration/uncommittedWork.ts';
 import { lookAgain, type Work } from '../iteration/work.ts';
 import type { IterationOutcome } from '../journal/eventCodes.ts';
-import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
+import {
+  handledIn,
+  runningIteration,
+  storyNotes,
+  storyRecord,
+  WHOLE_TASK,
+} from '../journal/runState.ts';
 import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { judgeClaims } from '../proof/claims.ts';
 import { type Judgement, judge } from '../proof/judge.ts';
@@ -43,7 +49,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   const changes = storyChanges({
     storiesBefore,
     storiesAfter: after.stories?.stories ?? [],
-    handled: handledIn(run),
+    handled: handledIn(run.state(), iteration),
   });
   for (const change of changes) {
     scope.append({ type: 'story.changed', ...change, by: 'agent' });
@@ -66,7 +72,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
       return again;
     },
   });
-  const isGuarded = run.state().guard?.iteration === iteration;
+  const isGuarded = storyNotes(run.state(), story?.id).guard?.iteration === iteration;
   if (isGuarded || judged.kind !== 'passed' || config.verify.length > 0 || config.reviewer) {
     place.workTree.take();
   }
@@ -84,7 +90,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     commits,
     ...(result && { result }),
     completionPromise: config.completionPromise,
-    handled: handledIn(run),
+    handled: handledIn(run.state(), iteration),
     stopped: result === undefined || isStopped(run, result),
     skipped: scope.skip.aborted,
     refused: judged.kind === 'refused',
@@ -115,7 +121,7 @@ async function record(
   }
   const isUncommitted = outcome === 'storyDone' && commits === 0 && story !== undefined;
   const uncommitted = isUncommitted && (await uncommittedWork(run, scope.place, after, [story.id]));
-  const spent = run.state().current;
+  const spent = runningIteration(run.state(), iteration);
   const turns = result?.end.result?.turns;
   const ended = scope.append({
     type: 'iteration.ended',
@@ -134,11 +140,6 @@ async function record(
   });
   run.keptStories.noteJudged(iteration);
   writeReceipt(scope.dir, ended, run.state());
-}
-
-/** Stories that a person ticked or unticked during the iteration. */
-function handledIn(run: Run): ReadonlyMap<string, boolean> {
-  return run.state().current?.handled ?? new Map();
 }
 
 /** A stop that ended the agent, or the waiting for a usage limit. */

@@ -6,7 +6,7 @@ import { Briefer } from '../iteration/briefing.ts';
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
@@ -68,7 +68,7 @@ export async function dryRun(
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
   const place = userTree(files.workspace, options.storyFile);
   // Of a run that nobody has closed yet it is still the current one.
-  const cutOff = earlier?.cutOff ?? earlier?.current;
+  const cutOff = earlier && (cutOffOf(earlier) ?? currentOf(earlier));
   const before = cutOff && (await storiesBeforeCutOff(options, cutOff));
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
     ...(before && { before }),
@@ -143,7 +143,7 @@ export async function dryRun(
 
 /** The state with which the run would go on, were it not for an iteration that was cut off and is judged first. */
 function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunState {
-  const { current: _cutOff, ...state } = applyEvent(earlier, {
+  const state = applyEvent(earlier, {
     seq: earlier.lastSeq + 1,
     at: new Date().toISOString(),
     type: 'run.resumed',
@@ -155,7 +155,7 @@ function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunS
     ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
     stories: earlier.stories,
   });
-  return state;
+  return { ...state, running: [] };
 }
 
 function firstStep({ config, state }: Run, snapshot: Snapshot): Decision {

@@ -13,9 +13,10 @@ import {
   uncommittedWork,
 } from '../iteration/uncommittedWork.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
+import { appendAs } from '../journal/appendAs.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { currentOf, type RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -26,7 +27,7 @@ import { identify } from '../process/processIdentity.ts';
 import { recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
 import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
-import { appendAs, type Scope } from '../run/scope.ts';
+import type { Scope } from '../run/scope.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -125,7 +126,8 @@ export class FreshRun {
     });
     await this.open();
     await this.landCutOff();
-    const { current, iteration: last } = run.state();
+    const { iteration: last } = run.state();
+    const current = currentOf(run.state());
     // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
     // again is still to be judged.
     for (let iteration = last; iteration > 0; iteration--) {
@@ -297,7 +299,7 @@ export class FreshRun {
     const { place, run, snapshot } = this;
     const state = run.state();
     const stories = snapshot.stories?.stories ?? [];
-    return state.current === undefined && !run.marker.isDisplaced
+    return state.running.length === 0 && !run.marker.isDisplaced
       ? uncommittedWork(run, place, snapshot, doneWithoutCommit(state, stories))
       : undefined;
   }
@@ -325,7 +327,7 @@ export class FreshRun {
   /** Judges the iteration that the end of the loop had cut off, by what it left: commits and files count. */
   private async landCutOff(): Promise<void> {
     const { run, snapshot } = this;
-    const { current } = run.state();
+    const current = currentOf(run.state());
     if (current === undefined) {
       return;
     }

@@ -16,7 +16,7 @@ export function isAllDone(
   return (
     file?.kind === 'stories' &&
     nextStory(file.stories, only && { only: new Set(only) }).reason === 'allDone' &&
-    cutOff === undefined &&
+    cutOff.length === 0 &&
     [...storyRecords.values()].every(({ refused }) => refused !== true)
   );
 }

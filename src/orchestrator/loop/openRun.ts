@@ -1,7 +1,7 @@
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { INITIAL_RUN_STATE, type RunState, runningIteration } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { StateMarker } from '../run/stateMarker.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
@@ -35,7 +35,7 @@ export function openRun(
     journal,
     wake,
     costUsd: () => current.costUsd,
-    iterationCostUsd: () => current.current?.costUsd ?? 0,
+    iterationCostUsd: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
   });
   return {
     ...{ id, files, config, env, journal, caller, stop, state },

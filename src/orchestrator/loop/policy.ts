@@ -1,7 +1,14 @@
 import { say } from '../../base/say.ts';
 import { LESS_THAN_A_CENT } from '../agents/call/callBudget.ts';
 import type { PauseReason } from '../journal/eventCodes.ts';
-import { type RunState, storyRecord, WHOLE_TASK } from '../journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  storyNotes,
+  storyRecord,
+  WHOLE_TASK,
+} from '../journal/runState.ts';
 import { asProven, leftAlone } from '../run/storiesLeft.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import type { RunConfig } from '../settings/config.ts';
@@ -54,7 +61,7 @@ export function decide(situation: Situation): Decision {
   const turn = { skip: leftAlone(situation), last: comeLast(state), ...(only && { only }) };
   const next = stories && nextStory(stories, turn);
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
-  if (state.current !== undefined) {
+  if (currentOf(state) !== undefined) {
     // Cut off before its claim could be checked: what the files say is not proven yet.
     return verdict?.kind === 'fatal'
       ? { kind: 'end', outcome: 'error', detail: verdict.message }
@@ -105,10 +112,11 @@ export function decide(situation: Situation): Decision {
 
 /** An agent asked for a person: wait for the answer, or end where nobody is there. */
 function question({ config, state }: Situation): Decision | undefined {
-  if (state.question === undefined) {
+  const question = questionOf(state);
+  if (question === undefined) {
     return undefined;
   }
-  const { message, storyId } = state.question;
+  const { message, storyId } = question;
   return config.onQuestion === 'end'
     ? { kind: 'end', outcome: 'needsHuman', detail: message }
     : {
@@ -122,11 +130,12 @@ function question({ config, state }: Situation): Decision | undefined {
 /** Without stories there is no other one to go on with. */
 function tooManyFailures({ config, state, stories }: Situation): Decision | undefined {
   const { failures } = storyRecord(state, WHOLE_TASK);
+  const { failedCheck, lastError } = storyNotes(state, WHOLE_TASK);
   return stories === undefined && failures >= config.failThreshold
     ? {
         kind: 'end',
         outcome: 'error',
-        detail: state.lastError?.message || state.failedCheck?.command || '',
+        detail: lastError?.message || failedCheck?.command || '',
       }
     : undefined;
 }

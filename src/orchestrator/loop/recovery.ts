@@ -11,7 +11,7 @@ import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { currentOf, type RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
@@ -48,7 +48,8 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     );
   }
   const call = callCutOff(events);
-  const leftovers = await endLeftovers(await groupToEnd(state.current ?? state.planner), runId, {
+  const current = currentOf(state);
+  const leftovers = await endLeftovers(await groupToEnd(current ?? state.planner), runId, {
     cgroup: lastCgroup(events),
   });
   const journal = await JournalWriter.open(file);
@@ -70,12 +71,12 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         ...cost,
       });
     }
-    if (state.current?.startCommit !== undefined) {
+    if (current?.startCommit !== undefined) {
       // What the cut-off iteration has committed is its work; it only had no chance to be recorded.
       await recordCommits(journal, new GitRepository(files.workspace), {
-        iteration: state.current.number,
-        storyId: state.current.storyId,
-        since: state.current.startCommit,
+        iteration: current.number,
+        storyId: current.storyId,
+        since: current.startCommit,
         known: state.commits,
       });
     }

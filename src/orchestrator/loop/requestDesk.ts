@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
-import type { RunState } from '../journal/runState.ts';
+import { currentOf, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
 import type { RunRequest } from '../workspace/inbox.ts';
@@ -160,15 +160,17 @@ export class RequestDesk {
     wakeController.abort();
   }
 
+  /** A person has settled what the run waits for. */
   private wakeIfAbout(storyId: string): void {
-    if (isAbout(this.run.state().waiting, storyId)) {
+    if (this.run.state().pause?.storyId === storyId) {
       this.wake();
     }
   }
 
   private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
-    const { current, waiting } = state();
+    const waiting = waitingOf(state());
+    const current = currentOf(state());
     const running = current?.storyId;
     const events = eventsOfRequest(request, state());
     for (const event of events) {
@@ -216,9 +218,4 @@ export class RequestDesk {
         break;
     }
   }
-}
-
-/** A person has settled what the run waits for. */
-function isAbout(waiting: RunState['waiting'], storyId: string): boolean {
-  return waiting?.kind === 'pause' && waiting.storyId === storyId;
 }

@@ -170,7 +170,7 @@ function goesOn(choice: RunChoice, state: RunState): boolean {
 
 /** A person has settled why the run could not be judged, and was told to run again: that takes no new iteration. */
 function isLeftOpen({ cutOff, lostCommits, outcome }: RunState): boolean {
-  return outcome === 'error' && (cutOff !== undefined || lostCommits !== undefined);
+  return outcome === 'error' && (cutOff.length > 0 || lostCommits !== undefined);
 }
 
 function isSameTask({ task }: RunChoice, state: RunState): boolean {
@@ -271,8 +271,7 @@ async function isAnotherList(storyFile: string, state: RunState): Promise<boolea
   const known = new Set(
     [
       ...state.storyRecords.keys(),
-      state.current?.storyId,
-      state.cutOff?.storyId,
+      ...[...state.running, ...state.cutOff].map(({ storyId }) => storyId),
       state.lastIteration?.storyId,
     ].filter(Boolean),
   );

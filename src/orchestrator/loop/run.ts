@@ -4,7 +4,7 @@ import { say } from '../../base/say.ts';
 import { diskFullCode } from '../../base/systemRefusal.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { cutOffOf, type RunState } from '../journal/runState.ts';
 import { userTree } from '../places/place.ts';
 import { clearDeadPlans } from '../planner/planFolder.ts';
 import { requireWritableState } from '../preconditions/state.ts';
@@ -60,7 +60,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     await clearDeadPlans(files);
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
-    const before = earlier && (await storiesBeforeCutOff(options, earlier.cutOff));
+    const before = earlier && (await storiesBeforeCutOff(options, cutOffOf(earlier)));
     const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
       ...(before && { before }),

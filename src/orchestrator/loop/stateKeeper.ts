@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { appendAs } from '../journal/appendAs.ts';
+import { currentOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
-import { appendAs } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
@@ -53,7 +54,7 @@ export class StateKeeper {
     if (isJournalThere && existsSync(files.lockFile)) {
       return false;
     }
-    const { number: iteration } = run.state().current ?? {};
+    const { number: iteration } = currentOf(run.state()) ?? {};
     await ignoreStateDir(files);
     const attempt = await acquireRunLock(files, id);
     run.journal.restore();

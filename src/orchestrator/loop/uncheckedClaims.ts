@@ -2,7 +2,7 @@ import type { GitRepository } from '../git/git.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { cutOffOf, type RunState } from '../journal/runState.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { modeOf, relativePath } from '../run/runWork.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
@@ -51,7 +51,7 @@ export async function reopenUnchecked(
   }
   const isRefused = [...state.storyRecords.values()].some(({ refused }) => refused === true);
   if (
-    (state.cutOff === undefined && !isRefused) ||
+    (state.cutOff.length === 0 && !isRefused) ||
     state.storyFile !== relativePath(files.workspace, storyFile)
   ) {
     return { storyIds: [], snapshot };
@@ -61,7 +61,7 @@ export async function reopenUnchecked(
   if (now.stories === undefined || now.storyFileProblem !== undefined) {
     return { storyIds: [], snapshot };
   }
-  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, state.cutOff);
+  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, cutOffOf(state));
   const claims = uncheckedClaims(now.stories, {
     ...{ before, events, state },
     isReviewed: config.reviewer,
@@ -81,8 +81,9 @@ export async function reopenUnchecked(
 }
 
 /** The iteration that was cut off left its work elsewhere than on the run's branch: nothing of it is there. */
-function isAstray({ branchLeft, cutOff }: RunState): boolean {
-  return branchLeft?.iteration === cutOff?.number && branchLeft?.broughtBack === false;
+function isAstray(state: RunState): boolean {
+  const { branchLeft } = state;
+  return branchLeft?.iteration === cutOffOf(state)?.number && branchLeft?.broughtBack === false;
 }
 
 /** Those of the iteration that was cut off, and those that were refused and could not be put back. */
@@ -103,7 +104,7 @@ function uncheckedClaims(
   const { cutOff, storyRecords } = state;
   const claimed =
     before === undefined
-      ? [cutOff?.storyId]
+      ? cutOff.map(({ storyId }) => storyId)
       : storyChanges({
           storiesBefore: before.stories,
           storiesAfter: stories,

@@ -8,8 +8,7 @@ import type { RunFiles } from '../workspace/runFiles.ts';
 /** @throws {HumanError} while a run works: the guard would put the story file back */
 export async function requireNobodyWorks(files: RunFiles): Promise<void> {
   const runId = (await livingRun(files))?.runId;
-  const waiting = runId === undefined ? undefined : (await readRun(files, runId)).waiting;
-  if (runId !== undefined && waiting?.kind !== 'pause') {
+  if (runId !== undefined && (await readRun(files, runId)).pause === undefined) {
     throw new HumanError(
       say(
         'A run works on the stories now. Let it pause after this iteration ("ralph-fresh pause"; "ralph-fresh resume" continues it), or end it with "ralph-fresh stop", and split the story then.',

@@ -1,5 +1,4 @@
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Story } from '../stories/story.ts';
@@ -18,12 +17,4 @@ export interface Scope {
   readonly skip: AbortSignal;
   /** Writes an event into the journal, as one of this iteration. */
   append(event: RunEventBody): RunEvent;
-}
-
-/** Appends events as those of one iteration. */
-export function appendAs(
-  iteration: number,
-  journal: Pick<Journal, 'append'>,
-): (event: RunEventBody) => RunEvent {
-  return event => journal.append(Object.assign({ iteration }, event));
 }

@@ -6,7 +6,7 @@ import { say } from '../../base/say.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import { JournalReader } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE, type RunState, type Waiting } from '../journal/runState.ts';
+import { INITIAL_RUN_STATE, type RunState, type Waiting, waitingOf } from '../journal/runState.ts';
 import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 
 const LOOK_MS = 50;
@@ -178,8 +178,10 @@ class BegunRun {
       case 'gate.started':
         return { kind: 'works', runId };
       case 'pause.started':
-      case 'limit.waiting':
-        return state.waiting && { kind: 'waits', runId, waiting: state.waiting };
+      case 'limit.waiting': {
+        const waiting = waitingOf(state);
+        return waiting && { kind: 'waits', runId, waiting };
+      }
       case 'run.ended':
         return { kind: 'ended', runId, state };
       default:

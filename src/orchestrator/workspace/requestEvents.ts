@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEventBody } from '../journal/events.ts';
-import type { RunState } from '../journal/runState.ts';
+import { currentOf, questionOf, type RunState } from '../journal/runState.ts';
 import type { RunRequest } from './inbox.ts';
 
 /**
@@ -15,7 +15,7 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     case 'pause':
       return [{ type: 'pause.requested' }];
     case 'skip': {
-      const storyId = request.storyId ?? state.current?.storyId;
+      const storyId = request.storyId ?? currentOf(state)?.storyId;
       return storyId === undefined ? [] : [{ type: 'story.skipped', storyId, by: 'person' }];
     }
     case 'reset':
@@ -35,7 +35,8 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
 }
 
 /** An answer that comes too late, when nothing is asked any more, is still worth telling the agents. */
-function answered(text: string, { question }: RunState): RunEventBody {
+function answered(text: string, state: RunState): RunEventBody {
+  const question = questionOf(state);
   return question === undefined
     ? { type: 'hint.given', text }
     : {

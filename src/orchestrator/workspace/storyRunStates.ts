@@ -1,4 +1,4 @@
-import type { RunState } from '../journal/runState.ts';
+import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { StoryRecord } from '../journal/storyRecord.ts';
 import type { Story } from '../stories/story.ts';
 import type { RunPhase } from './runPhase.ts';
@@ -32,7 +32,7 @@ export function storyRunState(
 ): StoryRunState | undefined {
   const newest = states.at(-1);
   const lives = phase === 'running' || phase === 'stopping';
-  if (lives && newest?.current?.storyId === story.id) {
+  if (lives && newest?.running.some(({ storyId }) => storyId === story.id)) {
     return 'running';
   }
   const record = states
@@ -41,7 +41,7 @@ export function storyRunState(
   if (story.done) {
     return record && doneState(record);
   }
-  if (newest?.question !== undefined && newest.question.storyId === story.id) {
+  if (newest && storyNotes(newest, story.id).question !== undefined) {
     return 'blocked';
   }
   return record && openState(record);

@@ -2,7 +2,7 @@ import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vsc
 import { assertNever } from '../../base/assertNever.ts';
 import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
 import { Command, View } from '../common/contributions.ts';
@@ -299,8 +299,8 @@ function doneWords({ onlyStories, stories }: RunState): string {
 }
 
 /** What mends it, where the agent's own words do not say. */
-function nextStep({ lastError }: RunState): string {
-  return lastError?.kind === 'notStarted'
+function nextStep(state: RunState): string {
+  return lastErrorOf(state)?.kind === 'notStarted'
     ? l10n.t('Look for Claude Code with "Ralph: Find Claude Code", then start again.')
     : '';
 }

@@ -98,7 +98,7 @@ export class SplitCommand implements Disposable {
     await writeSplit(folder.files, storyFile, { before, after: draft.text });
     await folder.stories.refresh();
     const { alive, state } = folder.runs.current;
-    if (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'stuck') {
+    if (alive && state.pause?.reason === 'stuck') {
       await commands.executeCommand(Command.resumeRun, { folder: folder.path });
     }
   }
@@ -138,7 +138,7 @@ export class SplitCommand implements Disposable {
 async function canWriteNow(folder: Folder): Promise<boolean> {
   await folder.runs.refresh();
   const { alive, state } = folder.runs.current;
-  if (!alive || state.waiting?.kind === 'pause') {
+  if (!alive || state.pause !== undefined) {
     return true;
   }
   const pause = l10n.t('Pause After This Iteration');

@@ -36,7 +36,10 @@ export function shownCharts(
   }
   const iterationsUsd = ended.reduce((sum, { costUsd }) => sum + costUsd, 0);
   // The planning agent's calls, and those of iterations that are not over.
-  const before = Math.max(0, state.costUsd - iterationsUsd - (state.current?.costUsd ?? 0));
+  const before = Math.max(
+    0,
+    state.costUsd - iterationsUsd - state.running.reduce((sum, { costUsd }) => sum + costUsd, 0),
+  );
   const start = leftAt.get(0);
   const points = shownPoints(ended, start, before, numbers);
   const hasCost = before + iterationsUsd > 0;

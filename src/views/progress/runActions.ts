@@ -1,4 +1,9 @@
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  waitingOf,
+} from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { limitSetting } from '../run/limitSetting.ts';
 import type { PageAction, ShownAction } from './protocol.ts';
@@ -21,7 +26,7 @@ export function runActions(
   if (!active) {
     const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
     const hasChanges = state.commits.length > 0;
-    const isAsking = state.outcome === 'needsHuman' && state.question !== undefined;
+    const isAsking = state.outcome === 'needsHuman' && questionOf(state) !== undefined;
     // After the work is done, another run is nothing to urge.
     const reviewFirst = hasChanges ? [{ ...review, primary: true } as const] : [];
     if (allDone) {
@@ -42,7 +47,7 @@ export function runActions(
     return [{ action: 'stopRun', label: t('Stopping…'), pending: true }, terminal(t)];
   }
   const stop: ShownAction = { action: 'stopRun', label: t('Stop') };
-  const { waiting } = state;
+  const waiting = waitingOf(state);
   if (waiting?.kind === 'limit') {
     return [button('resumeRun', t('Try Now')), stop, terminal(t)];
   }
@@ -66,7 +71,7 @@ export function runActions(
       ? []
       : [button('stopAfterIteration', t('Stop After Iteration'))]),
     stop,
-    ...(state.current?.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
+    ...(currentOf(state)?.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
     terminal(t),
   ];
 }

@@ -2,7 +2,12 @@ import { shorten } from '../../base/text.ts';
 import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  questionOf,
+  type RunState,
+  waitingOf,
+} from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { shownCharts } from './charts.ts';
@@ -98,10 +103,9 @@ function openQuestion(
   active: boolean,
   t: Translate,
 ): ShownRun['question'] {
-  const { outcome, question, waiting } = state;
-  const isAsked = active
-    ? waiting?.kind === 'pause' && waiting.reason === 'question'
-    : outcome === 'needsHuman';
+  const { outcome, pause } = state;
+  const question = questionOf(state);
+  const isAsked = active ? pause?.reason === 'question' : outcome === 'needsHuman';
   if (!question || !isAsked) {
     return undefined;
   }
@@ -159,7 +163,8 @@ function costMeter(
 }
 
 function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate): ShownNow {
-  const { current, iteration, maxIterations } = state;
+  const { iteration, maxIterations } = state;
+  const current = currentOf(state);
   if (!current) {
     return { words: betweenWords(state, stopping, iteration, t) };
   }
@@ -167,13 +172,13 @@ function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate)
   return {
     ...(story && { story }),
     words: t('Iteration {0} of {1}', current.number, maxIterations),
-    step: stepWords(current, state.waiting, t),
+    step: stepWords(current, state, t),
     since: current.startedAt,
   };
 }
 
 function betweenWords(
-  { planner, waiting }: RunState,
+  state: RunState,
   stopping: Stopping | undefined,
   iteration: number,
   t: Translate,
@@ -181,17 +186,17 @@ function betweenWords(
   if (stopping === 'now') {
     return t('Saving the state…');
   }
-  if (waiting) {
+  if (waitingOf(state)) {
     return t('Waiting before the next iteration');
   }
   if (iteration > 0) {
     return t('Preparing the next iteration…');
   }
-  return planner ? t('An agent plans the stories…') : t('Preparing the first iteration…');
+  return state.planner ? t('An agent plans the stories…') : t('Preparing the first iteration…');
 }
 
-function stepWords({ step }: CurrentIteration, waiting: RunState['waiting'], t: Translate): string {
-  if (waiting?.kind === 'limit') {
+function stepWords({ number, step }: CurrentIteration, { limits }: RunState, t: Translate): string {
+  if (limits.has(number)) {
     return t('the agent waits');
   }
   switch (step) {
@@ -210,15 +215,17 @@ function stepWords({ step }: CurrentIteration, waiting: RunState['waiting'], t: 
  */
 function announcements(
   { actions, active, now, sentence, status }: ShownRun,
-  { current, iteration, waiting }: RunState,
+  state: RunState,
   rows: readonly IterationRow[],
   t: Translate,
 ): readonly string[] {
+  const { iteration } = state;
+  const current = currentOf(state);
   const last = rows.findLast(({ outcome }) => outcome !== 'running');
   const ended = last
     ? [t('Iteration {0}: {1}.', last.number, outcomeWords(last.outcome, t).outcome)]
     : [];
-  if (!active || !now || waiting || actions.some(({ pending }) => pending)) {
+  if (!active || !now || waitingOf(state) || actions.some(({ pending }) => pending)) {
     return [...ended, sentence === undefined ? status : t('{0}. {1}', status, sentence)];
   }
   const asked = sentence === undefined ? [] : [sentence];

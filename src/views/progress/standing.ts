@@ -1,6 +1,11 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten, shortenBlock } from '../../base/text.ts';
-import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
+import {
+  questionOf,
+  type RunState,
+  type Waiting,
+  waitingOf,
+} from '../../orchestrator/journal/runState.ts';
 import {
   killedAt,
   outcomeSentence,
@@ -42,8 +47,9 @@ function living(
       sentence: t('What the agent has done so far is kept.'),
     };
   }
-  if (state.waiting) {
-    return waiting(state.waiting, t, now);
+  const waits = waitingOf(state);
+  if (waits) {
+    return waiting(waits, t, now);
   }
   const running: Standing = { glyph: 'running', status: t('Running') };
   if (stopping === 'afterIteration') {
@@ -194,11 +200,11 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
 }
 
 /** A run that ended with a question goes on where it was, and what it is told now counts then. */
-function needsHumanSentence({ answers, question }: RunState, t: Translate): string {
-  if (question !== undefined) {
+function needsHumanSentence(state: RunState, t: Translate): string {
+  if (questionOf(state) !== undefined) {
     return t('The run has ended for this question, and goes on with your answer.');
   }
-  return answers.length > 0
+  return state.answers.length > 0
     ? t('Your answer is kept. Start a run to go on: its next agent reads it.')
     : t('Answer in the story file or in progress.txt, then start a run: its agent reads them.');
 }

@@ -1,6 +1,13 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
-import { type RunState, storyRecord, WHOLE_TASK } from '../../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  type RunState,
+  storyNotes,
+  storyRecord,
+  WHOLE_TASK,
+  waitingOf,
+} from '../../orchestrator/journal/runState.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { openQuestion } from './openQuestion.ts';
@@ -78,10 +85,7 @@ function questionAlert(run: WatchedRun): RunAlert | undefined {
   const question = openQuestion(run);
   const { alive, state } = run;
   // A question that the run ends for is told when it has ended: only then an answer lets it go on.
-  if (
-    question === undefined ||
-    (alive && !(state.waiting?.kind === 'pause' && state.waiting.reason === 'question'))
-  ) {
+  if (question === undefined || (alive && state.pause?.reason !== 'question')) {
     return undefined;
   }
   const { iteration, message, storyId } = question;
@@ -93,25 +97,29 @@ function questionAlert(run: WatchedRun): RunAlert | undefined {
 }
 
 function stuckAlert(state: RunState): RunAlert | undefined {
-  const { current, lastIteration, stuckThreshold, waiting } = state;
-  const waits = waiting?.kind === 'pause' && waiting.reason === 'stuck';
-  const storyId = waits ? waiting.storyId : (current?.storyId ?? lastIteration?.storyId);
+  const { lastIteration, pause, stuckThreshold } = state;
+  const waits = pause?.reason === 'stuck';
+  const storyId = waits ? pause.storyId : (currentOf(state)?.storyId ?? lastIteration?.storyId);
   const record = storyRecord(state, storyId ?? WHOLE_TASK);
   const iterations = record.stuckFor;
   if (
     record.skipped !== undefined ||
     stuckThreshold <= 0 ||
     iterations < stuckThreshold ||
-    (waiting !== undefined && !waits)
+    (waitingOf(state) !== undefined && !waits)
   ) {
     return undefined;
   }
-  const begun = lastIteration?.number ?? 0;
   return {
     kind: 'stuck',
     // Once when it is warned and once when the run waits, not after each further iteration.
-    cause: `stuck ${waits ? 'waits' : 'warned'} ${begun - iterations} ${storyId ?? ''}`,
-    ...{ storyId, iterations, waits, iteration: begun },
+    cause: `stuck ${waits ? 'waits' : 'warned'} ${record.iterations - iterations} ${storyId ?? ''}`,
+    ...{
+      storyId,
+      iterations,
+      waits,
+      iteration: storyNotes(state, storyId).lastIteration?.number ?? 0,
+    },
   };
 }
 

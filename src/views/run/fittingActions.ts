@@ -1,3 +1,4 @@
+import { currentOf, waitingOf } from '../../orchestrator/journal/runState.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { limitSetting } from './limitSetting.ts';
@@ -62,14 +63,13 @@ function steering(
   switch (phaseOf(run)) {
     case 'running': {
       const skip: RunAction[] =
-        state.current?.storyId !== undefined ||
-        (state.waiting?.kind === 'pause' && state.waiting.storyId !== undefined)
+        currentOf(state)?.storyId !== undefined || state.pause?.storyId !== undefined
           ? ['skip']
           : [];
-      if (state.waiting?.kind === 'limit') {
+      if (waitingOf(state)?.kind === 'limit') {
         return [...answer, 'tryNow', 'stop'];
       }
-      if (state.waiting) {
+      if (waitingOf(state)) {
         return [...answer, 'resume', 'hint', ...skip, 'stop'];
       }
       return [

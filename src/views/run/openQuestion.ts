@@ -1,7 +1,8 @@
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { questionOf } from '../../orchestrator/journal/runState.ts';
+import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** The agent's question that a person can still answer: of a run that lives, or that ended for it. Pure. */
-export function openQuestion({ alive, state }: WatchedRun): RunState['question'] {
-  return alive || state.outcome === 'needsHuman' ? state.question : undefined;
+export function openQuestion({ alive, state }: WatchedRun): Question | undefined {
+  return alive || state.outcome === 'needsHuman' ? questionOf(state) : undefined;
 }

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { waitingOf } from '../../orchestrator/journal/runState.ts';
+import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { RunRequest } from '../../orchestrator/workspace/inbox.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
@@ -128,7 +129,7 @@ export class RunCommands implements Disposable {
     requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
-    if (alive && state.waiting === undefined && !state.pauseRequested) {
+    if (alive && waitingOf(state) === undefined && !state.pauseRequested) {
       // Nothing would answer the request.
       throw new HumanError(l10n.t('The run is going on; it does not wait for anything.'));
     }
@@ -179,7 +180,7 @@ export class RunCommands implements Disposable {
     }
     await this.ask(folder, { type: 'hint', text, ...(storyId === undefined ? {} : { storyId }) });
     const { alive, state } = folder.runs.current;
-    if (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'stuck') {
+    if (alive && state.pause?.reason === 'stuck') {
       // It was waiting for just that.
       await this.ask(folder, { type: 'resume' });
     }
@@ -222,7 +223,7 @@ export class RunCommands implements Disposable {
 
 function askAnswer(
   { path, runs }: Folder,
-  { message, storyId }: NonNullable<RunState['question']>,
+  { message, storyId }: Question,
 ): Promise<string | undefined> {
   return askText({
     title:

@@ -1,4 +1,5 @@
 import type { Disposable } from '../../base/emitter.ts';
+import { waitingOf } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
@@ -48,7 +49,7 @@ export class RunContextKeys implements Disposable {
 function stateKey(run: WatchedRun): StateKey {
   switch (phaseOf(run)) {
     case 'running':
-      return run.state.waiting ? 'waiting' : 'running';
+      return waitingOf(run.state) ? 'waiting' : 'running';
     case 'stopping':
       return 'stopping';
     default:

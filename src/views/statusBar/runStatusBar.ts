@@ -9,7 +9,7 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
@@ -126,7 +126,7 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
   const { state } = run;
   const text = new MarkdownString();
   text.isTrusted = { enabledCommands: LINKED };
-  const { current } = state;
+  const current = currentOf(state);
   if (run.alive && current?.storyId !== undefined) {
     const story = shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200);
     appendWords(text.appendMarkdown('**'), story);
@@ -145,7 +145,8 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
 
 function facts(run: WatchedRun): string[] {
   const { state } = run;
-  const { budgetUsd, costUnknown, costUsd, current, iteration, maxIterations } = state;
+  const { budgetUsd, costUnknown, costUsd, iteration, maxIterations } = state;
+  const current = currentOf(state);
   const spent = costWords(state, translate);
   const cost =
     costUnknown && costUsd === 0
@@ -165,8 +166,9 @@ function facts(run: WatchedRun): string[] {
 
 function standing(run: WatchedRun, state: RunState): string[] {
   if (run.alive) {
-    return state.waiting
-      ? [waitingSentence(state.waiting, translate, { now: Date.now(), door: 'window' })]
+    const waiting = waitingOf(state);
+    return waiting
+      ? [waitingSentence(waiting, translate, { now: Date.now(), door: 'window' })]
       : [];
   }
   const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;

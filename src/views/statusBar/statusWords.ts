@@ -1,5 +1,10 @@
 import { assertNever } from '../../base/assertNever.ts';
-import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  type RunState,
+  type Waiting,
+  waitingOf,
+} from '../../orchestrator/journal/runState.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
@@ -50,7 +55,7 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
   const cause = alert === undefined ? '' : `${run.runId} ${alert.cause}`;
   const count = `${state.stories.done}/${state.stories.total}`;
   if (phase === 'running' || phase === 'stopping') {
-    const waits = phase === 'running' ? state.waiting : undefined;
+    const waits = phase === 'running' ? waitingOf(state) : undefined;
     const words = (shownCount: string, between: string) => [
       ...(waits
         ? [waitingWords(waits, shownCount, t, now)]
@@ -96,7 +101,8 @@ function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
   }
 }
 
-function runningWords({ current }: RunState, count: string, between: string): string {
+function runningWords(state: RunState, count: string, between: string): string {
+  const current = currentOf(state);
   return [
     'Ralph',
     ...(current?.storyId === undefined ? [] : [plainLabel(current.storyId, MAX_ID)]),

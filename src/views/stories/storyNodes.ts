@@ -339,7 +339,7 @@ export function isOpenable({ story, commits }: StoryNode): boolean {
 function isAsking({ state, alive }: WatchedRun): boolean {
   return (
     (state.outcome === 'needsHuman' && !state.lastIteration?.storyId) ||
-    (alive && state.waiting?.kind === 'pause' && state.waiting.reason === 'question')
+    (alive && state.pause?.reason === 'question')
   );
 }
 

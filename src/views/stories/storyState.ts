@@ -140,9 +140,10 @@ function stateOf(
   const { state } = run;
   const phase = phaseOf(run);
   const running = phase === 'running' || phase === 'stopping';
-  if (running && state.current?.storyId === story.id) {
-    const { number: iteration } = state.current;
-    const step = state.waiting?.kind === 'limit' ? 'limit' : state.current.step;
+  const current = state.running.findLast(({ storyId }) => storyId === story.id);
+  if (running && current) {
+    const { number: iteration } = current;
+    const step = state.limits.has(iteration) ? 'limit' : current.step;
     return {
       kind: 'running',
       iteration,
@@ -155,8 +156,8 @@ function stateOf(
   if (state.outcome === 'needsHuman' && state.lastIteration?.storyId === story.id) {
     return { kind: 'needsYou', message: state.detail ?? '' };
   }
-  if (running && state.waiting?.kind === 'pause' && state.waiting.storyId === story.id) {
-    const { reason, detail = '' } = state.waiting;
+  if (running && state.pause?.storyId === story.id) {
+    const { reason, detail = '' } = state.pause;
     if (reason === 'question') {
       return { kind: 'needsYou', message: detail };
     }

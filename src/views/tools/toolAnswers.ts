@@ -1,5 +1,5 @@
 import { shorten } from '../../base/text.ts';
-import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { questionOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
@@ -21,7 +21,8 @@ export interface StoriesQuestion {
 /** The stories of a file as a bounded answer; `leftOut` counts those that it does not hold. Pure. */
 export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQuestion): object {
   const phase = phaseOf(run);
-  const question = states.at(-1)?.question;
+  const newest = states.at(-1);
+  const question = newest && questionOf(newest);
   const { stories, problems, ...rest } = storyListData(file, {
     stateOf: story => storyRunState(story, phase, states),
     ...(question && { question }),

@@ -78,7 +78,7 @@ suite('Ralph Fresh inside VS Code', () => {
   test('starts a run, shows it as a background task, and stops it without a trace', async () => {
     await vscode.commands.executeCommand('ralphFresh.startRun');
     const run = await untilRun(
-      ({ alive, state }) => alive && state.current?.agentPid !== undefined,
+      ({ alive, state }) => alive && state.running[0]?.agentPid !== undefined,
     );
     assert.equal(run.state.agent, 'demo');
     const execution = vscode.tasks.taskExecutions.find(
@@ -92,7 +92,7 @@ suite('Ralph Fresh inside VS Code', () => {
     assert.equal(alive, false);
     assert.equal(state.outcome, 'stopped');
     assert.equal(state.exitCode, 130);
-    for (const pid of [run.state.pid, run.state.current?.agentPid]) {
+    for (const pid of [run.state.pid, run.state.running[0]?.agentPid]) {
       assert.ok(pid !== undefined);
       await until(async () => !(await isRunning(pid)));
     }

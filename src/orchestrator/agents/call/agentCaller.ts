@@ -44,8 +44,8 @@ export interface AgentCallerOptions {
   readonly wake: () => AbortSignal;
   /** What the run has cost so far, in US dollars. */
   readonly costUsd: () => number;
-  /** What the calls of the current iteration have cost so far, in US dollars. */
-  readonly iterationCostUsd: () => number;
+  /** What the calls of an iteration have cost so far, in US dollars. */
+  readonly iterationCostUsd: (iteration: number) => number;
 }
 
 export interface PatientCall {
@@ -111,7 +111,7 @@ export class AgentCaller {
     let { prompt } = call;
     let retries = 0;
     for (let calls = 1; ; calls++) {
-      const maxBudgetUsd = this.budget(call.extra?.maxBudgetUsd);
+      const maxBudgetUsd = this.budget(call.iteration, call.extra?.maxBudgetUsd);
       if (maxBudgetUsd !== undefined && maxBudgetUsd < LESS_THAN_A_CENT) {
         return NOTHING_LEFT;
       }
@@ -232,9 +232,9 @@ export class AgentCaller {
   }
 
   /** What this call may cost: the smallest of its own limit and what is left for the iteration and the run. */
-  private budget(own: number | undefined): number | undefined {
+  private budget(iteration: number, own: number | undefined): number | undefined {
     const { config, costUsd, iterationCostUsd } = this.options;
-    const left = callBudget(config, { run: costUsd(), iteration: iterationCostUsd() });
+    const left = callBudget(config, { run: costUsd(), iteration: iterationCostUsd(iteration) });
     const limits = [own, left].filter(limit => limit !== undefined);
     return limits.length === 0 ? undefined : Math.min(...limits);
   }

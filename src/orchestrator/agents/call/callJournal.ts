@@ -36,7 +36,7 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set([
  * and then, for whoever watches, and the last words.
  */
 export class CallJournal {
-  private readonly journal: Journal;
+  private readonly journal: Pick<Journal, 'append'>;
   private readonly stream: string;
   private readonly now: () => number;
   private outputLines = 0;
@@ -51,10 +51,15 @@ export class CallJournal {
   private readonly names = new Map<string, string>();
 
   /**
+   * @param journal takes them as events of the iteration
    * @param stream name of the file that has all that the agent prints
    * @param now in ms, of a clock that only goes forward
    */
-  constructor(journal: Journal, stream: string, now: () => number = () => performance.now()) {
+  constructor(
+    journal: Pick<Journal, 'append'>,
+    stream: string,
+    now: () => number = () => performance.now(),
+  ) {
     this.journal = journal;
     this.stream = stream;
     this.now = now;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { shorten } from '../../../base/text.ts';
+import { handledIn, runningIteration } from '../../journal/runState.ts';
 import type { Run } from '../../run/run.ts';
 import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
@@ -32,8 +33,8 @@ export async function guardStories(
   const { before, iteration, story } = scope;
   const { storyFile } = scope.place;
   // Where the story file led when the iteration began, when it was a link.
-  const link = run.state().current?.storyLink;
-  const handledNow = () => run.state().current?.handled ?? new Map<string, boolean>();
+  const link = runningIteration(run.state(), iteration)?.storyLink;
+  const handledNow = () => handledIn(run.state(), iteration);
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }

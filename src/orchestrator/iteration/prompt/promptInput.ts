@@ -39,7 +39,9 @@ export interface PromptInput {
   /** Relative to the workspace, with forward slashes. */
   readonly progressFile: string;
   readonly stuckThreshold: number;
-  /** The last `complete` promise, when the files contradicted it. */
+  /** The last iteration on this story, or on the whole task; absent for its first. */
+  readonly previousIteration?: number;
+  /** The last `complete` promise about this story, when the files contradicted it. */
   readonly refusedPromise?: { readonly iteration: number };
   /** Why the story file cannot be read now, when it cannot. */
   readonly storyFileProblem?: string;

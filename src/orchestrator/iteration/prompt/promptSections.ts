@@ -69,19 +69,18 @@ function warnings(input: PromptInput): string {
       `**Stuck**: the last ${stuckFor} iterations on ${idText(input.story.id)} brought no progress. Do not repeat what they tried (see git log and ${progressFileOf(input)}). Take a different approach, or a smaller step that you can finish and commit. If a person must decide something, end with <promise>NEEDS_HUMAN: your question</promise>.`,
     );
   }
-  if (handoff.lastError && handoff.lastError.iteration === handoff.iteration - 1) {
+  const previous = input.story ? 'previous iteration on this story' : 'previous iteration';
+  if (handoff.lastError && handoff.lastError.iteration === input.previousIteration) {
     const { message, recoveryAttempt } = handoff.lastError;
     const recovery =
       recoveryAttempt === undefined
         ? ''
         : ` (since then: ${shortenToTokens(recoveryAttempt, PART.problem)})`;
-    found.push(
-      `**The previous iteration failed**: ${shortenToTokens(message, PART.problem)}${recovery}`,
-    );
+    found.push(`**The ${previous} failed**: ${shortenToTokens(message, PART.problem)}${recovery}`);
   }
-  if (input.refusedPromise?.iteration === handoff.iteration - 1) {
+  if (input.refusedPromise && input.refusedPromise.iteration === input.previousIteration) {
     found.push(
-      '**The previous iteration claimed completion too early**: the story file still has open stories. Only what is in the files counts.',
+      `**The ${previous} claimed completion too early**: the story file still has open stories. Only what is in the files counts.`,
     );
   }
   if (input.storyFileProblem !== undefined && input.storyFile !== undefined) {

@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Of the agents: their processes, what they do and say, and the patience with their calls. */
 export function agentSchemas() {
-  const { callOf, error, header, usage } = eventFields();
+  const { callOf, error, header, ofCall, usage } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -20,6 +20,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.init'),
       model: z.string().optional(),
       version: z.string().optional(),
@@ -28,6 +29,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.text'),
       text: z.string(),
       /** Characters that were left out at the end; the raw stream has them. */
@@ -35,6 +37,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.tool'),
       id: z.string(),
       name: z.string(),
@@ -42,6 +45,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.toolFailed'),
       id: z.string(),
       gist: z.string(),
@@ -51,6 +55,7 @@ export function agentSchemas() {
     /** What a tool gave back: its first lines at most. Not for those that only write files. */
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.toolResult'),
       id: z.string(),
       /** Absent for a file that was read. */
@@ -59,6 +64,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.retry'),
       attempt: z.number().int(),
       maxAttempts: z.number().int(),
@@ -68,6 +74,7 @@ export function agentSchemas() {
     }),
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.denied'),
       tool: z.string(),
       message: z.string(),
@@ -75,6 +82,7 @@ export function agentSchemas() {
     /** Output that is not the agent's protocol, line by line; `cut` as in agent.text. */
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.output'),
       text: z.string(),
       cut: z.number().int().positive().optional(),
@@ -82,6 +90,7 @@ export function agentSchemas() {
     /** It has said more than the journal keeps of one call; what follows is something now and then, and its last words. */
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.overflow'),
       /** The file in the iteration's folder that has all of it. */
       stream: z.string(),

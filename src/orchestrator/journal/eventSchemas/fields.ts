@@ -33,6 +33,8 @@ export const eventFields = once(() => {
       /** Absolute path of the lock file that keeps git from committing. */
       lock: z.string().optional(),
     }),
+    /** Absent in older journals: then it is the iteration that runs. */
+    ofCall: { iteration: z.number().int().nonnegative().optional() },
     error: z.looseObject({ kind: z.string(), message: z.string() }),
     /** The loop's process, and what steers it: of a run that starts, and of one that goes on. */
     loop: {
@@ -44,6 +46,8 @@ export const eventFields = once(() => {
       agent: z.string(),
       model: z.string().optional(),
       maxIterations: z.number().int().positive(),
+      /** Iterations that may run at once; absent: one. */
+      lanes: z.number().int().positive().optional(),
       stuckThreshold: z.number().int().positive(),
       /** What the run may cost, in US dollars; absent without a budget. */
       budgetUsd: z.number().positive().optional(),

@@ -21,6 +21,8 @@ export function storySchemas() {
       iterations: z.number().int().positive(),
       /** What the run does about it now. */
       action: z.enum(['warn', 'later', 'skip', 'ask', 'stop']),
+      /** Of `warn`: the one after which that was seen. */
+      iteration: iteration.optional(),
     }),
     z.looseObject({
       ...header,
