@@ -22,7 +22,7 @@ export function charts(shown: ShownCharts, strings: ProgressStrings): TemplateRe
     <div class="charts">
       ${stories ? figure(stories, points, storiesDrawing(stories, points)) : nothing}
       ${sum ? figure(sum, points, sumDrawing(sum, points), budgetKey(sum, strings)) : nothing}
-      ${cost ? figure(cost, points, costDrawing(cost, points)) : nothing}
+      ${cost ? figure(cost, points, costDrawing(cost, points), nothing, firstBar(points)) : nothing}
     </div>
     <details
       .open=${savedPageState().isTableOpen || document.body.classList.contains('vscode-using-screen-reader')}
@@ -41,8 +41,8 @@ function figure(
   points: readonly ShownPoint[],
   drawing: TemplateResult,
   key: unknown = nothing,
+  first = points[0],
 ): TemplateResult {
-  const [first] = points;
   const last = points.at(-1);
   return html`
     <figure>
@@ -96,6 +96,11 @@ function sumDrawing(
         : svg`<path class="budget" d="M0 ${y(budget, chart)}H${points.length - 1}" />`
     }
   `;
+}
+
+/** A bar is an iteration, so its drawing begins with the first one, not with the start of the run. */
+function firstBar([, first]: readonly ShownPoint[]): ShownPoint | undefined {
+  return first;
 }
 
 function costDrawing(chart: ShownChart, points: readonly ShownPoint[]): TemplateResult {

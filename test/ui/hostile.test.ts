@@ -138,6 +138,8 @@ test('foreign text is text on every surface of a run', async () => {
     await workbench.runCommand('Ralph: Run This Story');
     await expectText(workbench, input, ID_TEXT);
     await expectText(workbench, input);
+    // It waits for the first one, so a run of it would end before its first agent.
+    await expect(input).not.toContainText('US-002');
     await workbench.screenshot('hostile-pick');
     await page.keyboard.press('Escape');
   });

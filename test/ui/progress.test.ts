@@ -261,6 +261,18 @@ test.describe('a long run', () => {
       await expect(page.getByText('≈ $6.30 of $6.00 spent')).toBeVisible();
       await expect(page.getByRole('img', { name: /^40 stories left at the start/ })).toBeVisible();
       await expect(page.getByRole('img', { name: /of the budget of \$6\.00/ })).toBeVisible();
+      // Lines begin with the start of the run, bars with the first iterations.
+      const scales = page.locator('.scale.iterations span:first-child');
+      await expect(scales).toHaveText(['0', '0', '1–3']);
+      // Black, where a theme has no such colour, is the ground of one of them.
+      const ground = await page
+        .locator('body')
+        .evaluate(body => getComputedStyle(body).backgroundColor);
+      const fills = await page
+        .locator('.swatch > *')
+        .evaluateAll(all => all.map(one => getComputedStyle(one).fill));
+      expect(fills.length).toBeGreaterThan(6);
+      expect(fills).not.toContain(ground);
       await workbench.screenshot(`progress-${theme}-wide`);
       expect(await violations(await frameOf(page))).toEqual([]);
 

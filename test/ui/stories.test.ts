@@ -113,6 +113,10 @@ test('Restricted Mode shows the stories and starts nothing', async () => {
   // A tick is a person's own edit; nothing of the folder runs for it.
   await workbench.checkbox(/^US-001/).click();
   await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+  // The tick has a journal, and no run has begun.
+  await expect(
+    workbench.page.getByText('What each fresh agent did appears here once a run has begun.'),
+  ).toBeVisible();
   await workbench.screenshot('stories-restricted');
 });
 

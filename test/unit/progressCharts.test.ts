@@ -56,6 +56,29 @@ describe('shownCharts', () => {
     );
   });
 
+  it('shows no estimate as a fact', () => {
+    const shown = charts(
+      run(3, 5).map(body =>
+        body.type === 'iteration.ended' && body.iteration === 2
+          ? { ...body, costEstimated: true }
+          : body,
+      ),
+    );
+    assert.deepEqual(
+      shown?.points.map(({ costWords, sumWords }) => [costWords, sumWords]),
+      [
+        [undefined, '$0.00'],
+        ['$0.25', '$0.25'],
+        ['≈ $0.50', '≈ $0.75'],
+        ['$0.25', '≈ $1.00'],
+      ],
+    );
+    assert.equal(
+      shown?.cost?.words,
+      '≈ $0.33 for an iteration on average; iteration 2 cost most, ≈ $0.50.',
+    );
+  });
+
   it('puts iterations together where there are many', () => {
     const total = 1_000;
     const shown = charts(

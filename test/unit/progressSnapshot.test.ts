@@ -222,7 +222,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(question, {
       id: 'r1/1',
       send: 'Answer and Go On',
-      help: 'The run goes on: its next agent is told the question and your answer.',
+      help: 'The next agent is told the question and your answer.',
     });
     // One button at most is the one to press.
     assert.deepEqual(actions, [{ action: 'startRun', label: 'Start Fresh Run' }]);

@@ -13,6 +13,8 @@ interface Ended {
   /** Stories that are not done at its end; absent without stories. */
   readonly left?: number;
   readonly costUsd: number;
+  /** A part of the cost is an estimate. */
+  readonly estimated: boolean;
 }
 
 /** Stories left and cost over the iterations that have ended; absent before the first. Pure. */
@@ -26,9 +28,9 @@ export function shownCharts(
   const leftAt = storiesLeft(events);
   const ended: Ended[] = rows
     .filter(({ outcome }) => outcome !== 'running' && outcome !== 'interrupted')
-    .map(({ number, costUsd = 0 }) => {
+    .map(({ number, costEstimated = false, costUsd = 0 }) => {
       const left = leftAt.get(number);
-      return { number, costUsd, ...(left !== undefined && { left }) };
+      return { number, costUsd, estimated: costEstimated, ...(left !== undefined && { left }) };
     });
   const last = ended.at(-1);
   if (last === undefined) {
@@ -105,9 +107,9 @@ function shownPoints(
         label: first === last ? `${first.number}` : `${first.number}–${last.number}`,
         ...(last.left !== undefined && { left: last.left }),
         cost,
-        costWords: numbers.money(cost),
+        costWords: numbers.money(cost, { estimated: hasEstimate(group) }),
         sum,
-        sumWords: numbers.money(sum),
+        sumWords: numbers.money(sum, { estimated: hasEstimate(ended.slice(0, at + size)) }),
       });
     }
   }
@@ -177,21 +179,26 @@ function costChart(
   const dearest = ended.reduce((a, b) => (b.costUsd > a.costUsd ? b : a));
   const mean = ended.reduce((sum, { costUsd }) => sum + costUsd, 0) / ended.length;
   const size = Math.ceil(ended.length / MAX_POINTS);
+  const meanWords = numbers.money(mean, { estimated: hasEstimate(ended) });
   return {
     title: size === 1 ? t('Cost per iteration') : t('Cost per {0} iterations', size),
     words:
       dearest.costUsd - mean < 0.005
-        ? t('{0} for an iteration on average.', numbers.money(mean))
+        ? t('{0} for an iteration on average.', meanWords)
         : t(
             '{0} for an iteration on average; iteration {1} cost most, {2}.',
-            numbers.money(mean),
+            meanWords,
             dearest.number,
-            numbers.money(dearest.costUsd),
+            numbers.money(dearest.costUsd, dearest),
           ),
     top,
     topWords: numbers.money(top),
     zeroWords: numbers.money(0),
   };
+}
+
+function hasEstimate(iterations: readonly Ended[]): boolean {
+  return iterations.some(({ estimated }) => estimated);
 }
 
 /** The next round number with a round half, and never less than a cent. */

@@ -111,15 +111,9 @@ function openQuestion(
   }
   return {
     id: `${id}/${question.iteration}`,
-    ...(active
-      ? {
-          send: t('Send Answer'),
-          help: t('The next agent is told the question and your answer.'),
-        }
-      : {
-          send: t('Answer and Go On'),
-          help: t('The run goes on: its next agent is told the question and your answer.'),
-        }),
+    // That an ended run goes on with the answer is said above the field.
+    send: active ? t('Send Answer') : t('Answer and Go On'),
+    help: t('The next agent is told the question and your answer.'),
   };
 }
 

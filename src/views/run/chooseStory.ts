@@ -4,21 +4,25 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 import { plainLabel } from '../common/plainLabel.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
+import { runsOnFile, type StoryState, storyStates } from '../stories/storyState.ts';
 
 /**
  * Asks which story is meant.
- * @param accepts stories to choose from
+ * @param accepts stories to choose from, each with how it stands
  * @returns `undefined` when the person thought better of it
  * @throws {HumanError} when there is none to choose from
  */
 export async function chooseStory(
   folder: Folder,
   placeHolder: string,
-  accepts: (story: Story) => boolean,
+  accepts: (story: Story, state: StoryState | undefined) => boolean,
 ): Promise<StoryRef | undefined> {
   await folder.stories.refresh();
   const file = folder.stories.current;
-  const items = (file?.kind === 'stories' ? file.stories : []).filter(accepts).map(itemOf);
+  const stories = file?.kind === 'stories' ? file.stories : [];
+  const { current: run, states } = folder.runs;
+  const standing = storyStates(stories, runsOnFile(file?.path ?? '', folder.path, { run, states }));
+  const items = stories.filter(story => accepts(story, standing.get(story))).map(itemOf);
   if (items.length === 0) {
     throw new HumanError(l10n.t('There is no story that this could be done with.'));
   }

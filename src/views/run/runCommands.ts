@@ -87,8 +87,14 @@ export class RunCommands implements Disposable {
 
   private async runStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
+    // A run of a story that waits or is put aside ends before its first agent.
     const chosen =
-      story ?? (await chooseStory(folder, l10n.t('Run which story?'), ({ done }) => !done));
+      story ??
+      (await chooseStory(
+        folder,
+        l10n.t('Run which story?'),
+        ({ done }, state) => !done && state?.kind !== 'waiting' && state?.kind !== 'parked',
+      ));
     if (chosen !== undefined) {
       await this.start(folder, chosen);
     }
@@ -142,7 +148,13 @@ export class RunCommands implements Disposable {
     const storyId =
       story?.storyId ??
       storyAtWork(folder.runs.current) ??
-      (await chooseStory(folder, l10n.t('Leave which story alone?'), ({ done }) => !done))?.storyId;
+      (
+        await chooseStory(
+          folder,
+          l10n.t('Leave which story alone?'),
+          ({ done }, state) => !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
+        )
+      )?.storyId;
     if (storyId !== undefined) {
       await this.ask(folder, { type: 'skip', storyId });
     }

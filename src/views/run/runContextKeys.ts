@@ -38,7 +38,9 @@ export class RunContextKeys implements Disposable {
   }
 
   private update(run: WatchedRun): void {
-    this.runs.set(run.runId === undefined ? 'none' : 'some');
+    // A story that was ticked before any run has a journal, too, in which no run has begun.
+    const hasBegun = run.alive || run.state.startedAt !== undefined;
+    this.runs.set(hasBegun ? 'some' : 'none');
     this.running.set(run.alive);
     this.runState.set(stateKey(run));
     this.pauseRequested.set(run.alive && run.state.pauseRequested);

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Command } from '../../src/views/common/contributions.ts';
+import { STATE_KINDS } from '../../src/views/stories/storyState.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** States in which an open story's line offers a command, in the order of `STATE_KINDS`. */
+async function offeredIn(command: string): Promise<string[]> {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
+  const patterns = items
+    .filter(item => item.command === command)
+    .map(({ when }) => /^view == ralphFresh\.stories && viewItem =~ \/(.+)\/$/.exec(when)?.[1]);
+  assert.notEqual(patterns.length, 0, command);
+  const [first, ...others] = patterns.map(pattern =>
+    STATE_KINDS.filter(kind => new RegExp(pattern ?? assert.fail()).test(`story.open.${kind}`)),
+  );
+  for (const other of others) {
+    assert.deepEqual(other, first, 'a button and an entry of the menu');
+  }
+  return first ?? [];
+}
+
+test('a story that waits or is put aside is not offered to run: that run would end before its first agent', async () => {
+  const offered = await offeredIn(Command.runStory);
+  assert.deepEqual(
+    STATE_KINDS.filter(kind => !offered.includes(kind)),
+    ['waiting', 'parked'],
+  );
+});
+
+test('what runs leave alone already cannot be skipped', async () => {
+  const offered = await offeredIn(Command.skipStory);
+  assert.deepEqual(
+    STATE_KINDS.filter(kind => !offered.includes(kind)),
+    ['skipped', 'parked'],
+  );
+});
