@@ -58,7 +58,7 @@ describe('shownCharts', () => {
 
   it('shows no estimate as a fact', () => {
     const shown = charts(
-      run(3, 5).map(body =>
+      recorded('maxIterations').map(body =>
         body.type === 'iteration.ended' && body.iteration === 2
           ? { ...body, costEstimated: true }
           : body,
