@@ -97,13 +97,14 @@ async function briefingAt(
       ...{ state: run.state(), config, stopRequested: false },
       ...(snapshot.stories && { stories: snapshot.stories.stories }),
     });
-    if (decision.kind !== 'iterate' || decision.iteration !== iteration) {
+    const start = decision.kind === 'start' ? decision.starts[0] : undefined;
+    if (start?.iteration !== iteration) {
       throw new Error(`Iteration ${iteration} would not come next: ${JSON.stringify(decision)}`);
     }
     const startedAt = performance.now();
     const { handoff, prompt } = await new Briefer(run, undefined, snapshot).brief({
       ...{ iteration, place, before: snapshot },
-      ...(decision.story && { story: decision.story }),
+      ...(start.story && { story: start.story }),
     });
     const handoffBytes = await writeHandoff(files, handoff);
     const ms = performance.now() - startedAt;

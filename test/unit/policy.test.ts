@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { StoryRecord } from '../../src/orchestrator/journal/storyRecord.ts';
-import { type Decision, decide, type Situation } from '../../src/orchestrator/loop/policy.ts';
+import {
+  type Decision,
+  decide,
+  type Situation,
+  type Start,
+} from '../../src/orchestrator/loop/policy.ts';
 import { isStillToDo } from '../../src/orchestrator/run/storiesLeft.ts';
 import type { RunConfig } from '../../src/orchestrator/settings/config.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
@@ -54,8 +60,12 @@ const stuckWith = (onStuck: RunConfig['onStuck'], of: Situation = stuck): Situat
 /** A decision in one word: the iteration and its story, or the end or pause and its detail. */
 function inShort(decision: Decision): string {
   switch (decision.kind) {
-    case 'iterate':
-      return `${decision.iteration} ${decision.story?.id ?? '-'}`;
+    case 'wait':
+      return 'wait';
+    case 'start':
+      return decision.starts
+        .map(({ iteration, story }) => `${iteration} ${story?.id ?? '-'}`)
+        .join(', ');
     case 'skip':
       return `skip ${decision.story.id}`;
     case 'later':
@@ -356,6 +366,180 @@ describe('decide', () => {
   for (const [name, situation, expected] of rules) {
     test(name, () => assert.equal(inShort(decide(situation)), expected));
   }
+});
+
+/** Two lanes, of which one is taken by the story; its tick is in the file already where it says so. */
+function atWork(stories: readonly Story[], ...ids: readonly string[]): Situation {
+  const working = stories
+    .filter(({ id }) => ids.includes(id))
+    .map((story, at) => ({ iteration: at + 1, story }));
+  const running = working.map(({ iteration, story }) => ({
+    ...{ number: iteration, storyId: story.id, startedAt: '', commits: 0, costUsd: 0 },
+    handled: new Map<string, boolean>(),
+  }));
+  return {
+    ...usual,
+    stories,
+    working,
+    freeLanes: 2 - working.length,
+    state: { ...state(working.length), lanes: 2, running },
+  };
+}
+const three = storyList({}, {}, {});
+const laneState = (situation: Situation, change: Partial<RunState>): Situation => ({
+  ...situation,
+  state: { ...situation.state, ...change },
+});
+
+const laneRules: readonly (readonly [string, Situation, string])[] = [
+  ['as many as there are lanes', atWork(three), '1 S1, 2 S2'],
+  ['not more than there are stories', atWork(storyList({})), '1 S1'],
+  ['never the same story twice', atWork(three, 'S1'), '2 S2'],
+  ['no lane is free', atWork(three, 'S1', 'S2'), 'wait'],
+  ['none is left beside the one at work', atWork(storyList({}), 'S1'), 'wait'],
+  [
+    'a story waits for the one that it depends on',
+    atWork(storyList({}, { dependsOn: ['S1'] }, {})),
+    '1 S1, 2 S3',
+  ],
+  ['also while that one is at work', atWork(storyList({}, { dependsOn: ['S1'] }), 'S1'), 'wait'],
+  [
+    'also when its agent has ticked it, and nobody has checked that yet',
+    atWork(storyList({ done: true }, { dependsOn: ['S1'] }), 'S1'),
+    'wait',
+  ],
+  [
+    'the last tick ends the run only when it is checked',
+    atWork(storyList({ done: true }, { done: true }), 'S1'),
+    'wait',
+  ],
+  [
+    'a question of one story does not keep the others from going on',
+    laneState(atWork(three, 'S2'), {
+      storyNotes: new Map([
+        ['S1', { question: { iteration: 1, message: 'Which?', storyId: 'S1' } }],
+      ]),
+    }),
+    '2 S3',
+  ],
+  [
+    'a question when nothing else is left to do',
+    laneState(atWork(storyList({})), {
+      storyNotes: new Map([
+        ['S1', { question: { iteration: 1, message: 'Which?', storyId: 'S1' } }],
+      ]),
+    }),
+    'needsHuman: Which?',
+  ],
+  [
+    'a question waits for the agents that work',
+    laneState(atWork(storyList({}, {}), 'S2'), {
+      storyNotes: new Map([
+        ['S1', { question: { iteration: 1, message: 'Which?', storyId: 'S1' } }],
+      ]),
+    }),
+    'wait',
+  ],
+  [
+    'a usage limit of one: nothing is started',
+    laneState(atWork(three, 'S1'), {
+      limits: new Map([[1, { kind: 'limit', until: '', known: true, message: '' }]]),
+    }),
+    'wait',
+  ],
+  [
+    'a stop waits for the agents that work',
+    { ...atWork(three, 'S1'), stopRequested: true },
+    'wait',
+  ],
+  ['a stop', { ...atWork(three), stopRequested: true }, 'stopped'],
+  [
+    'a pause waits for the agents that work',
+    laneState(atWork(three, 'S1'), { pauseRequested: true }),
+    'wait',
+  ],
+  [
+    'the maximum holds for all lanes together',
+    { ...atWork(three), config: { ...config, maxIterations: 1 } },
+    '1 S1',
+  ],
+  [
+    'a stuck story that a person is asked about does not keep the others from going on',
+    laneState(
+      { ...atWork(three), config: { ...config, onStuck: 'ask' } },
+      { storyRecords: state(0, { S1: { stuckFor: 4 } }).storyRecords },
+    ),
+    '1 S2, 2 S3',
+  ],
+  [
+    'an iteration that was cut off while another works',
+    laneState(atWork(three, 'S1'), {
+      running: [
+        { number: 7, startedAt: '', commits: 0, costUsd: 0, handled: new Map<string, boolean>() },
+      ],
+    }),
+    'wait',
+  ],
+  ['without stories there is one agent', { ...freeForm, freeLanes: 4 }, '3 -'],
+];
+
+describe('decide, with two lanes', () => {
+  for (const [name, situation, expected] of laneRules) {
+    test(name, () => assert.equal(inShort(decide(situation)), expected));
+  }
+
+  test('whatever the order in which they end: each story once, none before what it depends on', () => {
+    const story = fc.record({ needs: fc.array(fc.nat(6), { maxLength: 2 }) });
+    const list = fc.array(story, { minLength: 1, maxLength: 7 });
+    const property = fc.property(
+      list,
+      fc.integer({ min: 1, max: 4 }),
+      fc.infiniteStream(fc.nat()),
+      (given, lanes, picks) => {
+        // Only on earlier ones, so there is no circle.
+        let stories = storyList(
+          ...given.map(({ needs }, at) => ({
+            dependsOn: needs.filter(need => need < at).map(need => `S${need + 1}`),
+          })),
+        );
+        const begun: string[] = [];
+        let working: Start[] = [];
+        for (;;) {
+          const running = working.map(({ iteration }) => ({
+            ...{ number: iteration, startedAt: '', commits: 0, costUsd: 0 },
+            handled: new Map<string, boolean>(),
+          }));
+          const decision = decide({
+            ...usual,
+            ...{ stories, working, freeLanes: lanes - working.length },
+            config: { ...config, maxIterations: 100 },
+            state: { ...state(begun.length), lanes, running },
+          });
+          if (decision.kind === 'start') {
+            assert.ok(decision.starts.length <= lanes - working.length);
+            for (const { story: started } of decision.starts) {
+              const { dependsOn = [], id = '' } = started ?? {};
+              assert.ok(!begun.includes(id), id);
+              assert.ok(dependsOn.every(need => stories.find(other => other.id === need)?.done));
+              begun.push(id);
+            }
+            working = [...working, ...decision.starts];
+          } else if (decision.kind === 'wait') {
+            const ended = working[(picks.next().value ?? 0) % working.length];
+            stories = stories.map(other =>
+              other.id === ended?.story?.id ? { ...other, done: true } : other,
+            );
+            working = working.filter(start => start !== ended);
+          } else {
+            assert.equal(inShort(decision), 'completed');
+            assert.equal(begun.length, stories.length);
+            return;
+          }
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 200 });
+  });
 });
 
 describe('a story is still to be done', () => {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Emitter } from '../../base/emitter.ts';
 import { agentRequest } from '../agents/call/agentCaller.ts';
-import { callBudget } from '../agents/call/callBudget.ts';
+import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
@@ -108,11 +108,8 @@ export async function dryRun(
     run.journal.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
     decision = firstStep(run, snapshot);
   }
-  if (decision.kind === 'iterate') {
-    // Its prompt has them; they go on waiting.
-    await tellPendingHints(run, decision.story?.id);
-  }
-  if (decision.kind !== 'iterate') {
+  const start = decision.kind === 'start' ? decision.starts[0] : undefined;
+  if (start === undefined) {
     const why =
       decision.kind === 'end'
         ? endInWords(decision, run.state())
@@ -121,18 +118,21 @@ export async function dryRun(
           : 'The run would wait for you.';
     return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }
+  // Its prompt has them; they go on waiting.
+  await tellPendingHints(run, start.story?.id);
   const { prompt, sections } = await new Briefer(run, template, snapshot).brief({
-    iteration: decision.iteration,
-    ...(decision.story && { story: decision.story }),
+    iteration: start.iteration,
+    ...(start.story && { story: start.story }),
     place,
     before: snapshot,
   });
-  const maxBudgetUsd = callBudget(config, { run: 0, iteration: 0 });
+  const nothing = { run: () => 0, iteration: () => 0 };
+  const maxBudgetUsd = new BudgetLedger(config, nothing).reserve(start.iteration).usd;
   const { args, file } = await agent.command(
     agentRequest(config, {
       cwd: files.workspace,
       prompt,
-      promptFile: path.join(files.iterationDir(options.runId, decision.iteration), 'prompt.md'),
+      promptFile: path.join(files.iterationDir(options.runId, start.iteration), 'prompt.md'),
       env: options.env,
       ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     }),

@@ -36,7 +36,7 @@ import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
 import { openRun } from './openRun.ts';
-import { type Decision, decide } from './policy.ts';
+import { type Decision, decide, type Start } from './policy.ts';
 import { RequestDesk } from './requestDesk.ts';
 import type { RunOptions } from './runOptions.ts';
 import { goToBranch } from './start.ts';
@@ -162,13 +162,13 @@ export class FreshRun {
       ...(verdict && { verdict }),
       ...(otherMode === undefined ? {} : { otherMode }),
     });
-    if (decision.kind !== 'iterate') {
+    if (decision.kind !== 'start') {
       await this.finishIterations();
     }
     return decision;
   }
 
-  async iterate({ iteration, story }: Extract<Decision, { kind: 'iterate' }>): Promise<void> {
+  async iterate({ iteration, story }: Start): Promise<void> {
     const { run } = this;
     const forgetHints = await tellPendingHints(run, story?.id);
     const scope = this.scopeOf(iteration, story, this.snapshot);

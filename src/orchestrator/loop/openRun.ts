@@ -1,4 +1,5 @@
 import { AgentCaller } from '../agents/call/agentCaller.ts';
+import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState, runningIteration } from '../journal/runState.ts';
@@ -34,8 +35,10 @@ export function openRun(
     ...options,
     journal,
     wake,
-    costUsd: () => current.costUsd,
-    iterationCostUsd: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
+    ledger: new BudgetLedger(config, {
+      run: () => current.costUsd,
+      iteration: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
+    }),
   });
   return {
     ...{ id, files, config, env, journal, caller, stop, state },

@@ -1,8 +1,7 @@
 import { say } from '../../base/say.ts';
-import { LESS_THAN_A_CENT } from '../agents/call/callBudget.ts';
+import { LESS_THAN_A_CENT } from '../agents/call/budgetLedger.ts';
 import type { PauseReason } from '../journal/eventCodes.ts';
 import {
-  currentOf,
   questionOf,
   type RunState,
   storyNotes,
@@ -30,10 +29,24 @@ export interface Situation {
   readonly verdict?: Verdict;
   /** Another mode that has become active in this folder. */
   readonly otherMode?: string;
+  /** What agents work on at this moment; absent: none works. */
+  readonly working?: readonly Start[];
+  /** So many more could; one when absent. */
+  readonly freeLanes?: number;
+}
+
+/** One iteration to begin. */
+export interface Start {
+  readonly iteration: number;
+  /** Absent in free-form and plan mode. */
+  readonly story?: Story;
 }
 
 export type Decision =
-  | { readonly kind: 'iterate'; readonly iteration: number; readonly story?: Story }
+  /** At least one, in the order of their numbers; no more than there are free lanes. */
+  | { readonly kind: 'start'; readonly starts: readonly Start[] }
+  /** Until an agent that works has ended. */
+  | { readonly kind: 'wait' }
   /** Leave a story alone that does not get on. */
   | { readonly kind: 'skip'; readonly story: Story; readonly iterations: number }
   /** Give the others their turn before a story that does not get on. */
@@ -51,17 +64,49 @@ const ITERATIONS_AFTER_WARNING = 2;
 
 /** Decides what comes next, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
-  const { config, state, verdict } = situation;
+  const { freeLanes = 1, state, working = [] } = situation;
+  const decision = endOf(situation) ?? nextSteps(situation, freeLanes);
+  // Agents that work are waited for, whatever comes after them; only more of them may be started meanwhile.
+  const isNow = decision.kind === 'start' || decision.kind === 'skip' || decision.kind === 'later';
+  return working.length > 0 && (freeLanes < 1 || state.limits.size > 0 || !isNow)
+    ? { kind: 'wait' }
+    : decision;
+}
+
+/** The stories as far as they are proven: neither a claim that was refused is done, nor one that is still being judged. */
+function provenStories({ state, stories, working = [] }: Situation): readonly Story[] | undefined {
+  const judged = new Set(working.map(({ story }) => story?.id));
+  return stories?.map(story =>
+    story.done && judged.has(story.id) ? { ...story, done: false } : asProven(story, state),
+  );
+}
+
+/** Who is next; those that agents work on are passed over. */
+function turnOf(situation: Situation) {
+  const { state, working = [] } = situation;
+  const only = state.onlyStories && new Set(state.onlyStories);
+  const taken = working.flatMap(({ story }) => story?.id ?? []);
+  // With several lanes the others go on while one story waits for a person.
+  const asking =
+    state.lanes === 1
+      ? []
+      : [...state.storyNotes].flatMap(([id, notes]) => (notes.question ? [id] : []));
+  const skip = new Set([...leftAlone(situation), ...taken, ...asking]);
+  return { skip, last: comeLast(state), ...(only && { only }) };
+}
+
+/** Why the run ends, whatever there would be to do. */
+function endOf(situation: Situation): RunEnd | undefined {
+  const { state, verdict, working = [] } = situation;
   if (verdict?.kind === 'astray') {
     // Before what the files say: whoever reads them elsewhere may find other work, or none.
     return { kind: 'end', outcome: 'error', detail: verdict.message };
   }
-  const stories = situation.stories?.map(story => asProven(story, state));
-  const only = state.onlyStories && new Set(state.onlyStories);
-  const turn = { skip: leftAlone(situation), last: comeLast(state), ...(only && { only }) };
-  const next = stories && nextStory(stories, turn);
+  const stories = provenStories(situation);
+  const next = stories && nextStory(stories, turnOf(situation));
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
-  if (currentOf(state) !== undefined) {
+  const atWork = new Set(working.map(({ iteration }) => iteration));
+  if (state.running.some(({ number }) => !atWork.has(number))) {
     // Cut off before its claim could be checked: what the files say is not proven yet.
     return verdict?.kind === 'fatal'
       ? { kind: 'end', outcome: 'error', detail: verdict.message }
@@ -87,8 +132,16 @@ export function decide(situation: Situation): Decision {
       ),
     };
   }
+  return undefined;
+}
+
+function nextSteps(situation: Situation, freeLanes: number): Decision {
+  const { config, state } = situation;
+  const stories = provenStories(situation);
+  const turn = turnOf(situation);
+  const next = stories && nextStory(stories, turn);
   return (
-    question(situation) ??
+    (state.lanes === 1 || next?.story === undefined ? question(situation) : undefined) ??
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined ? undefined : notReady(stories, state)) ??
     (config.budgetUsd !== undefined && state.costUsd >= config.budgetUsd - LESS_THAN_A_CENT
@@ -98,16 +151,48 @@ export function decide(situation: Situation): Decision {
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
-    stuck(situation, next?.story) ??
-    later(situation, next?.story, story => {
-      const skip = new Set([...turn.skip, story.id]);
-      return nextStory(stories ?? [], { ...turn, skip }).story !== undefined;
-    }) ?? {
-      kind: 'iterate',
-      iteration: state.iteration + 1,
-      ...(next?.story && { story: next.story }),
-    }
+    starts(situation, turn, freeLanes)
   );
+}
+
+/** As many stories as there are lanes for, or what has to be done about the first of them. */
+function starts(
+  situation: Situation,
+  turn: ReturnType<typeof turnOf>,
+  freeLanes: number,
+): Decision {
+  const { config, state } = situation;
+  const stories = provenStories(situation);
+  const found: Start[] = [];
+  let pause: Decision | undefined;
+  const skip = new Set(turn.skip);
+  // Without stories there is one task, for one agent.
+  const most = stories === undefined ? 1 : Math.max(1, freeLanes);
+  while (found.length < most && state.iteration + found.length < config.maxIterations) {
+    const story = stories && nextStory(stories, { ...turn, skip }).story;
+    if (stories !== undefined && story === undefined) {
+      break;
+    }
+    const trouble =
+      stuck(situation, story) ??
+      later(situation, story, other => {
+        const others = new Set([...skip, other.id]);
+        return nextStory(stories ?? [], { ...turn, skip: others }).story !== undefined;
+      });
+    if (trouble === undefined) {
+      found.push({ iteration: state.iteration + 1 + found.length, ...(story && { story }) });
+    } else if (found.length === 0) {
+      if (state.lanes === 1 || trouble.kind !== 'pause') {
+        return trouble;
+      }
+      // The others go on meanwhile.
+      pause ??= trouble;
+    }
+    if (story) {
+      skip.add(story.id);
+    }
+  }
+  return found.length === 0 && pause ? pause : { kind: 'start', starts: found };
 }
 
 /** An agent asked for a person: wait for the answer, or end where nobody is there. */

@@ -123,9 +123,14 @@ async function runToEnd(
         case 'later':
           fresh.later(decision);
           break;
-        case 'iterate':
-          await fresh.iterate(decision);
+        case 'start':
+          for (const start of decision.starts) {
+            await fresh.iterate(start);
+          }
           break;
+        case 'wait':
+          // One lane is never asked while its agent works.
+          throw new Error('The loop would wait for an agent, and none works.');
       }
     }
   } catch (error) {

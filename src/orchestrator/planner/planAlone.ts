@@ -3,6 +3,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../agents/call/agentCaller.ts';
+import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -71,8 +72,10 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
     journal,
     // Nobody can tell this one to go on now.
     wake: () => NEVER,
-    costUsd: () => state.costUsd,
-    iterationCostUsd: () => state.costUsd,
+    ledger: new BudgetLedger(config, {
+      run: () => state.costUsd,
+      iteration: () => state.costUsd,
+    }),
     config: { ...config, onLimit: 'stop' },
   });
   let result: DraftResult | undefined;

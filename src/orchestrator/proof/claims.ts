@@ -140,7 +140,6 @@ async function passReview(
     if (stop.endSignal.aborted) {
       return { kind: 'cutOff' };
     }
-    const costBefore = run.state().costUsd;
     const review = await reviewClaim({
       story,
       ...(before.head === undefined ? {} : { startCommit: before.head }),
@@ -154,7 +153,6 @@ async function passReview(
       ...(config.reviewerModel === undefined ? {} : { model: config.reviewerModel }),
       verify: config.verify,
     });
-    const costUsd = run.state().costUsd - costBefore;
     switch (review.kind) {
       case 'cancelled':
         return { kind: 'cutOff' };
@@ -171,7 +169,7 @@ async function passReview(
           storyId,
           approved: true,
           objections: [],
-          ...(costUsd > 0 ? { costUsd } : {}),
+          ...(review.costUsd ? { costUsd: review.costUsd } : {}),
         });
         await markApproved(scope, storyFile, storyId);
         break;
@@ -182,7 +180,7 @@ async function passReview(
           storyId,
           approved: false,
           objections: review.objections.slice(0, 20).map(text => shortenBlock(text, 1_000)),
-          ...(costUsd > 0 ? { costUsd } : {}),
+          ...(review.costUsd ? { costUsd: review.costUsd } : {}),
         });
         await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
         isRefused = true;

@@ -48,6 +48,8 @@ export interface AgentCallResult {
     /** When a usage limit ends, in ms since the epoch, if the agent told. */
     readonly resetsAt?: number;
   };
+  /** What it has cost, in US dollars, as far as it is known. */
+  readonly costUsd?: number;
   /** After a wait there was nothing left to do for the call, so it was not made again. */
   readonly notWanted?: true;
 }
@@ -95,6 +97,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
   }
   said.end();
   const error = errorOf(end);
+  const cost = callCost(end.result, estimate);
   journal.append({
     type: 'agent.ended',
     iteration,
@@ -106,9 +109,13 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     leftovers: end.leftovers,
     ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
     ...(error === undefined ? {} : stderrOf(end, error.message, call.request.cwd)),
-    ...callCost(end.result, estimate),
+    ...cost,
   });
-  return { end, ...(error === undefined ? {} : { error }) };
+  return {
+    end,
+    ...(error === undefined ? {} : { error }),
+    ...(cost.costUsd === undefined ? {} : { costUsd: cost.costUsd }),
+  };
 }
 
 function errorOf(end: AgentEnd): AgentCallResult['error'] {

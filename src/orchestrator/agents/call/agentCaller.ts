@@ -10,8 +10,8 @@ import type { RunFiles } from '../../workspace/runFiles.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
 import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
 import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './agentCall.ts';
+import { type BudgetLedger, LESS_THAN_A_CENT } from './budgetLedger.ts';
 import type { CallAgent } from './callAgent.ts';
-import { callBudget, LESS_THAN_A_CENT } from './callBudget.ts';
 
 /** The countdown of a usage limit goes on in the journal at this pace, in ms. */
 const COUNTDOWN_MS = 60_000;
@@ -42,10 +42,7 @@ export interface AgentCallerOptions {
   readonly stop: StopSwitch;
   /** Aborted when a person wants to go on now. A new one after each time. */
   readonly wake: () => AbortSignal;
-  /** What the run has cost so far, in US dollars. */
-  readonly costUsd: () => number;
-  /** What the calls of an iteration have cost so far, in US dollars. */
-  readonly iterationCostUsd: (iteration: number) => number;
+  readonly ledger: BudgetLedger;
 }
 
 export interface PatientCall {
@@ -95,8 +92,19 @@ export class AgentCaller {
     this.agent = options.agent;
   }
 
-  /** @returns the last call's result */
+  /** @returns the last call's result, with the cost of all of them */
   async call(call: PatientCall): Promise<AgentCallResult> {
+    let costUsd = 0;
+    const result = await this.callUntilSettled(call, cost => {
+      costUsd += cost;
+    });
+    return costUsd > 0 ? { ...result, costUsd } : result;
+  }
+
+  private async callUntilSettled(
+    call: PatientCall,
+    onCost: (costUsd: number) => void,
+  ): Promise<AgentCallResult> {
     const { config, stop } = this.options;
     const promptFile = path.join(call.dir, call.promptName);
     if (!existsSync(call.dir)) {
@@ -111,16 +119,17 @@ export class AgentCaller {
     let { prompt } = call;
     let retries = 0;
     for (let calls = 1; ; calls++) {
-      const maxBudgetUsd = this.budget(call.iteration, call.extra?.maxBudgetUsd);
-      if (maxBudgetUsd !== undefined && maxBudgetUsd < LESS_THAN_A_CENT) {
-        return NOTHING_LEFT;
+      const budget = this.options.ledger.reserve(call.iteration, call.extra?.maxBudgetUsd);
+      let result: AgentCallResult;
+      try {
+        if (budget.usd !== undefined && budget.usd < LESS_THAN_A_CENT) {
+          return NOTHING_LEFT;
+        }
+        result = await this.callOnce({ ...call, prompt, ready }, promptFile, calls, budget.usd);
+      } finally {
+        budget.settle();
       }
-      const result = await this.callOnce(
-        { ...call, prompt, ready },
-        promptFile,
-        calls,
-        maxBudgetUsd,
-      );
+      onCost(result.costUsd ?? 0);
       await ready;
       const { error } = result;
       if (error === undefined || stop.endSignal.aborted || call.skip?.aborted) {
@@ -180,19 +189,17 @@ export class AgentCaller {
     cwd = this.options.files.workspace,
   ): CallAgent {
     return async ({ name, prompt, ...extra }) => {
-      const costBefore = this.options.costUsd();
-      const { end, error } = await this.call({
+      const { costUsd, end, error } = await this.call({
         ...{ purpose, iteration, prompt, cwd, dir, extra },
         promptName: `${name}.md`,
         streamName: name,
       });
-      const costUsd = this.options.costUsd() - costBefore;
       return {
         text: end.result?.text ?? '',
         ...(end.result?.structured === undefined ? {} : { structured: end.result.structured }),
         ...(error && { error: { kind: error.kind, message: error.message } }),
         cancelled: end.reason === 'cancelled',
-        ...(costUsd > 0 ? { costUsd } : {}),
+        ...(costUsd === undefined ? {} : { costUsd }),
       };
     };
   }
@@ -229,14 +236,6 @@ export class AgentCaller {
       ...(call.ready && { ready: call.ready }),
       ...(call.onExit && { onExit: call.onExit }),
     });
-  }
-
-  /** What this call may cost: the smallest of its own limit and what is left for the iteration and the run. */
-  private budget(iteration: number, own: number | undefined): number | undefined {
-    const { config, costUsd, iterationCostUsd } = this.options;
-    const left = callBudget(config, { run: costUsd(), iteration: iterationCostUsd(iteration) });
-    const limits = [own, left].filter(limit => limit !== undefined);
-    return limits.length === 0 ? undefined : Math.min(...limits);
   }
 
   /** @returns whether another try makes sense */
