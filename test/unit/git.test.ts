@@ -105,7 +105,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['First commit']);
   });
 
-  describe('what is read without a process is what git says', () => {
+  describe('HEAD and the newest commits are what git says', () => {
     const FIELDS = '%H%x00%s%x00%an%x00%aI';
     async function assertAsGit(): Promise<void> {
       const lines = (await git('log', '--max-count=20', `--format=${FIELDS}`)).split('\n');

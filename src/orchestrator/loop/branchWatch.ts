@@ -8,7 +8,7 @@ import {
   bringBack,
   type Found,
   hasInHistory,
-  lookAtBranch,
+  lookAtWork,
   type WorkPlace,
 } from '../git/workBranch.ts';
 import type { Verdict } from './policy.ts';
@@ -37,7 +37,7 @@ export async function keepToBranch(
 ): Promise<Verdict | undefined> {
   const { workspace } = context.options.files;
   const { gitDir } = context;
-  const found = await lookAtBranch(workspace, { ...place, ...(gitDir && { gitDir }) });
+  const found = await lookAtWork(workspace, { ...place, ...(gitDir && { gitDir }) });
   const { facts } = found;
   const rule = branchRule({ ...facts, isLast });
   if (rule.kind === 'stay') {

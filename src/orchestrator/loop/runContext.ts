@@ -3,7 +3,7 @@ import { writeDerivedFile } from '../../base/plainFile.ts';
 import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
-import { gitDirOf } from '../git/workBranch.ts';
+import { gitDirOf } from '../git/gitDir.ts';
 import { initHandoff, type RalphFreshHandoff } from '../iteration/handoff.ts';
 import type { PromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import type { Snapshot } from '../iteration/snapshot.ts';
