@@ -7,7 +7,6 @@ import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { answerInTime } from './gitPatience.ts';
-import { ReadyGit } from './readyGit.ts';
 
 const exec = promisify(execFile);
 /** Before what is asked. */
@@ -54,7 +53,6 @@ export interface WorkTreeStatus {
  */
 export class GitRepository {
   private readonly dir: string;
-  private ready: ReadyGit | undefined;
 
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
@@ -125,23 +123,9 @@ export class GitRepository {
     return found;
   }
 
-  /** Makes the next {@link status} quicker. To be disposed of when there may be none. */
-  async readyStatus(): Promise<void> {
-    if (process.platform !== 'win32') {
-      this.ready ??= new ReadyGit(this.dir, [...READ_ONLY, ...STATUS], gitEnv());
-    }
-  }
-
-  dispose(): void {
-    this.ready?.dispose();
-    this.ready = undefined;
-  }
-
   /** What there is to say of HEAD and the work tree, by one process. */
   async status(): Promise<WorkTreeStatus> {
-    const { ready } = this;
-    this.ready = undefined;
-    const output = (await ready?.ask()) ?? (await this.run(...STATUS));
+    const output = await this.run(...STATUS);
     const entries = output.split('\0').filter(entry => entry !== '');
     const fact = (name: string) =>
       entries.find(entry => entry.startsWith(`# ${name} `))?.slice(name.length + 3) ?? '';

@@ -96,8 +96,6 @@ export async function runIteration(
       keepRestorePoint(context, iteration, head),
       // What cannot be removed now is tried again when the run ends or waits, and told then: the agent works.
       removeJudged(context).catch(() => undefined),
-      // For the look at what the agent leaves.
-      context.git.readyStatus(),
     ]);
     marks.catch(() => undefined);
     return marks;

@@ -82,7 +82,6 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
   } catch (error) {
     throw withMend(error, options);
   } finally {
-    git.dispose();
     await releaseWorkTree?.();
     await attempt.lock.release();
   }
