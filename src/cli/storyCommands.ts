@@ -7,7 +7,7 @@ import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblem
 import { setStoryDone } from '../orchestrator/stories/edit/edit.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -107,7 +107,7 @@ function noList(
 
 async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
-  const list = requireReadable(await readStoryFile(await requireStoryFile(files, named)));
+  const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
   const data = nextData(list, turnsOf(list, await runStates(files)));
   if (json) {
     printJson(data);

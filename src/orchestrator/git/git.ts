@@ -9,6 +9,7 @@ import { shorten } from '../../base/text.ts';
 import { answerInTime } from './gitPatience.ts';
 
 const exec = promisify(execFile);
+const HEADS = 'refs/heads/';
 /** Before what is asked. */
 const READ_ONLY = ['--no-optional-locks', '-c', 'core.quotepath=off'];
 const STATUS = 'status --porcelain=v2 --branch --no-ahead-behind --no-renames -z'.split(' ');
@@ -96,6 +97,25 @@ export class GitRepository {
     } catch {
       return '';
     }
+  }
+
+  /**
+   * {@link head} and {@link branch} by one process, unless there is no commit yet.
+   * @throws {HumanError} when the repository cannot be read
+   */
+  async headAndBranch(): Promise<{ readonly head?: string; readonly branch: string }> {
+    const output = await this.run(
+      'rev-parse',
+      'HEAD^{commit}',
+      '--symbolic-full-name',
+      'HEAD',
+    ).catch(() => undefined);
+    if (output === undefined) {
+      const head = await this.head();
+      return { ...(head !== undefined && { head }), branch: await this.branch() };
+    }
+    const [head = '', ref = ''] = output.split('\n');
+    return { head, branch: ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '' };
   }
 
   /**

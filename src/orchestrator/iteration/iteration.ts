@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../base/messageOf.ts';
 import { whole } from '../../base/numbers.ts';
-import { readPlainFile, writeDerivedFileNow, writePlainFile } from '../../base/plainFile.ts';
+import { readPlainFile, writeDerivedFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { type RunState, storyRecord, WHOLE_TASK } from '../journal/runState.ts';
@@ -23,7 +23,7 @@ import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
 import { writeReceipt } from './receiptFile.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { readSnapshot, readStories, type Snapshot } from './snapshot.ts';
 
 /** The story file as the iteration found it, kept in its folder until it is judged. */
 const STORIES_BEFORE = 'stories-before';
@@ -159,10 +159,10 @@ async function handOver(
 ) {
   const { files } = context.options;
   const { handoff, prompt, sections } = await brief(context, iteration, story);
-  const handoffBytes = writeHandoff(files, handoff);
-  writeDerivedFileNow(files.promptFile, prompt);
+  const handoffBytes = await writeHandoff(files, handoff);
+  await writeDerivedFile(files.promptFile, prompt);
   if (which === 'first') {
-    writeDerivedFileNow(path.join(context.dir(iteration), PROMPT_NAME), prompt);
+    await writeDerivedFile(path.join(context.dir(iteration), PROMPT_NAME), prompt);
   }
   return { handoffBytes, prompt, sections };
 }
@@ -272,10 +272,11 @@ async function settle(
     context.lookAhead();
   }
   await context.look();
-  await look();
+  context.snapshot = { ...before, ...(await readStories(storyFile, before)) };
   // Before the guard: going back to the branch may bring another story file.
   const astray = await checkBranch(context, beginning, result);
   if (astray) {
+    await look();
     // The iteration stays open, so that its claims are neither believed nor refused; it is judged when the run goes on.
     return astray;
   }
@@ -379,7 +380,7 @@ async function settle(
     stories: context.count(),
   });
   context.judgedIterations.add(iteration);
-  writeReceipt(context.dir(iteration), ended, context.state);
+  await writeReceipt(context.dir(iteration), ended, context.state);
   tellOfTrouble(context, story);
   return judgement.verdict;
 }
@@ -420,8 +421,8 @@ function isStopped({ options }: RunContext, { error }: AgentCallResult): boolean
   return stop.endSignal.aborted || (stop.requested && error?.kind === 'usageLimit');
 }
 
-async function isDoneNow({ options, git }: RunContext, story: Story): Promise<boolean> {
-  const { stories } = await readSnapshot(options.storyFile, git);
+async function isDoneNow({ options }: RunContext, story: Story): Promise<boolean> {
+  const { stories } = await readStories(options.storyFile);
   return stories?.stories.some(({ done, id }) => id === story.id && done) === true;
 }
 

@@ -92,7 +92,7 @@ export async function followBranch(context: RunContext): Promise<Verdict | undef
     return undefined;
   }
   const before = context.branch;
-  const now = await git.branch();
+  const now = snapshot.branch ?? (await git.branch());
   context.branch = now;
   const newest = state.commits.at(-1);
   if (

@@ -216,7 +216,7 @@ export class FreshRun {
         ...(detail === undefined ? {} : { completion_message: detail }),
       };
       if (!context.isDisplaced) {
-        writeHandoff(context.options.files, context.handoff);
+        await writeHandoff(context.options.files, context.handoff);
       }
     } catch (error) {
       // The end itself must be recorded, also when the disk has room for nothing more than that.
@@ -234,7 +234,7 @@ export class FreshRun {
     });
     context.journal.sync();
     if (context.journal.isInPlace()) {
-      keepRunState(context.options.files, context.options.runId, context.state);
+      await keepRunState(context.options.files, context.options.runId, context.state);
     }
     try {
       // Also after an error that came between an iteration's end and the next look at the run.

@@ -5,8 +5,8 @@ import { HumanError } from '../../../base/humanError.ts';
 import { shorten } from '../../../base/text.ts';
 import type { RunContext } from '../../loop/runContext.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
-import type { Story, StoryFile } from '../../stories/story.ts';
-import { readStoryFileNow } from '../../stories/storyFile.ts';
+import type { Story } from '../../stories/story.ts';
+import { readStoryFile } from '../../stories/storyFile.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
@@ -49,7 +49,7 @@ export async function guardStories(
           }),
         }))
       : undefined;
-  const after = readNow(storyFile);
+  const after = await readStoryFile(storyFile);
   const broken =
     after?.kind === 'invalid' ? await keepAside(context, storyFile, iteration) : undefined;
   if (!isGuarded || bytes === undefined) {
@@ -111,18 +111,6 @@ async function attempt<T>(
     }
     context.warn('guardCouldNotRestore', error.message, iteration);
     return undefined;
-  }
-}
-
-function readNow(file: string): StoryFile | undefined {
-  try {
-    return readStoryFileNow(file);
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // There is no such file any more.
-      return undefined;
-    }
-    throw error;
   }
 }
 
