@@ -4,7 +4,6 @@ import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runSta
 import { comeLast, leftAlone } from '../orchestrator/loop/policy.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
-import { setStoryDone } from '../orchestrator/stories/edit/edit.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
@@ -13,7 +12,7 @@ import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import { storyRunState } from '../orchestrator/workspace/storyRunStates.ts';
-import { recordTick, requireRecordable } from '../orchestrator/workspace/ticks.ts';
+import { tickStory } from '../orchestrator/workspace/tickStory.ts';
 import {
   type KnownOfStories,
   nextData,
@@ -119,19 +118,12 @@ async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
 async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, id, named);
-  if (story.done !== done) {
-    await requireRecordable(files);
-  }
-  const { changed } = await setStoryDone(file, { id }, done);
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });
-  if (!changed) {
+  const onWritten = () => print(`Marked as ${words}: ${about}`);
+  if (!(await tickStory(files, file, { id }, done, { onWritten }))) {
     print(`Already ${words}: ${about}`);
-    return;
   }
-  // The file says so now, whatever comes of the journal.
-  print(`Marked as ${words}: ${about}`);
-  await recordTick(files, id, done);
 }
 
 /** What the journals tell, the newest run last. */

@@ -14,7 +14,7 @@ import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
-import { recordTick } from '../workspace/ticks.ts';
+import { recordTick, requireRecordable } from '../workspace/tickStory.ts';
 
 /** What can be taken back. */
 export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;
@@ -121,6 +121,7 @@ export async function revertWork(
   { isStoryFileCommitted, plan, reopens, storyFile }: WorkRevert,
   message: string,
 ): Promise<string | undefined> {
+  await requireRecordable(files);
   const commit = await alone(files, async () => {
     const made =
       plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
