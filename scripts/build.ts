@@ -5,7 +5,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
-import { buildSplit, type SplitOptions } from './lib/splitBundle.ts';
 import { syncFolder } from './lib/syncFolder.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -166,15 +165,19 @@ const ownProgram: Plugin = {
 };
 
 /** What a window needs only when somebody asks for it is loaded then, from files of their own. */
-const extension: SplitOptions = {
+const extension: BuildOptions = {
   ...node,
-  absWorkingDir: root,
+  entryPoints: ['src/extension.ts'],
+  splitting: true,
+  chunkNames: 'extension-[name]-[hash]',
+  outdir,
   plugins: [loadedByFirstCall(YAML), loadedByFirstCall(ZOD)],
   target: 'node22',
   external: ['vscode'],
 };
 
 const bundles: BuildOptions[] = [
+  extension,
   libraryFile(YAML),
   libraryFile(ZOD),
   {
@@ -241,24 +244,15 @@ async function make(): Promise<void> {
     recursive: true,
   });
   if (watch) {
-    // In more files than a release has at its start: they are made sooner, and do the same.
-    const parts: BuildOptions = {
-      ...extension,
-      entryPoints: ['src/extension.ts'],
-      splitting: true,
-      chunkNames: 'extension-[name]-[hash]',
-      outdir,
-    };
-    for (const options of [parts, ...bundles]) {
+    for (const options of bundles) {
       const bundle = await context({ ...options, logLevel: 'info' });
       await bundle.watch();
     }
     return;
   }
-  const metafiles = await Promise.all([
-    buildSplit('src/extension.ts', outdir, extension),
-    ...bundles.map(async options => (await build({ ...options, metafile: true })).metafile),
-  ]);
+  const metafiles = await Promise.all(
+    bundles.map(async options => (await build({ ...options, metafile: true })).metafile),
+  );
   const inputs = metafiles.flatMap(made => Object.keys(made.inputs));
   writeFileSync(path.join(outdir, 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
 }

@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
-  fstatSync,
   fsync,
   lstatSync,
-  mkdirSync,
   open as openForCallback,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -60,28 +54,6 @@ export async function openPlainFile(file: string): Promise<FileHandle | undefine
 }
 
 /**
- * As {@link openPlainFile}, at once. For the loop, which has nothing else to do meanwhile: handing a small file from
- * thread to thread takes longer than reading it.
- * @returns a file descriptor
- */
-export function openPlainFileNow(file: string): number | undefined {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | PLAIN);
-  } catch (error) {
-    if (NO_PLAIN_FILE.has((error as NodeJS.ErrnoException).code)) {
-      return undefined;
-    }
-    throw error;
-  }
-  if (fstatSync(fd).isFile()) {
-    return fd;
-  }
-  closeSync(fd);
-  return undefined;
-}
-
-/**
  * Reads a small file as a whole.
  * @param maxBytes a larger one is none of ours
  * @returns `undefined` when there is no such plain file
@@ -95,19 +67,6 @@ export async function readPlainFile(file: string, maxBytes: number): Promise<Buf
     return (await handle.stat()).size > maxBytes ? undefined : await handle.readFile();
   } finally {
     await handle.close();
-  }
-}
-
-/** As {@link readPlainFile}, at once; see {@link openPlainFileNow}. */
-export function readPlainFileNow(file: string, maxBytes: number): Buffer | undefined {
-  const fd = openPlainFileNow(file);
-  if (fd === undefined) {
-    return undefined;
-  }
-  try {
-    return fstatSync(fd).size > maxBytes ? undefined : readFileSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 
@@ -149,24 +108,6 @@ export async function writeDerivedFile(file: string, data: string): Promise<void
   await writeInOneStep(file, data, undefined);
 }
 
-/** As {@link writeDerivedFile}, at once; see {@link openPlainFileNow}. */
-export function writeDerivedFileNow(file: string, data: string): void {
-  requirePlainFolders(path.dirname(file));
-  const temporary = temporaryFor(file);
-  try {
-    const fd = createFileNow(temporary);
-    try {
-      writeFileSync(fd, data);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-}
-
 /** What makes or frees a file can take long, and goes on beside others; the bytes of a small one take no time. */
 async function writeInOneStep(
   file: string,
@@ -192,19 +133,6 @@ async function writeInOneStep(
 
 function temporaryFor(file: string): string {
   return `${file}.${randomUUID()}.tmp`;
-}
-
-/** As {@link createFile}, at once. */
-function createFileNow(file: string): number {
-  try {
-    return openSync(file, NEW_FILE, 0o644);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw error;
-    }
-  }
-  mkdirSync(path.dirname(file), { recursive: true });
-  return openSync(file, NEW_FILE, 0o644);
 }
 
 /** Creates its folder as well, which is there as a rule. */

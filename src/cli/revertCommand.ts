@@ -8,7 +8,7 @@ import {
   revertMessage,
   revertWork,
 } from '../orchestrator/revert/workRevert.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { count, cwdOption } from './arguments.ts';
@@ -142,10 +142,8 @@ async function titleOf(of: Revertible, storyFile: string | undefined): Promise<s
   if (of.kind !== 'story' || storyFile === undefined) {
     return undefined;
   }
-  const file = await readStoryFile(storyFile);
-  return file.kind === 'stories'
-    ? file.stories.find(({ id }) => id === of.storyId)?.title
-    : undefined;
+  const list = await readStoryList(storyFile);
+  return list?.stories.find(({ id }) => id === of.storyId)?.title;
 }
 
 function fileCount(files: number): string {

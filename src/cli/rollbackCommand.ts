@@ -6,7 +6,7 @@ import { GitRepository, runGit } from '../orchestrator/git/git.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
@@ -104,13 +104,8 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
   if (file === undefined || (await runGit(files.workspace, 'ls-files', '--', file)) !== '') {
     return;
   }
-  const list = await readStoryFile(file).catch((error: unknown) => {
-    if (error instanceof HumanError) {
-      return undefined;
-    }
-    throw error;
-  });
-  if (list?.kind === 'stories' && list.stories.some(({ done }) => done)) {
+  const list = await readStoryList(file);
+  if (list?.stories.some(({ done }) => done)) {
     print(
       `${path.basename(file)} is not in git, so it did not go back: stories that were done since then are still marked as done. Mark them with "ralph-fresh untick ID" to have them done again.`,
     );

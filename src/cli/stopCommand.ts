@@ -31,14 +31,14 @@ async function stop(cwd: string, mode: StopMode): Promise<void> {
   }
   const { runId } = loop;
   const ask = () => postRequest(files, runId, { type: 'stop', mode });
-  await ask();
+  ask();
   if (mode === 'afterIteration') {
     print('The run will end after this iteration. Ctrl-C ends only this waiting.');
   }
   await reportEnd(files, loop, async () => {
     // The agent may have removed the state (`git clean -fdx`) before the loop has read this. A second time does no harm.
     if (existsSync(files.journalFile(runId)) && !existsSync(files.inboxFile(runId))) {
-      await ask();
+      ask();
     }
   });
 }

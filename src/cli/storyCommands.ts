@@ -5,16 +5,15 @@ import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
 import { readStoryProblems } from '../orchestrator/stories/diagnosis/readProblems.ts';
-import { setStoryDone } from '../orchestrator/stories/edit/edit.ts';
 import type { NextStoryOptions } from '../orchestrator/stories/select.ts';
 import type { StoryFile, StoryList } from '../orchestrator/stories/story.ts';
-import { readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import { storyRunState } from '../orchestrator/workspace/storyRunStates.ts';
-import { recordTick, requireRecordable } from '../orchestrator/workspace/ticks.ts';
+import { tickStory } from '../orchestrator/workspace/tickStory.ts';
 import {
   type KnownOfStories,
   nextData,
@@ -108,7 +107,7 @@ function noList(
 
 async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
-  const list = requireReadable(await readStoryFile(await requireStoryFile(files, named)));
+  const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
   const data = nextData(list, turnsOf(list, await runStates(files)));
   if (json) {
     printJson(data);
@@ -120,19 +119,12 @@ async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
 async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, id, named);
-  if (story.done !== done) {
-    await requireRecordable(files);
-  }
-  const { changed } = await setStoryDone(file, { id }, done);
   const words = done ? 'done' : 'not done';
   const about = nextText({ id }, { stories: [story] });
-  if (!changed) {
+  const onWritten = () => print(`Marked as ${words}: ${about}`);
+  if (!(await tickStory(files, file, { id }, done, { onWritten }))) {
     print(`Already ${words}: ${about}`);
-    return;
   }
-  // The file says so now, whatever comes of the journal.
-  print(`Marked as ${words}: ${about}`);
-  await recordTick(files, id, done);
 }
 
 /** What the journals tell, the newest run last. */

@@ -10,7 +10,7 @@ import type { Story, StoryFile, StoryList } from '../orchestrator/stories/story.
 import {
   findAtKnownPlaces,
   findStoryFile,
-  readStoryFile,
+  readStoryFileOrThrow,
 } from '../orchestrator/stories/storyFile.ts';
 import { type LeftOnBranch, leftOnBranch } from '../orchestrator/workspace/leftOnBranch.ts';
 import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
@@ -213,5 +213,5 @@ export async function findStory(
   named: string | undefined,
 ): Promise<{ readonly file: string; readonly story: Story }> {
   const file = await requireStoryFile(files, named);
-  return { file, story: requireStory(requireReadable(await readStoryFile(file)), id) };
+  return { file, story: requireStory(requireReadable(await readStoryFileOrThrow(file)), id) };
 }

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { HumanError } from '../base/humanError.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
-import { findStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
+import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { isPlanning, phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
@@ -134,20 +133,16 @@ async function look(
   if (storyFile === undefined) {
     return {};
   }
-  try {
-    const stories = await readStoryFile(storyFile);
-    if (stories.kind === 'stories') {
-      return { stories };
-    }
-    const [{ line, message }] = stories.problems;
-    return { problem: { file: storyFile, line, message } };
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // It is gone; the journal knows the last count.
-      return { problem: { file: storyFile, line: 0, message: error.message } };
-    }
-    throw error;
+  const stories = await readStoryFile(storyFile);
+  if (stories === undefined) {
+    // The journal knows the last count.
+    return { problem: { file: storyFile, line: 0, message: noStoryFile(storyFile) } };
   }
+  if (stories.kind === 'stories') {
+    return { stories };
+  }
+  const [{ line, message }] = stories.problems;
+  return { problem: { file: storyFile, line, message } };
 }
 
 /**

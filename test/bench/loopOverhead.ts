@@ -14,8 +14,10 @@ const STORIES = 20;
 const ROUNDS = 25;
 const REAL_STORIES = 5;
 const REAL_ROUNDS = 2;
-const MAX_RATIO = 1.3;
-const MAX_MS = 25;
+/** Around the real Claude Code. */
+const MAX_RATIO = 1.1;
+/** Around the scripted agent, an iteration. */
+const MAX_MS = 40;
 
 /** What both loops are made of. */
 interface Setup {
@@ -42,10 +44,10 @@ export async function loopOverhead(): Promise<Row[]> {
   });
   const extraMs = median(rounds.map(({ bare, ralph }) => (ralph - bare) / STORIES));
   return [
-    ratioRow('loop overhead', STORIES, rounds),
+    ratioRow('loop overhead', STORIES, rounds, undefined),
     {
       what: 'the same, what the loop adds',
-      budget: `about ${MAX_MS} ms`,
+      budget: `≤ ${MAX_MS} ms`,
       value: `${extraMs.toFixed(0)} ms an iteration`,
       isWithin: extraMs <= MAX_MS,
       decides: false,
@@ -71,21 +73,29 @@ export async function claudeOverhead(): Promise<Row[]> {
       return model.env(home);
     },
   });
-  return [ratioRow('loop overhead with Claude Code', REAL_STORIES, rounds)];
+  return [ratioRow('loop overhead with Claude Code', REAL_STORIES, rounds, MAX_RATIO)];
 }
 
-/** The median of what each round tells, since both runs of a round met the same machine. */
-function ratioRow(what: string, stories: number, rounds: readonly Round[]): Row {
+/**
+ * The median of what each round tells, since both runs of a round met the same machine.
+ * @param max budget; `undefined`: the figure is there to be read
+ */
+function ratioRow(
+  what: string,
+  stories: number,
+  rounds: readonly Round[],
+  max: number | undefined,
+): Row {
   const ratio = median(rounds.map(({ bare, ralph }) => ralph / bare));
   const bare = median(rounds.map(round => round.bare));
   const ralph = median(rounds.map(round => round.ralph));
   return {
     what: `${what}, ${stories} stories, against a bare loop (${(bare / stories).toFixed(0)} ms an iteration)`,
-    budget: `≤ ${MAX_RATIO.toFixed(2)}`,
+    budget: max === undefined ? '–' : `≤ ${max.toFixed(2)}`,
     value: `${(ralph / stories).toFixed(0)} ms an iteration`,
     ratio: ratio.toFixed(2),
-    isWithin: ratio <= MAX_RATIO,
-    decides: true,
+    isWithin: max === undefined || ratio <= max,
+    decides: max !== undefined,
   };
 }
 

@@ -9,7 +9,7 @@ import { median, type Row } from './row.ts';
 
 const LOOK_MS = 50;
 const MEGABYTE = 1e6;
-const MAX_MB = 120;
+const MAX_MB = 160;
 /** Ten times the output may take so many times the memory. */
 const MAX_GROWTH = 1.15;
 

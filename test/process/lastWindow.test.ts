@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
-import { postRequest, postRequestNow } from '../../src/orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../src/orchestrator/workspace/inbox.ts';
 import { fakeAgent, openStories, type Step, until, Workspace } from '../support/ralph.ts';
 
 /** The agents of the second story on work only when the test says so. */
@@ -27,14 +27,14 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     const cli = start(workspace, '0.2', ...STOPS);
     await workspace.agent(1);
     const [runId = ''] = await workspace.runIds();
-    await postRequest(workspace.files, runId, { type: 'hello', window: 'one' });
-    await postRequest(workspace.files, runId, { type: 'hello', window: 'two' });
-    postRequestNow(workspace.files, runId, { type: 'goodbye', window: 'one' });
+    postRequest(workspace.files, runId, { type: 'hello', window: 'one' });
+    postRequest(workspace.files, runId, { type: 'hello', window: 'two' });
+    postRequest(workspace.files, runId, { type: 'goodbye', window: 'one' });
     // Taken behind the others, so that both windows are known by now.
-    await postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
+    postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
     await workspace.event('hint.given');
     assert.deepEqual(await workspace.events('stop.requested'), []);
-    postRequestNow(workspace.files, runId, { type: 'goodbye', window: 'two' });
+    postRequest(workspace.files, runId, { type: 'goodbye', window: 'two' });
     const stop = await workspace.event('stop.requested');
     assert.deepEqual([stop.by, stop.mode], ['window', 'afterIteration']);
     await workspace.note('first');
@@ -53,8 +53,8 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     await once(window, 'spawn');
     const { pid = 0, startId } = await identify(window.pid ?? 0);
     const hello = { type: 'hello', window: 'one', pid, startId } as const;
-    await postRequest(workspace.files, runId, hello);
-    await postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
+    postRequest(workspace.files, runId, hello);
+    postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
     await workspace.event('hint.given');
     window.kill('SIGKILL');
     await workspace.event('stop.requested');
@@ -67,9 +67,9 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     const cli = start(workspace, '30', ...STOPS);
     await workspace.agent(1);
     const [runId = ''] = await workspace.runIds();
-    await postRequest(workspace.files, runId, { type: 'hello', window: 'before' });
-    postRequestNow(workspace.files, runId, { type: 'goodbye', window: 'before' });
-    await postRequest(workspace.files, runId, { type: 'hello', window: 'after' });
+    postRequest(workspace.files, runId, { type: 'hello', window: 'before' });
+    postRequest(workspace.files, runId, { type: 'goodbye', window: 'before' });
+    postRequest(workspace.files, runId, { type: 'hello', window: 'after' });
     await workspace.note('first');
     await workspace.note('second');
     assert.equal((await cli.finished).code, 0);
@@ -81,9 +81,9 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     const cli = start(workspace, '0.01');
     await workspace.agent(1);
     const [runId = ''] = await workspace.runIds();
-    await postRequest(workspace.files, runId, { type: 'hello', window: 'one' });
-    postRequestNow(workspace.files, runId, { type: 'goodbye', window: 'one' });
-    await postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
+    postRequest(workspace.files, runId, { type: 'hello', window: 'one' });
+    postRequest(workspace.files, runId, { type: 'goodbye', window: 'one' });
+    postRequest(workspace.files, runId, { type: 'hint', text: 'on' });
     await until('the hint', async () => (await workspace.events('hint.given')).length === 1);
     await workspace.note('first');
     await workspace.note('second');

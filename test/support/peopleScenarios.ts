@@ -1,4 +1,4 @@
-import { postRequest, postRequestNow } from '../../src/orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../src/orchestrator/workspace/inbox.ts';
 import { until, Workspace } from './ralph.ts';
 import type { Scenario } from './scenario.ts';
 import { create, heard, RUN } from './scenario.ts';
@@ -85,7 +85,7 @@ export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await workspace.event('agent.init');
     const [runId = ''] = await workspace.runIds();
     await postRequest(workspace.files, runId, { type: 'hello', window: 'one' });
-    postRequestNow(workspace.files, runId, { type: 'goodbye', window: 'one' });
+    await postRequest(workspace.files, runId, { type: 'goodbye', window: 'one' });
     await workspace.event('stop.requested');
     await workspace.note('go');
     await cli.finished;

@@ -9,7 +9,6 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
-import { isStarted, startAgentTree } from '../../src/orchestrator/agents/agentTree.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
 import { cgroupsOf, makeCgroup, removeCgroup } from '../../src/orchestrator/process/agentCgroup.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
@@ -19,6 +18,7 @@ import {
   forksSoFar,
   RUN_MARKER,
 } from '../../src/orchestrator/process/processTree.ts';
+import { isStarted, startTree } from '../../src/orchestrator/process/startTree.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';
 
@@ -430,12 +430,9 @@ describe('a start that the system refuses', { skip: process.platform === 'win32'
   ] as const) {
     it(`is told: ${why}`, async () => {
       await using home = await tempDir('refused-start-');
-      const start = await startAgentTree(
-        { file, args, stdin: '', env: cleanEnv({ home: home.path }) },
-        {
-          ...{ cwd: home.path, env: {}, killGraceMs: 1_000 },
-          inputFile: path.join(home.path, 'input'),
-        },
+      const start = await startTree(
+        { file, args: [...args] },
+        { cwd: home.path, env: cleanEnv({ home: home.path }), killGraceMs: 1_000 },
       );
       assert.ok(!isStarted(start));
       assert.match(start.problem, /ENOENT|E2BIG/);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { HumanError } from '../../src/base/humanError.ts';
 import { GitRepository } from '../../src/orchestrator/git/git.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
@@ -30,55 +28,13 @@ describe('GitRepository', () => {
   const subjects = async (options?: Parameters<GitRepository['commits']>[0]) =>
     (await repo.commits(options)).map(({ subject }) => subject);
 
-  describe('a status that was got ready', { skip: process.platform === 'win32' }, () => {
-    afterEach(() => repo.dispose());
-
-    /** The shells that wait in this process. */
-    async function waiting(): Promise<number[]> {
-      const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
-      return stdout.split('\n').flatMap(line => {
-        const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-        return Number(parent) === process.pid && args.includes('read -r go') ? [Number(pid)] : [];
-      });
-    }
-
-    test('tells what is there when it is asked', async () => {
-      await repo.readyStatus();
-      await write('late.txt', '');
-      const { hasUncommittedChanges, ...at } = await repo.status();
-      assert.deepEqual(
-        [at, hasUncommittedChanges],
-        [{ head: first, branch: 'main', changed: ['late.txt'] }, true],
-      );
-      assert.deepEqual(await waiting(), []);
-    });
-
-    test('tells of the folder that is in the place of the old one', async () => {
-      await repo.readyStatus();
-      await rename(folder, `${folder} before`);
-      await mkdir(folder);
-      await write('other.txt', 'other');
-      const other = await gitRepo(folder);
-      assert.notEqual(other, first);
-      assert.equal((await repo.status()).head, other);
-    });
-
-    test('is asked in another way when somebody has ended the shell', async () => {
-      await repo.readyStatus();
-      const [shell] = await waiting();
-      assert.ok(shell);
-      process.kill(shell, 'SIGKILL');
-      assert.equal((await repo.status()).head, first);
-    });
-
-    test('does not wait on when nobody will ask', async () => {
-      await repo.readyStatus();
-      assert.equal((await waiting()).length, 1);
-      repo.dispose();
-      while ((await waiting()).length > 0) {
-        // Its end is not told; the test's limit ends this.
-      }
-      assert.equal((await repo.status()).head, first);
+  test('status tells HEAD, branch and what is uncommitted', async () => {
+    await write('late.txt', '');
+    assert.deepEqual(await repo.status(), {
+      head: first,
+      branch: 'main',
+      hasUncommittedChanges: true,
+      changed: ['late.txt'],
     });
   });
 
@@ -105,7 +61,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['First commit']);
   });
 
-  describe('what is read without a process is what git says', () => {
+  describe('HEAD and the newest commits are what git says', () => {
     const FIELDS = '%H%x00%s%x00%an%x00%aI';
     async function assertAsGit(): Promise<void> {
       const lines = (await git('log', '--max-count=20', `--format=${FIELDS}`)).split('\n');

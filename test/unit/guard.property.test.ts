@@ -10,7 +10,7 @@ import {
   restoreStoryFile,
 } from '../../src/orchestrator/iteration/guard/guard.ts';
 import type { Story } from '../../src/orchestrator/stories/story.ts';
-import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryFile, readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
 type Entry = Record<string, unknown>;
@@ -206,7 +206,7 @@ test('after any tampering no forbidden change is left, and the own story is as t
 
         assert.deepEqual(result.left, [], result.problem);
         assert.deepEqual(result.restored, changes.filter(isForbidden));
-        const now = await readStoryFile(file);
+        const now = await readStoryFileOrThrow(file);
         assert.equal(now.kind, 'stories');
         assert.deepEqual(
           findGuardChanges({ before, after: now, storyId, handled }).filter(isForbidden),

@@ -15,7 +15,7 @@ describe('imports run one way', () => {
     const seen = await importsOf('orchestrator/loop/freshRun.ts');
     assert.ok(seen.includes('orchestrator/loop/policy.ts'));
     assert.ok(seen.includes('orchestrator/journal/runState.ts'));
-    assert.ok((await importsOf('orchestrator/proof/checks/gate.ts')).includes('execa'));
+    assert.ok((await importsOf('orchestrator/process/startTree.ts')).includes('execa'));
     assert.ok((await importsOf('cli.ts')).includes('base/node20.ts'));
     assert.ok((await importsOf('views/folders/runModel.ts')).includes('vscode'));
     assert.ok((await sources('orchestrator')).length > 30);

@@ -109,7 +109,7 @@ describe('the inbox', () => {
     const flood = Buffer.alloc(17 * 1024 * 1024, 'x');
     await writeFile(inbox, flood);
     assert.deepEqual(await types(reader), []);
-    await postRequest(files, RUN_ID, { type: 'stop', mode: 'end' });
+    postRequest(files, RUN_ID, { type: 'stop', mode: 'end' });
     assert.deepEqual(await types(reader), ['stop']);
     assert.deepEqual(await types(reader), []);
     assert.deepEqual(await types(new InboxReader(inbox)), ['stop']);
@@ -151,7 +151,7 @@ describe('the inbox', () => {
   it('that is no file is told once, and hides no cancel', { skip: noLinks }, async () => {
     await symlink('/dev/zero', inbox);
     await assert.rejects(new InboxReader(inbox).takeNew(), HumanError);
-    await assert.rejects(postRequest(files, RUN_ID, stop), HumanError);
+    assert.throws(() => postRequest(files, RUN_ID, stop), HumanError);
     await writeFile(files.stateFile, '{"active":false}');
     const watcher = new RequestWatcher(files, RUN_ID);
     const errors: string[] = [];

@@ -19,7 +19,7 @@ import { checkPlan, isBranchName } from '../../src/orchestrator/planner/planDraf
 import { plannedTaskOf } from '../../src/orchestrator/planner/plannedTask.ts';
 import { type PlanOptions, planStories } from '../../src/orchestrator/planner/planner.ts';
 import { writeTaskStories } from '../../src/orchestrator/planner/taskStories.ts';
-import { readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
@@ -100,7 +100,7 @@ describe('planStories', () => {
     const { call, requests } = scripted(structured(plan(), 0.25));
     assert.deepEqual(await planned(call), { kind: 'planned', stories: 2, attempts: 1 });
 
-    const file = await readStoryFile(storyFile);
+    const file = await readStoryFileOrThrow(storyFile);
     assert.ok(file.kind === 'stories');
     assert.deepEqual(file.problems, []);
     assert.deepEqual(
@@ -411,7 +411,7 @@ describe('writeTaskStories', () => {
       now: NOW,
     });
     assert.deepEqual(result, { stories: 3, reused: false });
-    const file = await readStoryFile(storyFile);
+    const file = await readStoryFileOrThrow(storyFile);
     assert.ok(file.kind === 'stories');
     assert.deepEqual(file.problems, []);
     assert.equal(file.project, 'my projeçt');

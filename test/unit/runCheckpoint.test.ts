@@ -88,7 +88,7 @@ describe('the checkpoint of a run', () => {
 
   test('is kept by the loop at the end', async t => {
     const files = await workspace(t, journal(1));
-    keepRunState(files, RUN, await readRunState(files.journalFile(RUN)));
+    await keepRunState(files, RUN, await readRunState(files.journalFile(RUN)));
     await mark(files);
     assert.equal(await isBelieved(files), true);
   });

@@ -22,7 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { HumanError } from '../../src/base/humanError.ts';
 import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
-import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
+import { parseStoryFile, readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');
 const fixture = (name: string) => readFile(join(fixtures, name), 'utf8');
@@ -242,7 +242,7 @@ describe('setStoryDone', () => {
     const path = await place(await fixture('userStories.json'));
     const { ino, mtimeMs } = await stat(path);
     const result = await setStoryDone(path, { id: 'US-001' }, true);
-    assert.deepEqual(result, { changed: false, hash: (await readStoryFile(path)).hash });
+    assert.deepEqual(result, { changed: false, hash: (await readStoryFileOrThrow(path)).hash });
     const now = await stat(path);
     assert.deepEqual([now.ino, now.mtimeMs], [ino, mtimeMs]);
   });
@@ -315,10 +315,10 @@ describe('setStoryDone', () => {
 
   test('a change that came after the list was shown is kept, and the story is found by its id', async () => {
     const path = await place(many(2));
-    const { hash } = await readStoryFile(path);
+    const { hash } = await readStoryFileOrThrow(path);
     await writeFile(path, many(2).replace('[', '[\n  {"id": "new", "title": "n"},'));
     await setStoryDone(path, { id: 'S1', position: 1 }, true, { expectedHash: hash });
-    const file = await readStoryFile(path);
+    const file = await readStoryFileOrThrow(path);
     assert.deepEqual(file.kind === 'stories' && file.stories.map(({ id, done }) => [id, done]), [
       ['new', false],
       ['S0', false],
@@ -328,7 +328,7 @@ describe('setStoryDone', () => {
 
   test('a story known by its position alone is not guessed in a changed file', async () => {
     const path = await place(await fixture('rootArray.json'));
-    const { hash } = await readStoryFile(path);
+    const { hash } = await readStoryFileOrThrow(path);
     const changed = (await fixture('rootArray.json')).replace('A long press', 'A swipe');
     await writeFile(path, changed);
     await assert.rejects(
@@ -380,7 +380,7 @@ describe('setStoryDone', () => {
       await setStoryDone(path, { id: 'S1' }, i % 2 === 0);
     }
     await writer;
-    const file = await readStoryFile(path);
+    const file = await readStoryFileOrThrow(path);
     assert.equal(file.kind, 'stories');
     const ids = new Set(file.kind === 'stories' ? file.stories.map(story => story.id) : []);
     assert.deepEqual(

@@ -9,6 +9,7 @@ import {
   findStoryFile,
   parseStoryFile,
   readStoryFile,
+  readStoryFileOrThrow,
   STORY_FILE_PLACES,
 } from '../../src/orchestrator/stories/storyFile.ts';
 
@@ -317,12 +318,13 @@ describe('on the disk', () => {
     await mkdir(join(workspace, '.omc/prd.json'), { recursive: true });
     await writeFile(join(workspace, 'prd.json'), '[]');
     assert.equal(await findStoryFile(workspace), join(workspace, 'prd.json'));
-    const file = await readStoryFile(join(workspace, '.omc/prd.json'));
+    const file = await readStoryFileOrThrow(join(workspace, '.omc/prd.json'));
     assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
   });
 
   test('a file that is not there is an error for people', async () => {
-    await assert.rejects(readStoryFile(join(folder, 'none.json')), HumanError);
+    assert.equal(await readStoryFile(join(folder, 'none.json')), undefined);
+    await assert.rejects(readStoryFileOrThrow(join(folder, 'none.json')), HumanError);
   });
 
   test('a file that may not be read is an answer', async t => {
@@ -331,17 +333,17 @@ describe('on the disk', () => {
     await chmod(path, 0o000);
     if (await readFile(path).catch(() => undefined)) {
       t.diagnostic('this user may read everything, so only the ordinary answer was checked');
-      assert.equal((await readStoryFile(path)).kind, 'stories');
+      assert.equal((await readStoryFileOrThrow(path)).kind, 'stories');
       return;
     }
-    const file = await readStoryFile(path);
+    const file = await readStoryFileOrThrow(path);
     assert.equal(file.kind === 'invalid' && file.problems[0].code, 'unreadable');
   });
 
   test('the hash is that of the bytes', async () => {
     const path = join(folder, 'hash.json');
     await writeFile(path, '\uFEFF[]');
-    const read = await readStoryFile(path);
+    const read = await readStoryFileOrThrow(path);
     assert.equal(read.hash, parseStoryFile(path, '\uFEFF[]').hash);
     assert.notEqual(read.hash, parseStoryFile(path, '[]').hash);
   });
@@ -357,7 +359,7 @@ describe('files that would block a reader', () => {
   test('are refused for their size', async () => {
     const path = join(dir, 'prd.json');
     await writeFile(path, Buffer.alloc(60 * 1024 * 1024, '['));
-    const file = await readStoryFile(path);
+    const file = await readStoryFileOrThrow(path);
     assert(file.kind === 'invalid');
     assert.equal(file.problems[0]?.code, 'unreadable');
     assert.match(file.problems[0]?.message ?? '', /prd\.json is larger than 8 MB: move/);

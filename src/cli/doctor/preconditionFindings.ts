@@ -1,12 +1,10 @@
-import { HumanError } from '../../base/humanError.ts';
 import {
   type Found,
   lookAtPreconditions,
   PRECONDITION_IDS,
 } from '../../orchestrator/preconditions/preconditions.ts';
 import { progressFileOf } from '../../orchestrator/run/runWork.ts';
-import type { StoryList } from '../../orchestrator/stories/story.ts';
-import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf } from '../storyFiles.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
@@ -25,7 +23,7 @@ export async function preconditionFindings({
     return [];
   }
   const file = await storyFileOf(files, storyFile);
-  const stories = file === undefined ? undefined : await storiesIn(file);
+  const stories = file === undefined ? undefined : await readStoryList(file);
   const found = await lookAtPreconditions(
     {
       ...{
@@ -39,19 +37,6 @@ export async function preconditionFindings({
     isWanted,
   );
   return found.map(finding);
-}
-
-/** @returns `undefined` where the file cannot be used, which a check of its own tells */
-async function storiesIn(file: string): Promise<StoryList | undefined> {
-  try {
-    const list = await readStoryFile(file);
-    return list.kind === 'stories' ? list : undefined;
-  } catch (error) {
-    if (error instanceof HumanError) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function finding({ id, judgement }: Found): Finding {

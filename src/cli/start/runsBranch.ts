@@ -3,7 +3,7 @@ import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { runGit } from '../../orchestrator/git/git.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { wayToBranch } from '../wayToBranch.ts';
 
@@ -50,15 +50,7 @@ export async function requireRunsBranch(
 
 /** @returns the branch that a story file names; of a broken one the start of the run tells */
 async function branchOf(storyFile: string): Promise<string | undefined> {
-  try {
-    const file = await readStoryFile(storyFile);
-    return file.kind === 'stories' ? file.branchName : undefined;
-  } catch (error) {
-    if (error instanceof HumanError) {
-      return undefined;
-    }
-    throw error;
-  }
+  return (await readStoryList(storyFile))?.branchName;
 }
 
 /** Whether a commit can be reached from somewhere; not where one of both is gone. */

@@ -4,24 +4,20 @@ import { finished } from 'node:stream/promises';
 import { LineSplitter } from '../../base/lineSplitter.ts';
 import { createPlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
-import type { ProcessEndReason } from '../journal/eventCodes.ts';
-import { enterCgroup, makeCgroup, removeCgroup } from '../process/agentCgroup.ts';
-import { DescendantWatch } from '../process/descendantWatch.ts';
-import { identify, type ProcessIdentity } from '../process/processIdentity.ts';
 import type { ProcessLimits } from '../process/processLimits.ts';
-import { endLeftovers, forksSoFar, RUN_MARKER } from '../process/processTree.ts';
+import {
+  type EndReason,
+  type StartedProcess,
+  type SupervisedProcess,
+  supervise,
+} from '../process/supervise.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
-import { isStarted, startAgentTree } from './agentTree.ts';
 
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL = 4_000;
 /** So much of standard error is kept in its file, in bytes; an agent that complains for ever should not fill the disk. */
 const STDERR_KEPT = 4 * 1024 * 1024;
-/** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
-const HELD_OUTPUT_MS = 2_000;
-/** The same for an output that goes on: a process that got away may also write for ever. */
-const HELD_OUTPUT_MAX_MS = 20_000;
 /** An agent that goes on writing after its last result gets this many times the grace. */
 const MAX_GRACES = 6;
 /** A longer timer would fire at once. */
@@ -48,16 +44,10 @@ export interface AgentProcessOptions {
   readonly onExit?: () => void;
 }
 
-/** A process that has just been started. */
-export interface StartedProcess extends ProcessIdentity {
-  /** The folder of the cgroup that all of its processes are in. */
-  readonly cgroup?: string;
-}
-
 /** How one agent process ended. */
 export interface AgentEnd {
   /** The first reason that ended it; `exited` also when it was ended for the sake of `error`. */
-  readonly reason: ProcessEndReason;
+  readonly reason: EndReason;
   /**
    * Why the call was ended before it had a result: the agent said that it is bound to fail, but would have
    * gone on trying. A failure that the agent reported by itself is in `result.error` alone.
@@ -91,13 +81,6 @@ export async function runAgentProcess(
   command: AgentCommand,
   options: AgentProcessOptions,
 ): Promise<AgentEnd> {
-  const startedAt = performance.now();
-  const { limits } = options;
-  let reason: ProcessEndReason | undefined;
-  let result: AgentEnd['result'];
-  let error: AgentEnd['error'];
-  let stderr = '';
-
   const rawHandle = await createPlainFile(options.rawFile);
   try {
     await options.ready;
@@ -105,88 +88,32 @@ export async function runAgentProcess(
     await rawHandle.close();
     throw error;
   }
-  const forks = forksSoFar();
-  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(options.runId);
-  const subprocess = await startAgentTree(command, {
-    cwd: options.cwd,
-    env: { ...command.env, [RUN_MARKER]: options.runId },
-    killGraceMs: limits.killGraceMs,
-    inputFile: `${options.rawFile}.input`,
-  }).catch(error => ({ error }));
-  if ('error' in subprocess || !isStarted(subprocess)) {
-    await rawHandle.close();
-    if (cgroup !== undefined) {
-      removeCgroup(cgroup.dir);
-    }
-    if ('error' in subprocess) {
-      throw subprocess.error;
-    }
-    return {
-      reason: 'notStarted',
-      durationMs: performance.now() - startedAt,
-      leftovers: 0,
-      stderr: subprocess.problem,
-    };
-  }
-  const { pid, child } = subprocess;
-  const isInCgroup = cgroup !== undefined && enterCgroup(cgroup, pid);
-  const watch = isInCgroup ? undefined : new DescendantWatch(pid);
-  const tree = {
-    forks,
-    ...(isInCgroup && { cgroup: cgroup.dir }),
-    ...(watch && { others: () => watch.pids() }),
-  };
-
-  const end = (why: ProcessEndReason, signal: NodeJS.Signals = 'SIGTERM') => {
-    reason ??= why;
-    watch?.look();
-    subprocess.kill(signal);
-  };
-  const hardTimer = setTimeout(() => end('hardLimit'), limits.hardMs);
-  const idleTimer = setTimeout(() => end('idleLimit'), limits.idleMs);
-  let graceTimer: NodeJS.Timeout | undefined;
-  let graceMaxTimer: NodeJS.Timeout | undefined;
-  let heldTimer: NodeJS.Timeout | undefined;
-  let heldMaxTimer: NodeJS.Timeout | undefined;
-  let isHeld = false;
-  const letGo = () => {
-    isHeld = true;
-    subprocess.stdout.destroy();
-    subprocess.stderr.destroy();
-  };
-  const listeners = new AbortController();
-  const onAborted = (signal: AbortSignal, listener: () => void) =>
-    signal.aborted
-      ? listener()
-      : signal.addEventListener('abort', listener, { signal: listeners.signal });
-
-  const exited = new Promise<void>(resolve => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+  const { limits, onEvent, onStarted, rawFile, ready: _ready, ...supervision } = options;
+  const raw = rawHandle.createWriteStream();
+  let rawError: Error | undefined;
+  raw.on('error', error => {
+    rawError = error;
   });
-
-  onAborted(options.signal, () => end('cancelled'));
-  onAborted(options.killSignal, () => end('cancelled', 'SIGKILL'));
-
+  const errors = new ErrorOutput(rawFile);
   const decoder = agent.decoder();
   const splitter = new LineSplitter(MAX_LINE);
+  const patience = new ResultPatience(limits.resultGraceMs, () => running?.end('lingered'));
+  let running: SupervisedProcess | undefined;
+  let result: AgentEnd['result'];
+  let error: AgentEnd['error'];
+
   const takeEvent = (event: AgentEvent) => {
     switch (event.type) {
       case 'tool':
       case 'toolResult':
-        watch?.look();
+        running?.look();
         break;
       case 'result': {
-        watch?.look();
+        running?.look();
         const main = result === undefined || event.turns >= result.turns ? event : result;
         // Follow-ups of background work bring results of their own; their cost is a running total.
         result = event.costUsd === undefined ? main : { ...main, costUsd: event.costUsd };
-        graceTimer ??= setTimeout(() => end('lingered'), limits.resultGraceMs);
-        clearTimeout(graceMaxTimer);
-        graceMaxTimer = setTimeout(
-          () => end('lingered'),
-          Math.min(MAX_GRACES * limits.resultGraceMs, MAX_TIMER_MS),
-        );
+        patience.begin();
         break;
       }
       case 'limit':
@@ -196,13 +123,13 @@ export async function runAgentProcess(
         endEarly(event.error);
         break;
     }
-    options.onEvent(event);
+    onEvent(event);
   };
   /** A call that has its result already has nothing left to fail. */
   const endEarly = (why: AgentError) => {
-    if (result === undefined && error === undefined && reason === undefined) {
+    if (result === undefined && error === undefined && running?.isEnding() === false) {
       error = why;
-      end('exited');
+      running.end('exited');
     }
   };
   const take = ({ text, dropped }: { text: string; dropped: number }) => {
@@ -211,116 +138,116 @@ export async function runAgentProcess(
     events.forEach(takeEvent);
   };
 
-  const raw = rawHandle.createWriteStream();
-  let rawError: Error | undefined;
-  raw.on('error', error => {
-    rawError = error;
-  });
-  const readStdout = async () => {
-    for await (const chunk of subprocess.stdout) {
-      idleTimer.refresh();
-      graceTimer?.refresh();
-      heldTimer?.refresh();
-      if (rawError !== undefined) {
-        throw rawError;
-      }
-      if (!raw.write(chunk)) {
-        // Rejects when the stream fails.
-        await once(raw, 'drain');
-      }
-      splitter.push(chunk).forEach(take);
-    }
+  try {
+    const end = await supervise(command, {
+      ...supervision,
+      limits,
+      env: command.env,
+      input: { text: command.stdin, file: `${rawFile}.input` },
+      onStarted: (started, itself) => {
+        running = itself;
+        onStarted(started);
+      },
+      onStdout: async bytes => {
+        patience.refresh();
+        if (rawError !== undefined) {
+          throw rawError;
+        }
+        if (!raw.write(bytes)) {
+          // Rejects when the stream fails.
+          await once(raw, 'drain');
+        }
+        splitter.push(bytes).forEach(take);
+      },
+      onStderr: bytes => errors.take(bytes),
+    });
     const last = splitter.end();
     if (last) {
       take(last);
     }
-  };
-  let stderrFile: string | undefined;
-  const readStderr = async () => {
-    let kept: FileHandle | undefined;
-    let left = STDERR_KEPT;
-    try {
-      for await (const chunk of subprocess.stderr) {
-        idleTimer.refresh();
-        const bytes = Buffer.from(chunk);
-        stderr = (stderr + bytes.toString('utf8')).slice(-STDERR_TAIL);
-        // Few agents write there at all.
-        stderrFile ??= stderrFileOf(options.rawFile);
-        kept ??= await createPlainFile(stderrFile);
-        await kept.writeFile(bytes.subarray(0, left));
-        left = Math.max(0, left - bytes.length);
-      }
-    } finally {
-      await kept?.close();
-    }
-  };
-
-  try {
-    const identity = await identify(pid);
-    options.onStarted({ ...identity, ...(isInCgroup && { cgroup: cgroup.dir }) });
-    const reading = Promise.all([readStdout(), readStderr()]);
-    reading.catch(() => subprocess.kill('SIGKILL'));
-    await exited;
-    clearTimeout(hardTimer);
-    clearTimeout(idleTimer);
-    options.onExit?.();
-    // A stop that comes now ends the waiting below; of one that came before, the last words are still to be read.
-    for (const signal of [options.signal, options.killSignal]) {
-      signal.addEventListener('abort', letGo, { signal: listeners.signal });
-    }
-    // What the agent left running holds its output open, so it must go before the end can be read.
-    const leftovers = await endLeftovers(pid, options.runId, {
-      ...tree,
-      startId: identity.startId,
-    });
-    // A process that got away all the same may hold the output open for ever.
-    heldTimer = setTimeout(letGo, HELD_OUTPUT_MS);
-    heldMaxTimer = setTimeout(
-      letGo,
-      options.killSignal.aborted ? HELD_OUTPUT_MS : HELD_OUTPUT_MAX_MS,
-    );
-    await reading.catch(error => {
-      if (!isHeld) {
-        throw error;
-      }
-    });
-    if (leftovers > 0 || isHeld) {
-      options.onExit?.();
-    }
     raw.end();
     await finished(raw);
-    const exit = {
-      ...(child.exitCode === null ? {} : { exitCode: child.exitCode }),
-      ...(child.signalCode === null ? {} : { signal: child.signalCode }),
-    };
-    if (reason === undefined) {
-      decoder.end?.({ ...exit, stderr }).forEach(takeEvent);
+    const { problem, ...ended } = end;
+    const { exitCode, signal } = ended;
+    if (end.reason === 'exited' && error === undefined) {
+      decoder
+        .end?.({
+          ...(exitCode !== undefined && { exitCode }),
+          ...(signal !== undefined && { signal }),
+          stderr: errors.tail,
+        })
+        .forEach(takeEvent);
     }
     return {
-      reason: reason ?? 'exited',
+      ...ended,
       ...(error === undefined ? {} : { error }),
-      ...exit,
-      durationMs: performance.now() - startedAt,
-      leftovers,
       ...(result === undefined ? {} : { result }),
-      stderr,
-      ...(stderrFile === undefined ? {} : { stderrFile }),
+      stderr: problem ?? errors.tail,
+      ...(errors.file === undefined ? {} : { stderrFile: errors.file }),
     };
   } finally {
-    clearTimeout(hardTimer);
-    clearTimeout(idleTimer);
-    clearTimeout(graceTimer);
-    clearTimeout(graceMaxTimer);
-    clearTimeout(heldTimer);
-    clearTimeout(heldMaxTimer);
-    listeners.abort();
+    patience.end();
+    await errors.close();
     raw.destroy();
-    if (child.exitCode === null && child.signalCode === null) {
-      subprocess.kill('SIGKILL');
-      await endLeftovers(pid, options.runId, tree);
-    }
-    watch?.dispose();
-    subprocess.letGo();
+  }
+}
+
+/** What an agent says on standard error: the end in memory, the beginning in a file. */
+class ErrorOutput {
+  private readonly path: string;
+  private handle: FileHandle | undefined;
+  private left = STDERR_KEPT;
+  /** The last words. */
+  tail = '';
+
+  constructor(rawFile: string) {
+    this.path = stderrFileOf(rawFile);
+  }
+
+  /** Absolute path; `undefined` when nothing came. */
+  get file(): string | undefined {
+    return this.handle && this.path;
+  }
+
+  async take(bytes: Buffer): Promise<void> {
+    this.tail = (this.tail + bytes.toString('utf8')).slice(-STDERR_TAIL);
+    // Few agents write there at all.
+    this.handle ??= await createPlainFile(this.path);
+    await this.handle.writeFile(bytes.subarray(0, this.left));
+    this.left = Math.max(0, this.left - bytes.length);
+  }
+
+  async close(): Promise<void> {
+    await this.handle?.close();
+  }
+}
+
+/** How long an agent may stay after its result: for a while of silence, and in all for {@link MAX_GRACES} of them. */
+class ResultPatience {
+  private readonly graceMs: number;
+  private readonly onOver: () => void;
+  private silence: NodeJS.Timeout | undefined;
+  private whole: NodeJS.Timeout | undefined;
+
+  constructor(graceMs: number, onOver: () => void) {
+    this.graceMs = graceMs;
+    this.onOver = onOver;
+  }
+
+  /** There is a result, perhaps one more. */
+  begin(): void {
+    this.silence ??= setTimeout(this.onOver, this.graceMs);
+    clearTimeout(this.whole);
+    this.whole = setTimeout(this.onOver, Math.min(MAX_GRACES * this.graceMs, MAX_TIMER_MS));
+  }
+
+  refresh(): void {
+    this.silence?.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.silence);
+    clearTimeout(this.whole);
   }
 }
 

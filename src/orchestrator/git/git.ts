@@ -6,16 +6,13 @@ import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { type Head, readCommits, readHead } from './gitFiles.ts';
 import { answerInTime } from './gitPatience.ts';
-import { ReadyGit } from './readyGit.ts';
 
 const exec = promisify(execFile);
+const HEADS = 'refs/heads/';
 /** Before what is asked. */
 const READ_ONLY = ['--no-optional-locks', '-c', 'core.quotepath=off'];
 const STATUS = 'status --porcelain=v2 --branch --no-ahead-behind --no-renames -z'.split(' ');
-/** So many commits are read together with HEAD, since what is asked next is mostly about them. */
-const NEWEST = 20;
 
 export interface Commit {
   readonly hash: string;
@@ -32,11 +29,6 @@ export interface ChangedFile {
   readonly path: string;
   /** Of a renamed file its path before. */
   readonly oldPath?: string;
-}
-
-interface LinkedCommit {
-  readonly commit: Commit;
-  readonly parents: readonly string[];
 }
 
 interface CommitQuestion {
@@ -62,9 +54,6 @@ export interface WorkTreeStatus {
  */
 export class GitRepository {
   private readonly dir: string;
-  /** HEAD as it was read last, and the commits before it. A commit never changes, so they stay right. */
-  private newest: readonly LinkedCommit[] = [];
-  private ready: ReadyGit | undefined;
 
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
@@ -92,20 +81,6 @@ export class GitRepository {
    * @throws {HumanError} when the repository cannot be read
    */
   async head(): Promise<string | undefined> {
-    const head = readHead(this.dir);
-    if (head !== undefined && this.readNewest(head)) {
-      return head.hash;
-    }
-    try {
-      this.newest = await this.log(`--max-count=${NEWEST}`, 'HEAD');
-    } catch {
-      // No commit yet, or something worse; what is asked next tells.
-      this.newest = [];
-    }
-    const [newest] = this.newest;
-    if (newest) {
-      return newest.commit.hash;
-    }
     try {
       // With --quiet a branch without commits is an empty answer, not an error.
       const hash = await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
@@ -115,27 +90,8 @@ export class GitRepository {
     }
   }
 
-  /** Brings the newest commits up to date without a process. @returns whether that was possible */
-  private readNewest(head: Head): boolean {
-    const known = this.newest[0]?.commit.hash;
-    const read = readCommits(head, known, NEWEST);
-    if (read === undefined) {
-      return false;
-    }
-    const found = read.map(({ parents, ...commit }) => ({ commit, parents }));
-    const last = found.at(-1);
-    // Else the commits that were known are on another branch by now.
-    const goesOn = last === undefined || last.parents[0] === known;
-    this.newest = [...found, ...(goesOn ? this.newest : [])].slice(0, NEWEST);
-    return true;
-  }
-
   /** @returns the branch's name; '' when HEAD is detached */
   async branch(): Promise<string> {
-    const head = readHead(this.dir);
-    if (head !== undefined) {
-      return head.branch;
-    }
     try {
       return (await this.run('symbolic-ref', '--short', '--quiet', 'HEAD')).trim();
     } catch {
@@ -144,95 +100,52 @@ export class GitRepository {
   }
 
   /**
-   * Commits reachable from HEAD, or from `at`, newest first. Asks no process when `at` is the full hash that
-   * {@link head} has given last and the newest commits tell.
+   * {@link head} and {@link branch} by one process, unless there is no commit yet.
+   * @throws {HumanError} when the repository cannot be read
+   */
+  async headAndBranch(): Promise<{ readonly head?: string; readonly branch: string }> {
+    const output = await this.run(
+      'rev-parse',
+      'HEAD^{commit}',
+      '--symbolic-full-name',
+      'HEAD',
+    ).catch(() => undefined);
+    if (output === undefined) {
+      const head = await this.head();
+      return { ...(head !== undefined && { head }), branch: await this.branch() };
+    }
+    const [head = '', ref = ''] = output.split('\n');
+    return { head, branch: ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '' };
+  }
+
+  /**
+   * Commits reachable from HEAD, or from `at`, newest first.
    * @param options.since leave out what is reachable from there
    */
-  async commits(options: CommitQuestion = {}): Promise<Commit[]> {
-    const known = this.knownCommits(options);
-    if (known) {
-      return known;
-    }
-    const { at = 'HEAD', limit, since } = options;
-    const found = await this.log(
-      ...(limit === undefined ? [] : [`--max-count=${limit}`]),
-      '--end-of-options',
-      since === undefined ? at : `${since}..${at}`,
-    );
-    return found.map(({ commit }) => commit);
-  }
-
-  /** The answer by what was read with HEAD; `undefined` when that does not tell. */
-  private knownCommits({ at, limit, since }: CommitQuestion): Commit[] | undefined {
-    const { newest } = this;
-    const head = newest[0]?.commit.hash;
-    if (at === undefined || head === undefined) {
-      return undefined;
-    }
-    if (at !== head) {
-      // HEAD comes from that commit, so nothing that it can reach is missing.
-      return since === head && this.newSince(at) ? [] : undefined;
-    }
-    const upTo = (count: number) => newest.slice(0, count).map(({ commit }) => commit);
-    if (since === undefined) {
-      return limit !== undefined && limit <= NEWEST ? upTo(limit) : undefined;
-    }
-    return limit === undefined ? this.newSince(since) : undefined;
-  }
-
-  /** In a line of commits, one parent each, all that come before that commit are new since it. */
-  private newSince(since: string): Commit[] | undefined {
-    const { newest } = this;
-    for (const [i, { commit, parents }] of newest.entries()) {
-      if (commit.hash === since) {
-        return newest.slice(0, i).map(({ commit: found }) => found);
-      }
-      if (parents.length !== 1 || parents[0] !== newest[i + 1]?.commit.hash) {
-        return undefined;
-      }
-    }
-    return undefined;
-  }
-
-  private async log(...args: readonly string[]): Promise<LinkedCommit[]> {
+  async commits({ at = 'HEAD', limit, since }: CommitQuestion = {}): Promise<Commit[]> {
     const output = await this.run(
       'log',
       // No name or subject can hold a NUL, so nothing in them can look like another commit.
       '-z',
-      '--format=%H%x00%P%x00%s%x00%an%x00%aI',
+      '--format=%H%x00%s%x00%an%x00%aI',
       '--no-show-signature',
-      ...args,
+      ...(limit === undefined ? [] : [`--max-count=${limit}`]),
+      '--end-of-options',
+      since === undefined ? at : `${since}..${at}`,
       '--',
     );
     const fields = output.split('\0');
-    const found: LinkedCommit[] = [];
-    for (let i = 0; i + 4 < fields.length; i += 5) {
-      const [hash = '', parents = '', subject = '', author = '', at = ''] = fields.slice(i, i + 5);
-      found.push({
-        commit: { hash, subject, author, at },
-        parents: parents === '' ? [] : parents.split(' '),
-      });
+    const found: Commit[] = [];
+    for (let i = 0; i + 3 < fields.length; i += 4) {
+      const [hash = '', subject = '', author = '', authoredAt = ''] = fields.slice(i, i + 4);
+      found.push({ hash, subject, author, at: authoredAt });
     }
     return found;
   }
 
-  /** Makes the next {@link status} quicker. To be disposed of when there may be none. */
-  async readyStatus(): Promise<void> {
-    if (process.platform !== 'win32') {
-      this.ready ??= new ReadyGit(this.dir, [...READ_ONLY, ...STATUS], gitEnv());
-    }
-  }
-
-  dispose(): void {
-    this.ready?.dispose();
-    this.ready = undefined;
-  }
-
   /** What there is to say of HEAD and the work tree, by one process. */
   async status(): Promise<WorkTreeStatus> {
-    const { ready } = this;
-    this.ready = undefined;
-    const output = (await ready?.ask()) ?? (await this.run(...STATUS));
+    const output = await this.run(...STATUS);
     const entries = output.split('\0').filter(entry => entry !== '');
     const fact = (name: string) =>
       entries.find(entry => entry.startsWith(`# ${name} `))?.slice(name.length + 3) ?? '';

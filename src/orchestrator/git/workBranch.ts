@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { BranchFacts } from './branchRule.ts';
 import { type Commit, GitRepository, runGit, runGitToItsEnd } from './git.ts';
-import { commonDirOf, findGitDir, readHead } from './gitFiles.ts';
+import { commonDirOf, gitDirOf } from './gitDir.ts';
 
 /** What an iteration started from. */
 export interface WorkPlace {
@@ -27,23 +27,12 @@ export interface Found {
 /** More are counted by nobody. */
 const MAX_COMMITS = 50;
 
-/** Real path of git's folder for a work tree, its own one where a repository has several; `undefined` without one. */
-export function gitDirOf(dir: string): string | undefined {
-  try {
-    const found = findGitDir(dir);
-    return found === undefined ? undefined : realpathSync.native(found);
-  } catch {
-    // Something else lies there.
-    return undefined;
-  }
-}
-
 /**
- * Where the work of an iteration is now. By git's files alone, as long as nothing is unusual.
+ * Where the work of an iteration is now: one question to git, and more where something is unusual.
  * @param dir absolute path of a folder in the work tree
  */
-export async function lookAtBranch(dir: string, place: WorkPlace): Promise<Found> {
-  return quickLook(dir, place) ?? fullLook(dir, place);
+export async function lookAtWork(dir: string, place: WorkPlace): Promise<Found> {
+  return (await quickLook(dir, place)) ?? fullLook(dir, place);
 }
 
 const FOUND_NOTHING = {
@@ -55,22 +44,28 @@ const FOUND_NOTHING = {
   isMissingWork: false,
 } as const;
 
-function quickLook(dir: string, place: WorkPlace): Found | undefined {
-  const head = readHead(dir);
-  const isSame =
-    head?.branch === place.branch &&
-    place.leftElsewhere === undefined &&
-    (place.gitDir === undefined || gitDirOf(dir) === place.gitDir) &&
-    (place.head === undefined || head.hash === place.head || isLoose(head.commonDir, place.head));
-  return isSame
+/** @returns `undefined` when something is unusual */
+async function quickLook(dir: string, place: WorkPlace): Promise<Found | undefined> {
+  const { branch, head, gitDir } = place;
+  if (place.leftElsewhere !== undefined || (gitDir !== undefined && gitDirOf(dir) !== gitDir)) {
+    return undefined;
+  }
+  const wanted = branch === '' ? 'HEAD' : `refs/heads/${branch}`;
+  const known = head === undefined ? [] : [`${head}^{commit}`];
+  const output = await runGit(
+    dir,
+    ...['--no-optional-locks', 'rev-parse', 'HEAD^{commit}', ...known, '--symbolic-full-name'],
+    'HEAD',
+  ).catch(() => '');
+  return output.trimEnd().split('\n').at(-1) === wanted
     ? {
         commits: [],
         facts: {
           repository: 'same',
-          wanted: place.branch,
-          found: place.branch,
+          wanted: branch,
+          found: branch,
           hasHead: true,
-          hadHead: place.head !== undefined,
+          hadHead: head !== undefined,
           tip: 'same',
           comesFromStart: true,
           isOnlyNew: true,
@@ -78,10 +73,6 @@ function quickLook(dir: string, place: WorkPlace): Found | undefined {
         },
       }
     : undefined;
-}
-
-function isLoose(commonDir: string, hash: string): boolean {
-  return existsSync(path.join(commonDir, 'objects', hash.slice(0, 2), hash.slice(2)));
 }
 
 async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
@@ -234,9 +225,9 @@ export async function bringBack(
     // Without --no-overwrite-ignore git writes over ignored files and says nothing.
     ...['switch', '--quiet', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
     ...(how === 'create' ? ['--no-track', '--create', branch] : [branch]),
-  ).catch((error: unknown) => {
+  ).catch(async (error: unknown) => {
     // A hook that fails after the switch makes git fail as well, though the work tree is there.
-    if (readHead(dir)?.branch !== branch) {
+    if ((await new GitRepository(dir).branch()) !== branch) {
       throw error;
     }
   });

@@ -4,7 +4,7 @@ import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
-import { bringBack, type Found, lookAtBranch, type WorkPlace } from '../git/workBranch.ts';
+import { bringBack, type Found, lookAtWork, type WorkPlace } from '../git/workBranch.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 
@@ -26,7 +26,7 @@ export async function keepToBranch(
 ): Promise<Verdict | undefined> {
   const { iteration } = scope;
   const { dir: workspace, gitDir } = scope.place;
-  const found = await lookAtBranch(workspace, { ...place, ...(gitDir && { gitDir }) });
+  const found = await lookAtWork(workspace, { ...place, ...(gitDir && { gitDir }) });
   const { facts } = found;
   const rule = branchRule({ ...facts, isLast });
   if (rule.kind === 'stay') {

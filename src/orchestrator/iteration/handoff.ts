@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { messageOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
-import { writeDerivedFileNow } from '../../base/plainFile.ts';
+import { writeDerivedFile } from '../../base/plainFile.ts';
 import { shorten } from '../../base/text.ts';
 import { readProgressLog } from '../context/progressLog.ts';
 import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
@@ -100,9 +100,9 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
 }
 
 /** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
-export function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): number {
+export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  writeDerivedFileNow(files.handoffFile, text);
+  await writeDerivedFile(files.handoffFile, text);
   return Buffer.byteLength(text);
 }
 

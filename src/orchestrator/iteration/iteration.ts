@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../base/messageOf.ts';
-import { writeDerivedFileNow } from '../../base/plainFile.ts';
+import { writeDerivedFile } from '../../base/plainFile.ts';
 import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
-import { readSnapshot, storyCountOf } from '../places/snapshot.ts';
+import { readStories, storyCountOf } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { relativePath } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
@@ -63,8 +63,6 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
       keepRestorePoint(run, scope),
       // What cannot be removed now is tried again when the run ends or waits, and told then: the agent works.
       run.keptStories.removeJudged().catch(() => undefined),
-      // For the look at what the agent leaves.
-      place.git.readyStatus(),
     ]);
     marks.catch(() => undefined);
     return marks;
@@ -123,10 +121,10 @@ async function markActive({ marker }: Run): Promise<void> {
 /** Writes the handoff, and the prompt where people look for it; the first one also where the iteration keeps it. */
 async function handOver({ files }: Run, scope: Scope, briefer: Briefer, which: 'first' | 'next') {
   const { handoff, prompt, sections, uncommitted } = await briefer.brief(scope);
-  const handoffBytes = writeHandoff(files, handoff);
-  writeDerivedFileNow(files.promptFile, prompt);
+  const handoffBytes = await writeHandoff(files, handoff);
+  await writeDerivedFile(files.promptFile, prompt);
   if (which === 'first') {
-    writeDerivedFileNow(path.join(scope.dir, PROMPT_NAME), prompt);
+    await writeDerivedFile(path.join(scope.dir, PROMPT_NAME), prompt);
   }
   return { handoffBytes, prompt, sections, uncommitted };
 }
@@ -160,7 +158,7 @@ function bytesOf(file: string): Buffer | undefined {
 }
 
 async function isDoneNow({ place }: Scope, storyId: string): Promise<boolean> {
-  const { stories } = await readSnapshot(place.storyFile, place.git);
+  const { stories } = await readStories(place.storyFile);
   return stories?.stories.some(({ done, id }) => id === storyId && done) === true;
 }
 

@@ -139,7 +139,7 @@ async function record(
     stories: storyCountOf(after),
   });
   run.keptStories.noteJudged(iteration);
-  writeReceipt(scope.dir, ended, run.state());
+  await writeReceipt(scope.dir, ended, run.state());
 }
 
 /** A stop that ended the agent, or the waiting for a usage limit. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { writeDerivedFileNow } from '../../base/plainFile.ts';
+import { writeDerivedFile } from '../../base/plainFile.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
 import { RECEIPT_NAME } from '../workspace/keptReceipts.ts';
@@ -8,7 +8,7 @@ import { RECEIPT_NAME } from '../workspace/keptReceipts.ts';
  * Writes what an iteration came to into its folder, for people and scripts that look there; the journal
  * has the same facts and is what the product itself reads.
  */
-export function writeReceipt(dir: string, ended: RunEvent, state: RunState): void {
+export async function writeReceipt(dir: string, ended: RunEvent, state: RunState): Promise<void> {
   if (ended.type !== 'iteration.ended') {
     return;
   }
@@ -24,5 +24,5 @@ export function writeReceipt(dir: string, ended: RunEvent, state: RunState): voi
       .filter(commit => commit.iteration === ended.iteration)
       .map(({ hash, subject }) => ({ hash, subject })),
   };
-  writeDerivedFileNow(path.join(dir, RECEIPT_NAME), `${JSON.stringify(receipt, null, 2)}\n`);
+  await writeDerivedFile(path.join(dir, RECEIPT_NAME), `${JSON.stringify(receipt, null, 2)}\n`);
 }

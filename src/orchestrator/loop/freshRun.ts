@@ -277,7 +277,7 @@ export class FreshRun {
     });
     journal.sync();
     if (journal.isInPlace()) {
-      keepRunState(files, id, run.state());
+      await keepRunState(files, id, run.state());
     }
     try {
       // Also after an error that came between an iteration's end and the next look at the run.

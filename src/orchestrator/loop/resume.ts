@@ -13,7 +13,7 @@ import { holdsTitles, titlesOf } from '../planner/taskStories.ts';
 import { relativePath } from '../run/runWork.ts';
 import type { GivenSettings, Settings } from '../settings/settingTable.ts';
 import { outsideProblem } from '../stories/outsideLinks.ts';
-import { readStoryFile } from '../stories/storyFile.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
 
 /** So much of a task is in the journal, in UTF-16 units. */
@@ -278,16 +278,9 @@ async function isAnotherList(storyFile: string, state: RunState): Promise<boolea
   if (known.size === 0) {
     return false;
   }
-  try {
-    const file = await readStoryFile(storyFile);
-    return file.kind === 'stories' && !file.stories.some(({ id }) => known.has(id));
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // It is gone or broken, which is no other list; the start of the run tells what to mend.
-      return false;
-    }
-    throw error;
-  }
+  // One that is gone or broken is no other list; the start of the run tells what to fix.
+  const list = await readStoryList(storyFile);
+  return list !== undefined && !list.stories.some(({ id }) => known.has(id));
 }
 
 /** How the stories were to be made when the run was cut off before that was done. */

@@ -8,7 +8,7 @@ import { readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { diskRefusal } from '../../base/systemRefusal.ts';
-import { gitDirOf } from '../git/workBranch.ts';
+import { gitDirOf } from '../git/gitDir.ts';
 import { identify, isRunning } from '../process/processIdentity.ts';
 import { RunFiles } from '../workspace/runFiles.ts';
 import { closeRunFoundDead } from './recovery.ts';

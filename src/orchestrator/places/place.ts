@@ -1,5 +1,5 @@
 import { GitRepository } from '../git/git.ts';
-import { gitDirOf } from '../git/workBranch.ts';
+import { gitDirOf } from '../git/gitDir.ts';
 import { WorkTreeAhead } from './workTreeAhead.ts';
 
 /** Where one agent works. */
@@ -25,6 +25,6 @@ export function userTree(dir: string, storyFile: string | undefined): Place {
     ...(gitDir !== undefined && { gitDir }),
     ...(storyFile !== undefined && { storyFile }),
     workTree: new WorkTreeAhead(git),
-    dispose: async () => git.dispose(),
+    dispose: async () => undefined,
   };
 }

@@ -1,9 +1,8 @@
-import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
-import type { Story, StoryFile, StoryList } from '../stories/story.ts';
-import { readStoryFileNow } from '../stories/storyFile.ts';
+import type { Story, StoryList } from '../stories/story.ts';
+import { noStoryFile, readStoryFile } from '../stories/storyFile.ts';
 
 /** The files as they are now; what the loop believes in place of anybody's claim. */
 export interface Snapshot {
@@ -13,6 +12,8 @@ export interface Snapshot {
   readonly storyFileProblem?: string;
   /** HEAD; absent before the first commit. */
   readonly head?: string;
+  /** That HEAD is on, '' when it is on none; absent when git cannot be read now. */
+  readonly branch?: string;
   /** Why git cannot be read now, when it cannot; `head` is then older. */
   readonly gitProblem?: string;
 }
@@ -27,19 +28,28 @@ export async function readSnapshot(
   git: GitRepository,
   before?: Snapshot,
 ): Promise<Snapshot> {
-  const read = storyFile === undefined ? undefined : readStories(storyFile);
-  // A repository that cannot be read for a moment has not lost its commits.
-  const head = await git.head().catch((error: unknown) => ({ problem: messageOf(error) }));
-  const at = headOf(head, before);
-  if (read === undefined) {
-    return at;
+  const [stories, place] = await Promise.all([
+    readStories(storyFile, before),
+    // A repository that cannot be read for a moment has not lost its commits.
+    git.headAndBranch().catch((error: unknown) => ({ problem: messageOf(error) })),
+  ]);
+  return { ...placeOf(place, before), ...stories };
+}
+
+/** The part of {@link readSnapshot} that is not git's. */
+export async function readStories(
+  storyFile: string | undefined,
+  before?: Snapshot,
+): Promise<Pick<Snapshot, 'stories' | 'storyFileProblem'>> {
+  if (storyFile === undefined) {
+    return {};
   }
-  if (typeof read !== 'string' && read.kind === 'stories') {
+  const read = await readStoryFile(storyFile);
+  if (read?.kind === 'stories') {
     const gone = openStoriesGone(before?.stories, read);
     return gone.length === 0
-      ? { ...at, stories: read }
+      ? { stories: read }
       : {
-          ...at,
           // Taking a story out of the file is not doing it.
           stories: { ...read, stories: [...read.stories, ...gone] },
           storyFileProblem: say(
@@ -49,21 +59,20 @@ export async function readSnapshot(
         };
   }
   return {
-    ...at,
     ...(before?.stories && { stories: before.stories }),
-    storyFileProblem: typeof read === 'string' ? read : problemText(read.problems[0]),
+    storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemText(read.problems[0]),
   };
 }
 
-function headOf(
-  head: string | { readonly problem: string } | undefined,
+function placeOf(
+  found: Pick<Snapshot, 'head' | 'branch'> | { readonly problem: string },
   before: Snapshot | undefined,
-): Pick<Snapshot, 'head' | 'gitProblem'> {
-  const known = typeof head === 'object' ? before?.head : head;
-  return {
-    ...(known === undefined ? {} : { head: known }),
-    ...(typeof head === 'object' ? { gitProblem: head.problem } : {}),
-  };
+): Pick<Snapshot, 'head' | 'branch' | 'gitProblem'> {
+  if (!('problem' in found)) {
+    return found;
+  }
+  const known = before?.head;
+  return { ...(known === undefined ? {} : { head: known }), gitProblem: found.problem };
 }
 
 function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[] {
@@ -79,16 +88,4 @@ function problemText({ message, line }: { message: string; line: number }): stri
 export function storyCountOf({ stories: list }: Snapshot): { done: number; total: number } {
   const stories = list?.stories ?? [];
   return { done: stories.filter(({ done }) => done).length, total: stories.length };
-}
-
-/** @returns why, as text, when there is no such file */
-function readStories(file: string): StoryFile | string {
-  try {
-    return readStoryFileNow(file);
-  } catch (error) {
-    if (error instanceof HumanError) {
-      return error.message;
-    }
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { readStoryFileIfThere } from '../stories/storyFile.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { placeStories, requireWritablePlace } from './placeStories.ts';
 
@@ -98,10 +98,9 @@ export function titlesOf(tasks: readonly string[]): string[] {
 
 /** Whether a story file holds exactly these titles in this order. */
 export async function holdsTitles(storyFile: string, titles: readonly string[]): Promise<boolean> {
-  const file = await readStoryFileIfThere(storyFile);
+  const list = await readStoryList(storyFile);
   return (
-    file?.kind === 'stories' &&
-    file.stories.length === titles.length &&
-    file.stories.every(({ title }, index) => title === titles[index])
+    list?.stories.length === titles.length &&
+    list.stories.every(({ title }, index) => title === titles[index])
   );
 }

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
-import { readPlainFileNow } from '../../base/plainFile.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** Modes of oh-my-claudecode that work on the same files (Ralph-Fresh whitepaper, 7.5). */
@@ -16,7 +15,7 @@ export async function activeOtherMode(
 ): Promise<{ readonly mode: string; readonly file: string } | undefined> {
   for (const mode of OTHER_MODES) {
     for (const file of stateFilesOf(mode, files)) {
-      if (readState(file)?.active === true) {
+      if ((await readState(file))?.active === true) {
         return { mode, file };
       }
     }
@@ -32,13 +31,11 @@ function stateFilesOf(mode: (typeof OTHER_MODES)[number], files: RunFiles): stri
 
 const stateSchema = once(() => z.looseObject({ active: z.unknown().optional() }));
 
-function readState(file: string): z.infer<ReturnType<typeof stateSchema>> | undefined {
-  // There is none as a rule, and this is asked for ten files between any two iterations.
-  if (!existsSync(file)) {
-    return undefined;
-  }
+async function readState(
+  file: string,
+): Promise<z.infer<ReturnType<typeof stateSchema>> | undefined> {
   try {
-    const text = readPlainFileNow(file, MAX_STATE_BYTES)?.toString('utf8');
+    const text = (await readPlainFile(file, MAX_STATE_BYTES))?.toString('utf8');
     return text === undefined ? undefined : stateSchema().safeParse(JSON.parse(text)).data;
   } catch (error) {
     if (error instanceof SyntaxError) {

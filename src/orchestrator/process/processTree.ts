@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cgroupPids, cgroupsOf, killCgroup, removeCgroup } from './agentCgroup.ts';
+import { isOwnNamespace, processTable } from './processTable.ts';
 
 const run = promisify(execFile);
 
@@ -11,11 +12,6 @@ export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
 const POLL_MS = 25;
 const TERM_GRACE_MS = 2_000;
-/** The line that the kernel makes for one process is shorter. */
-const MAX_STAT_BYTES = 1_024;
-/** The start, in ticks since boot, among the fields behind the name. */
-const STARTED_AT = 19;
-
 /** What is known of an agent from its start on, so that what is older need not be looked at (Linux). */
 export interface TreeStart {
   /** Of its process. */
@@ -91,7 +87,7 @@ async function endAll(tree: Tree): Promise<number> {
       return before.length;
     }
   }
-  // A process can start another one between the look and the blow, so look again until none is left.
+  // A process can start another one before its signal arrives, so look again until none is left.
   for (let round = 0; round < 40; round++) {
     const rest = await leftovers(tree);
     if (rest.length === 0) {
@@ -133,38 +129,19 @@ function linuxProcesses(tree: Tree): number[] {
     return group !== undefined && isGroupThere(group) ? [-group] : [];
   }
   const marker = `${RUN_MARKER}=${runId}`;
-  const buffer = Buffer.allocUnsafe(MAX_STAT_BYTES);
-  const names = readdirSync('/proc');
-  // Behind the list, so that nothing of it is newer.
-  const lowest = lowestPid(tree);
-  return names.flatMap(name => {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid < lowest) {
-      return [];
-    }
-    try {
-      const stat = readStat(pid, buffer);
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const [state, , processGroup] = fields;
-      if (state === 'Z' || state === 'X' || Number(fields[STARTED_AT]) < since) {
-        return [];
-      }
-      const marked = () =>
-        readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(marker);
-      return (group !== undefined && Number(processGroup) === group) || marked() ? [pid] : [];
-    } catch {
-      // It ended meanwhile, or belongs to another user: not ours either way.
-      return [];
-    }
-  });
+  return processTable(() => lowestPid(tree)).flatMap(({ pid, group: processGroup, started }) =>
+    // Of a process whose start is not told it is not known to be older.
+    !(started < since) && (processGroup === group || isMarked(pid, marker)) ? [pid] : [],
+  );
 }
 
-/**
- * Whether `/proc` tells of the pids that this process sees. In a pid namespace whose `/proc` is still the outer one
- * (`unshare --pid`, some containers) it does not.
- */
-export function isOwnNamespace(): boolean {
-  return unlessUnreadable(() => readlinkSync('/proc/self')) === String(process.pid);
+function isMarked(pid: number, marker: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(marker);
+  } catch {
+    // It ended meanwhile, or belongs to another user: not ours either way.
+    return false;
+  }
 }
 
 function isGroupThere(group: number): boolean {
@@ -208,16 +185,6 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
     return read();
   } catch {
     return undefined;
-  }
-}
-
-/** There are hundreds of them, and `readFileSync` asks for the size of each first. */
-export function readStat(pid: number, buffer: Buffer): string {
-  const fd = openSync(`/proc/${pid}/stat`, 'r');
-  try {
-    return buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0));
-  } finally {
-    closeSync(fd);
   }
 }
 

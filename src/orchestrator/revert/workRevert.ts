@@ -11,10 +11,10 @@ import { alone } from '../loop/exclusiveWork.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
-import { readStoryFile } from '../stories/storyFile.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
-import { recordTick } from '../workspace/ticks.ts';
+import { recordTick, requireRecordable } from '../workspace/tickStory.ts';
 
 /** What can be taken back. */
 export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;
@@ -65,7 +65,7 @@ export async function planWorkRevert(
   if (recorded.length === 0) {
     throw new HumanError(nothingCommitted(of));
   }
-  const list = storyFile === undefined ? undefined : await storiesOf(storyFile);
+  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
   // Not from the root's own path, which is another one where a link leads to the workspace.
   const prefix = (await runGit(files.workspace, 'rev-parse', '--show-prefix')).replace(
@@ -121,6 +121,7 @@ export async function revertWork(
   { isStoryFileCommitted, plan, reopens, storyFile }: WorkRevert,
   message: string,
 ): Promise<string | undefined> {
+  await requireRecordable(files);
   const commit = await alone(files, async () => {
     const made =
       plan.files.length === 0 ? undefined : await applyRevert(files.workspace, plan, message);
@@ -156,19 +157,6 @@ function nothingCommitted(of: Revertible): string {
         'Iteration {0} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".',
         of.iteration,
       );
-}
-
-async function storiesOf(storyFile: string): Promise<StoryList | undefined> {
-  try {
-    const file = await readStoryFile(storyFile);
-    return file.kind === 'stories' ? file : undefined;
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // Without a readable list there is no tick to take back; the view says what is wrong with the file.
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** Whose ticks go with it: the story itself, or those that this iteration, and none after it, has done. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
@@ -10,7 +10,7 @@ import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
 import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
-import type { InvalidStoryFile, StoryFile, StoryProblem } from './story.ts';
+import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
 
 /** Where a workspace may keep its `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [
@@ -93,7 +93,7 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<st
   for (const path of await filesAt(workspaceDir, place)) {
     if (await isFile(path)) {
       const file = await readStoryFile(path);
-      if (file.kind === 'stories' || file.problems[0].code !== 'noStories') {
+      if (file?.kind === 'stories' || (file && file.problems[0].code !== 'noStories')) {
         found.push(path);
       }
     }
@@ -118,11 +118,10 @@ export async function filesAt(workspaceDir: string, place: string): Promise<stri
 }
 
 /**
- * Reads a story file. Whatever is in it, or that keeps it from being read, comes back as a value.
- *
- * @throws HumanError only when there is no file at `path`.
+ * Reads a story file. Whatever is in it, or keeps it from being read, comes back as a value.
+ * @returns `undefined` when there is no file at `path`
  */
-export async function readStoryFile(path: string): Promise<StoryFile> {
+export async function readStoryFile(path: string): Promise<StoryFile | undefined> {
   try {
     return astray(path) ?? unfit(path, await stat(path)) ?? parseOnce(path, await readFile(path));
   } catch (error) {
@@ -130,13 +129,27 @@ export async function readStoryFile(path: string): Promise<StoryFile> {
   }
 }
 
-/** As {@link readStoryFile}, at once: for the loop, which has nothing else to do meanwhile. */
-export function readStoryFileNow(path: string): StoryFile {
-  try {
-    return astray(path) ?? unfit(path, statSync(path)) ?? parseOnce(path, readFileSync(path));
-  } catch (error) {
-    return unreadableBy(error, path);
+/**
+ * As {@link readStoryFile}, for a file that somebody has named.
+ * @throws {HumanError} when there is no file at `path`
+ */
+export async function readStoryFileOrThrow(path: string): Promise<StoryFile> {
+  const file = await readStoryFile(path);
+  if (file === undefined) {
+    throw new HumanError(noStoryFile(path));
   }
+  return file;
+}
+
+/** The stories of a file; `undefined` where there is none, or it cannot be read. */
+export async function readStoryList(path: string): Promise<StoryList | undefined> {
+  const file = await readStoryFile(path);
+  return file?.kind === 'stories' ? file : undefined;
+}
+
+/** What a person is told of a story file that is not there. */
+export function noStoryFile(path: string): string {
+  return say('There is no story file at {0}. Create it, or name another one.', path);
 }
 
 /** Why it is not even looked at: it leads out of the repository. */
@@ -162,15 +175,12 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
     : undefined;
 }
 
-/** @throws {HumanError} when there is no such file */
-function unreadableBy(error: unknown, path: string): InvalidStoryFile {
+/** @returns `undefined` when there is no such file */
+function unreadableBy(error: unknown, path: string): InvalidStoryFile | undefined {
   const code =
     error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    throw new HumanError(
-      say('There is no story file at {0}. Create it, or name another one.', path),
-      { cause: error },
-    );
+    return undefined;
   }
   return unreadable(
     path,
@@ -183,18 +193,6 @@ function parseOnce(path: string, content: Buffer): StoryFile {
     lastRead = { content, file: parseStoryFile(path, content) };
   }
   return lastRead.file;
-}
-
-/** As {@link readStoryFile}; `undefined` when there is no file at `path`, or not any more. */
-export async function readStoryFileIfThere(path: string): Promise<StoryFile | undefined> {
-  try {
-    return await readStoryFile(path);
-  } catch (error) {
-    if (error instanceof HumanError) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** The newest reading. The loop looks at its story file several times between two changes. */

@@ -1,6 +1,5 @@
-import { HumanError } from '../../base/humanError.ts';
 import type { StoryList } from './story.ts';
-import { filesAt, OTHER_STORY_FILE_PLACES, readStoryFile, STORY_FILE_PLACES } from './storyFile.ts';
+import { filesAt, OTHER_STORY_FILE_PLACES, readStoryList, STORY_FILE_PLACES } from './storyFile.ts';
 
 /**
  * Every file at a known place of a workspace that holds stories, the more telling places first.
@@ -10,24 +9,11 @@ export async function findStorySources(workspace: string): Promise<StoryList[]> 
   const found: StoryList[] = [];
   for (const place of [...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES]) {
     for (const file of await filesAt(workspace, place)) {
-      const list = await readIfStories(file);
+      const list = await readStoryList(file);
       if (list !== undefined && list.stories.length > 0) {
         found.push(list);
       }
     }
   }
   return found;
-}
-
-async function readIfStories(file: string): Promise<StoryList | undefined> {
-  try {
-    const list = await readStoryFile(file);
-    return list.kind === 'stories' ? list : undefined;
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // There is no such file.
-      return undefined;
-    }
-    throw error;
-  }
 }

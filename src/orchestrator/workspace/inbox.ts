@@ -4,16 +4,17 @@ import {
   constants,
   fstatSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readSync,
 } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import { LineSplitter } from '../../base/lineSplitter.ts';
 import { once } from '../../base/once.ts';
-import { openPlainFile, openPlainFileNow, PLAIN } from '../../base/plainFile.ts';
+import { openPlainFile, PLAIN } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
 import { requirePlainState } from './plainState.ts';
@@ -82,39 +83,23 @@ export type RunRequest =
   | { readonly type: 'goodbye'; readonly window: string };
 
 /**
- * Puts a request into the run's inbox. A single small append, so that two writers do not mix.
+ * Puts a request into the run's inbox. A single small append, so that two writers do not mix; it is done when this
+ * returns, since a window that is being closed cannot wait.
  * @throws {HumanError} when the inbox is no plain file
  */
-export async function postRequest(
-  files: RunFiles,
-  runId: string,
-  request: RunRequest,
-): Promise<void> {
+export function postRequest(files: RunFiles, runId: string, request: RunRequest): void {
   const file = plainInbox(files, runId);
-  await mkdir(path.dirname(file), { recursive: true });
+  if (request.type !== 'goodbye') {
+    mkdirSync(path.dirname(file), { recursive: true });
+  }
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
-  const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
+  const fd = openSync(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
   try {
     const line = lineOf(request);
     // Behind a line that somebody left unfinished it would be a part of that line.
-    await handle.appendFile((await endsInLine(handle)) ? `\n${line}` : line);
+    appendFileSync(fd, endsInLine(fd) ? `\n${line}` : line);
   } finally {
-    await handle.close();
-  }
-}
-
-/**
- * As {@link postRequest}, done when it returns: for a window that is being closed. The run's folder must be there.
- * @throws {HumanError} when the inbox is no plain file
- */
-export function postRequestNow(files: RunFiles, runId: string, request: RunRequest): void {
-  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
-  const handle = openSync(plainInbox(files, runId), O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
-  try {
-    // The line break before it ends a line that somebody left unfinished; an empty line is no request.
-    appendFileSync(handle, `\n${lineOf(request)}`);
-  } finally {
-    closeSync(handle);
+    closeSync(fd);
   }
 }
 
@@ -132,11 +117,10 @@ function plainInbox(files: RunFiles, runId: string): string {
   return file;
 }
 
-async function endsInLine(handle: FileHandle): Promise<boolean> {
-  const { size } = await handle.stat();
+function endsInLine(fd: number): boolean {
   const last = Buffer.alloc(1);
-  const { bytesRead } = await handle.read(last, 0, 1, Math.max(0, size - 1));
-  return bytesRead === 1 && last[0] !== LINE_BREAK;
+  const read = readSync(fd, last, 0, 1, Math.max(0, fstatSync(fd).size - 1));
+  return read === 1 && last[0] !== LINE_BREAK;
 }
 
 /** @returns how many bytes of requests there are now; 0 without an inbox */
@@ -173,8 +157,8 @@ export class InboxReader {
    * @throws {HumanError} when the inbox is no plain file
    */
   async takeNew(): Promise<RunRequest[]> {
-    const fd = openPlainFileNow(this.file);
-    if (fd === undefined) {
+    const handle = await openPlainFile(this.file);
+    if (handle === undefined) {
       if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
         throw notPlain(this.file);
       }
@@ -183,15 +167,15 @@ export class InboxReader {
       return [];
     }
     try {
-      const { ino, size } = fstatSync(fd);
+      const { ino, size } = await handle.stat();
       if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
         // Another file, or emptied: nothing of it was read yet.
         this.beginAgain();
       }
       this.inode = ino;
-      return size === this.offset ? [] : this.read(fd);
+      return size === this.offset ? [] : await this.read(handle);
     } finally {
-      closeSync(fd);
+      await handle.close();
     }
   }
 
@@ -201,12 +185,12 @@ export class InboxReader {
     this.splitter = new LineSplitter(MAX_LINE);
   }
 
-  private read(fd: number): RunRequest[] {
+  private async read(handle: FileHandle): Promise<RunRequest[]> {
     const requests: RunRequest[] = [];
     const end = this.offset + MAX_READ_BYTES;
     const buffer = Buffer.alloc(CHUNK_BYTES);
     while (this.offset < end) {
-      const bytesRead = readSync(fd, buffer, 0, buffer.length, this.offset);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, this.offset);
       if (bytesRead === 0) {
         break;
       }

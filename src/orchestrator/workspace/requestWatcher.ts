@@ -2,7 +2,7 @@ import { existsSync, type FSWatcher, lstatSync, watch } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disposable, Emitter } from '../../base/emitter.ts';
-import { readPlainFileNow } from '../../base/plainFile.ts';
+import { readPlainFile } from '../../base/plainFile.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
 import type { RunFiles } from './runFiles.ts';
 
@@ -144,7 +144,7 @@ export class RequestWatcher implements Disposable {
 
   private async lookAtState(): Promise<void> {
     const { restores } = this;
-    const text = readPlainFileNow(this.files.stateFile, MAX_STATE_BYTES);
+    const text = await readPlainFile(this.files.stateFile, MAX_STATE_BYTES);
     if (text !== undefined && !isActive(text.toString('utf8'))) {
       this.cancelEmitter.fire();
       return;

@@ -151,8 +151,8 @@ function isForLivingLoop({ type }: RunRequest): boolean {
   return ['stop', 'pause', 'resume', 'hello', 'goodbye'].includes(type);
 }
 
-async function post(files: RunFiles, runId: string, request: RunRequest): Promise<Recorded> {
-  await postRequest(files, runId, request);
+function post(files: RunFiles, runId: string, request: RunRequest): Recorded {
+  postRequest(files, runId, request);
   return { kind: 'posted', runId };
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, closeSync, existsSync, fstatSync, readSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
-import { openPlainFileNow, readPlainFile, writeDerivedFileNow } from '../../base/plainFile.ts';
+import { openPlainFile, readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import { type FoldedJournal, foldJournal } from '../journal/foldJournal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { fromStored, runStateSchema, toStored } from '../journal/runStateSchema.ts';
@@ -47,7 +48,7 @@ export async function readRun(files: RunFiles, runId: string): Promise<RunState>
     folded.offset - (checkpoint?.offset ?? 0) >= WORTH_KEEPING &&
     existsSync(path.join(files.stateDir, '.gitignore'))
   ) {
-    writeCheckpoint(files, runId, folded);
+    await writeCheckpoint(files, runId, folded);
   }
   return folded.state;
 }
@@ -56,15 +57,15 @@ export async function readRun(files: RunFiles, runId: string): Promise<RunState>
  * Keeps a run's state for later readers of its journal. Best done by who has it at hand; others make it when they need it.
  * @param state the fold of all that is in the journal
  */
-export function keepRunState(files: RunFiles, runId: string, state: RunState): void {
-  const journal = openPlainFileNow(files.journalFile(runId));
+export async function keepRunState(files: RunFiles, runId: string, state: RunState): Promise<void> {
+  const journal = await openPlainFile(files.journalFile(runId));
   if (journal === undefined) {
     return;
   }
   try {
-    writeCheckpoint(files, runId, { state, offset: fstatSync(journal).size });
+    await writeCheckpoint(files, runId, { state, offset: (await journal.stat()).size });
   } finally {
-    closeSync(journal);
+    await journal.close();
   }
 }
 
@@ -76,7 +77,7 @@ async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJou
     return undefined;
   }
   const { journal, state } = parsed.data;
-  const now = lookAt(files.journalFile(runId), journal.offset);
+  const now = await lookAt(files.journalFile(runId), journal.offset);
   const fits =
     now !== undefined &&
     now.file === journal.file &&
@@ -86,8 +87,12 @@ async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJou
   return fits ? { state: fromStored(state), offset: journal.offset } : undefined;
 }
 
-function writeCheckpoint(files: RunFiles, runId: string, { offset, state }: FoldedJournal): void {
-  const journal = lookAt(files.journalFile(runId), offset);
+async function writeCheckpoint(
+  files: RunFiles,
+  runId: string,
+  { offset, state }: FoldedJournal,
+): Promise<void> {
+  const journal = await lookAt(files.journalFile(runId), offset);
   if (journal === undefined) {
     return;
   }
@@ -100,7 +105,7 @@ function writeCheckpoint(files: RunFiles, runId: string, { offset, state }: Fold
     return;
   }
   try {
-    writeDerivedFileNow(files.checkpointFile(runId), text);
+    await writeDerivedFile(files.checkpointFile(runId), text);
   } catch (error) {
     // A folder that is not ours to write, a full disk, a link: without it the journal is read again.
     if (!(error instanceof HumanError) && (error as NodeJS.ErrnoException).code === undefined) {
@@ -118,13 +123,13 @@ interface JournalLook {
 }
 
 /** @param offset of the place up to which it is known */
-function lookAt(file: string, offset: number): JournalLook | undefined {
-  const fd = openPlainFileNow(file);
-  if (fd === undefined) {
+async function lookAt(file: string, offset: number): Promise<JournalLook | undefined> {
+  const handle = await openPlainFile(file);
+  if (handle === undefined) {
     return undefined;
   }
   try {
-    const stat: BigIntStats = fstatSync(fd, { bigint: true });
+    const stat = await handle.stat({ bigint: true });
     const size = Number(stat.size);
     return size < offset
       ? undefined
@@ -132,20 +137,20 @@ function lookAt(file: string, offset: number): JournalLook | undefined {
           file: `${stat.dev}:${stat.ino}`,
           size,
           changed: String(stat.ctimeNs),
-          sample: sampleOf(fd, offset),
+          sample: await sampleOf(handle, offset),
         };
   } finally {
-    closeSync(fd);
+    await handle.close();
   }
 }
 
-function sampleOf(fd: number, offset: number): string {
+async function sampleOf(handle: FileHandle, offset: number): Promise<string> {
   const hash = createHash('sha256');
   const length = Math.min(SAMPLE_BYTES, offset);
   for (const from of [0, offset - length]) {
     const bytes = Buffer.alloc(length);
-    const read = readSync(fd, bytes, 0, length, from);
-    hash.update(bytes.subarray(0, read));
+    const { bytesRead } = await handle.read(bytes, 0, length, from);
+    hash.update(bytes.subarray(0, bytesRead));
   }
   return hash.digest('hex');
 }

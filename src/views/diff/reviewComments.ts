@@ -17,7 +17,6 @@ import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
-import { setStoryDone } from '../../orchestrator/stories/edit/edit.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import {
   addPendingHint,
@@ -25,7 +24,7 @@ import {
   rewordPendingHint,
 } from '../../orchestrator/workspace/pendingHints.ts';
 import { runIds } from '../../orchestrator/workspace/runFiles.ts';
-import { recordTick, requireRecordable } from '../../orchestrator/workspace/ticks.ts';
+import { tickStory } from '../../orchestrator/workspace/tickStory.ts';
 import { toldHints } from '../../orchestrator/workspace/toldHints.ts';
 import { Command, REVIEW_CONTROLLER } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
@@ -302,9 +301,8 @@ export class ReviewComments implements Disposable {
       return;
     }
     const { position } = story;
-    await requireRecordable(folder.files);
-    await setStoryDone(file.path, { id: storyId, position }, false, { expectedHash: file.hash });
-    await recordTick(folder.files, storyId, false);
+    const selector = { id: storyId, position };
+    await tickStory(folder.files, file.path, selector, false, { expectedHash: file.hash });
     this.asked.delete(storyId);
     await folder.stories.refresh();
   }

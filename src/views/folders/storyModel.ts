@@ -6,7 +6,7 @@ import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
   OTHER_STORY_FILE_PLACES,
-  readStoryFileIfThere,
+  readStoryFile,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
@@ -151,11 +151,11 @@ export class StoryModel implements Disposable {
 
   private async read(): Promise<StoryFile | undefined> {
     const chosen = this.chosenFile;
-    const file = chosen === undefined ? undefined : await readStoryFileIfThere(chosen);
+    const file = chosen === undefined ? undefined : await readStoryFile(chosen);
     if (file !== undefined) {
       return file;
     }
     const usual = await findStoryFile(this.folder);
-    return usual === undefined ? undefined : readStoryFileIfThere(usual);
+    return usual === undefined ? undefined : readStoryFile(usual);
   }
 }

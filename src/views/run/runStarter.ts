@@ -3,7 +3,7 @@ import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { requireWritableState } from '../../orchestrator/preconditions/state.ts';
-import { readStoryFile, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
+import { readStoryList, STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
@@ -121,8 +121,8 @@ export class RunStarter {
 
   /** Tells the person, when there is nothing left to do. */
   private async isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
-    const file = await readStoryFile(storyFile);
-    if (file.kind !== 'stories' || !isAllDone(file, runs.current.state)) {
+    const file = await readStoryList(storyFile);
+    if (file === undefined || !isAllDone(file, runs.current.state)) {
       return false;
     }
     const open = l10n.t('Open the Story File');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Disposable } from '../../base/emitter.ts';
 import { identify, type ProcessIdentity } from '../../orchestrator/process/processIdentity.ts';
-import { postRequest, postRequestNow } from '../../orchestrator/workspace/inbox.ts';
+import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -54,7 +54,7 @@ export class WindowPresence implements Disposable {
     try {
       this.identity ??= identify(process.pid);
       const { pid, startId } = await this.identity;
-      await postRequest(files, runId, { type: 'hello', window: this.id, pid, startId });
+      postRequest(files, runId, { type: 'hello', window: this.id, pid, startId });
     } catch (error) {
       this.onError(error as Error);
     }
@@ -62,7 +62,7 @@ export class WindowPresence implements Disposable {
 
   private goodbye({ files }: Folder, runId: string): void {
     try {
-      postRequestNow(files, runId, { type: 'goodbye', window: this.id });
+      postRequest(files, runId, { type: 'goodbye', window: this.id });
     } catch (error) {
       // The run's folder may be gone by now, and the run with it.
       this.onError(error as Error);

@@ -7,7 +7,7 @@ import { type NewStoryFile, prdFileText } from '../../orchestrator/stories/forma
 import type { StoryList } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
-  readStoryFile,
+  readStoryFileOrThrow,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
@@ -133,7 +133,7 @@ async function choose(
 
 /** @throws {HumanError} when there are no stories in it */
 async function readSource(file: string): Promise<StoryList> {
-  const list = await readStoryFile(file);
+  const list = await readStoryFileOrThrow(file);
   if (list.kind === 'invalid') {
     const [{ line, message }] = list.problems;
     throw new HumanError(

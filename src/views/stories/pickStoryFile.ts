@@ -3,7 +3,7 @@ import { l10n, type QuickPickItem, window } from 'vscode';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { readStoryFile } from '../../orchestrator/stories/storyFile.ts';
+import { readStoryFileOrThrow } from '../../orchestrator/stories/storyFile.ts';
 import { countStories } from '../../presentation/storyCount.ts';
 import { plainLabel } from '../common/plainLabel.ts';
 import { errorWords, translate } from '../common/translate.ts';
@@ -60,7 +60,7 @@ async function choices(folder: Folder): Promise<FileItem[]> {
       file,
       label: plainLabel(path.relative(folder.path, file), MAX_LABEL),
       description: [
-        await readStoryFile(file).then(read => describe(read, folder), cannotRead),
+        await readStoryFileOrThrow(file).then(read => describe(read, folder), cannotRead),
         ...(isShown ? [l10n.t('shown now')] : []),
       ].join(' · '),
     });

@@ -9,9 +9,8 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { setStoryDone } from '../../orchestrator/stories/edit/edit.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { recordTick, requireRecordable } from '../../orchestrator/workspace/ticks.ts';
+import { tickStory } from '../../orchestrator/workspace/tickStory.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
@@ -85,10 +84,7 @@ export class StoryCommands implements Disposable {
       }
       const { storyId: id, position } = ref;
       const selector = { id, ...(position !== undefined && { position }) };
-      await requireRecordable(folder.files);
-      // Should the file have changed since it was shown, a position in it is not trusted.
-      await setStoryDone(file.path, selector, done, { expectedHash: file.hash });
-      await recordTick(folder.files, id, done);
+      await tickStory(folder.files, file.path, selector, done, { expectedHash: file.hash });
     } finally {
       // Also when it failed: the box must show what the file says.
       await folder.stories.refresh();

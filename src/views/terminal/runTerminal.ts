@@ -141,9 +141,11 @@ export class RunTerminal implements Pseudoterminal {
     const next = Math.max(asked, this.interrupts);
     const mode = STOPS[Math.min(next, STOPS.length - 1)] ?? 'kill';
     this.interrupts = next + 1;
-    postRequest(files, runId, { type: 'stop', mode }).catch((error: unknown) =>
-      this.write('error', errorWords(error)),
-    );
+    try {
+      postRequest(files, runId, { type: 'stop', mode });
+    } catch (error) {
+      this.write('error', errorWords(error));
+    }
   }
 
   private show(events: readonly RunEvent[]): void {

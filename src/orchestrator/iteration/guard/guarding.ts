@@ -9,8 +9,7 @@ import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
-import type { StoryFile } from '../../stories/story.ts';
-import { readStoryFileNow } from '../../stories/storyFile.ts';
+import { readStoryFile } from '../../stories/storyFile.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
@@ -50,7 +49,7 @@ export async function guardStories(
           }),
         }))
       : undefined;
-  const after = readNow(storyFile);
+  const after = await readStoryFile(storyFile);
   const broken = after?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
   if (!isGuarded || bytes === undefined) {
     return;
@@ -107,18 +106,6 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
     }
     warn(scope, 'guardCouldNotRestore', error.message);
     return undefined;
-  }
-}
-
-function readNow(file: string): StoryFile | undefined {
-  try {
-    return readStoryFileNow(file);
-  } catch (error) {
-    if (error instanceof HumanError) {
-      // There is no such file any more.
-      return undefined;
-    }
-    throw error;
   }
 }
 

@@ -1,23 +1,13 @@
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { requirePlainFolders } from '../../../base/plainFile.ts';
-import { shellWord } from '../../../base/shellWord.ts';
-import { makeCgroup, removeCgroup } from '../../process/agentCgroup.ts';
-import { identify, type ProcessIdentity } from '../../process/processIdentity.ts';
-import { endLeftovers, RUN_MARKER } from '../../process/processTree.ts';
-import { treeOptions } from '../../process/treeOptions.ts';
+import type { ProcessIdentity } from '../../process/processIdentity.ts';
+import { DEFAULT_LIMITS } from '../../process/processLimits.ts';
+import { supervise } from '../../process/supervise.ts';
 import { CheckOutput } from './checkOutput.ts';
 
-/** From SIGTERM to SIGKILL, in ms. */
-const KILL_GRACE_MS = 5_000;
-/** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
-const HELD_OUTPUT_MS = 2_000;
-/** The same for an output that goes on: a process that got away may also write for ever. */
-const HELD_OUTPUT_MAX_MS = 20_000;
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+const isWindows = process.platform === 'win32';
 
 /** What one check came to. Green is exactly: it ended by itself, with 0. */
 export interface CheckResult {
@@ -103,144 +93,48 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
 }
 
 async function runCheck(command: string, file: string, options: GateOptions): Promise<CheckResult> {
-  const startedAt = performance.now();
   const output = await CheckOutput.open(file);
-  let endedBy: 'limit' | 'cancel' | undefined;
+  const take = () => {
+    const decoder = new StringDecoder('utf8');
+    return async (bytes: Buffer) => {
+      output.add(decoder.write(bytes));
+      await output.write(bytes);
+    };
+  };
   try {
-    // Loaded here: a run without checks starts none.
-    const { execa } = await import('execa');
-    const cgroup = makeCgroup(options.runId);
-    const subprocess = startShell(execa, command, options, cgroup?.dir);
-    // A failed start (no such folder, no shell) is told by the promise alone; its streams never open.
-    if (subprocess.pid === undefined) {
-      const failed = await subprocess;
-      if (cgroup !== undefined) {
-        removeCgroup(cgroup.dir);
-      }
-      output.add(failed.originalMessage ?? failed.shortMessage ?? '');
-      return {
-        command,
-        ok: false,
-        timedOut: false,
-        durationMs: performance.now() - startedAt,
-        outputTail: output.tail,
-        cancelled: false,
-      };
-    }
-    const { pid, nodeChildProcess: child } = subprocess;
-    const end = (why: 'limit' | 'cancel', signal: NodeJS.Signals = 'SIGTERM') => {
-      endedBy ??= why;
-      subprocess.kill(signal);
+    const { durationMs, exitCode, problem, reason, signal } = await supervise(
+      // Two pipes would lose the order of what is written to them; cmd.exe has no way to say it for a whole line.
+      { shellLine: isWindows ? command : `exec 2>&1; ${command}` },
+      {
+        cwd: options.cwd,
+        env: { ...ciOf(options.env), ...options.env },
+        runId: options.runId,
+        limits: { hardMs: options.timeLimitMs, killGraceMs: DEFAULT_LIMITS.killGraceMs },
+        signal: options.signal,
+        killSignal: options.killSignal,
+        onStarted: started => options.onStarted?.(command, started),
+        onStdout: take(),
+        onStderr: take(),
+      },
+    );
+    output.add(problem ?? '');
+    return {
+      command,
+      ok: reason === 'exited' && exitCode === 0,
+      ...(exitCode !== undefined && { exitCode }),
+      ...(signal !== undefined && { signal }),
+      timedOut: reason === 'hardLimit',
+      durationMs,
+      outputTail: output.tail,
+      cancelled: reason === 'cancelled',
     };
-    const timer = setTimeout(() => end('limit'), Math.min(options.timeLimitMs, MAX_TIMER_MS));
-    const exited = once(child, 'exit').catch(() => undefined);
-    const listeners = new AbortController();
-    // From its exit on a stop no longer changes what the check came to.
-    const leftoverListeners = new AbortController();
-    let silenceTimer: NodeJS.Timeout | undefined;
-    let heldTimer: NodeJS.Timeout | undefined;
-    let isHeld = false;
-    const letGo = () => {
-      isHeld = true;
-      subprocess.stdout.destroy();
-      subprocess.stderr.destroy();
-    };
-    const read = async (stream: AsyncIterable<Uint8Array>) => {
-      const decoder = new StringDecoder('utf8');
-      for await (const { buffer, byteOffset, byteLength } of stream) {
-        silenceTimer?.refresh();
-        const bytes = Buffer.from(buffer, byteOffset, byteLength);
-        output.add(decoder.write(bytes));
-        await output.write(bytes);
-      }
-    };
-    try {
-      onAborted(options.signal, () => end('cancel'), listeners.signal);
-      onAborted(options.killSignal, () => end('cancel', 'SIGKILL'), listeners.signal);
-      const reading = Promise.all([read(subprocess.stdout), read(subprocess.stderr)]);
-      // Nobody empties the pipes any more, so the check would wait for ever. Thrown below.
-      reading.catch(() => subprocess.kill('SIGKILL'));
-      options.onStarted?.(command, {
-        ...(await identify(pid)),
-        ...(cgroup && { cgroup: cgroup.dir }),
-      });
-      await exited;
-      clearTimeout(timer);
-      listeners.abort();
-      onAborted(options.killSignal, () => subprocess.kill('SIGKILL'), leftoverListeners.signal);
-      // What the check left running holds its output open, so it must go before the end can be read.
-      await endLeftovers(pid, options.runId);
-      // A process that got away (its own session, its environment emptied) may hold the output open for ever.
-      silenceTimer = setTimeout(letGo, HELD_OUTPUT_MS);
-      heldTimer = setTimeout(letGo, HELD_OUTPUT_MAX_MS);
-      await reading.catch(error => {
-        if (!isHeld) {
-          throw error;
-        }
-      });
-      const { exitCode, signalCode } = child;
-      return {
-        command,
-        ok: exitCode === 0 && endedBy === undefined,
-        ...(exitCode === null ? {} : { exitCode }),
-        ...(signalCode === null ? {} : { signal: signalCode }),
-        timedOut: endedBy === 'limit',
-        durationMs: performance.now() - startedAt,
-        outputTail: output.tail,
-        cancelled: endedBy === 'cancel',
-      };
-    } finally {
-      clearTimeout(timer);
-      clearTimeout(silenceTimer);
-      clearTimeout(heldTimer);
-      listeners.abort();
-      leftoverListeners.abort();
-      if (child.exitCode === null && child.signalCode === null) {
-        subprocess.kill('SIGKILL');
-        await endLeftovers(pid, options.runId);
-      }
-    }
   } finally {
     await output.close();
   }
 }
 
-function onAborted(signal: AbortSignal, listener: () => void, until: AbortSignal): void {
-  if (signal.aborted) {
-    listener();
-  } else {
-    signal.addEventListener('abort', listener, { signal: until });
-  }
-}
-
-function startShell(
-  execa: typeof import('execa').execa,
-  command: string,
-  options: GateOptions,
-  cgroup: string | undefined,
-) {
-  const isWindows = process.platform === 'win32';
-  const hasCi = Object.keys(options.env).some(
-    name => (isWindows ? name.toUpperCase() : name) === 'CI',
-  );
-  // By the shell itself, before it starts anything: what it starts first would get away. endLeftovers looks there, and removes it.
-  const enter =
-    cgroup === undefined
-      ? ''
-      : `{ echo $$ > ${shellWord(path.join(cgroup, 'cgroup.procs'))}; } 2>/dev/null; `;
-  // Two pipes would lose the order of what is written to them; cmd.exe has no way to say it for a whole line.
-  return execa(isWindows ? command : `${enter}exec 2>&1; ${command}`, {
-    ...treeOptions({
-      cwd: options.cwd,
-      env: {
-        // Test runners watch for changes, and installers ask questions, unless they are told that nobody is there.
-        ...(hasCi ? {} : { CI: '1' }),
-        ...options.env,
-        [RUN_MARKER]: options.runId,
-      },
-      killGraceMs: KILL_GRACE_MS,
-    }),
-    shell: true,
-    stdin: 'ignore',
-  });
+/** Test runners watch for changes, and installers ask questions, unless they are told that nobody is there. */
+function ciOf(env: GateOptions['env']): { readonly CI?: string } {
+  const isSet = Object.keys(env).some(name => (isWindows ? name.toUpperCase() : name) === 'CI');
+  return isSet ? {} : { CI: '1' };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
-import { parseStoryFile, readStoryFile } from '../storyFile.ts';
+import { parseStoryFile, readStoryFileOrThrow } from '../storyFile.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
@@ -24,7 +24,7 @@ export interface ToldProblem {
 export async function readStoryProblems(
   path: string,
 ): Promise<{ readonly file: StoryFile; readonly problems: readonly ToldProblem[] }> {
-  const file = await readStoryFile(path);
+  const file = await readStoryFileOrThrow(path);
   if (file.problems[0]?.code === 'unreadable') {
     return {
       file,

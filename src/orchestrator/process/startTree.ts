@@ -11,12 +11,10 @@ import type { Readable } from 'node:stream';
 import { onExit } from 'signal-exit';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
-import { treeOptions } from '../process/treeOptions.ts';
-import type { AgentCommand } from './agent.ts';
-import { openInput } from './agentInput.ts';
+import { openInput } from './openInput.ts';
 
-/** An agent's process, and all that it starts. */
-export interface AgentTree {
+/** A process, and all that it starts. */
+export interface ProcessTree {
   readonly pid: number;
   readonly child: ChildProcess;
   readonly stdout: Readable;
@@ -27,13 +25,19 @@ export interface AgentTree {
   letGo(): void;
 }
 
-export interface AgentTreeOptions {
+/** A program with its arguments, or a line for the platform's shell. */
+export type ProcessCommand =
+  | { readonly file: string; readonly args: readonly string[] }
+  | { readonly shellLine: string };
+
+export interface TreeOptions {
   readonly cwd: string;
+  /** All of it: nothing of this process's own is added. */
   readonly env: Readonly<Record<string, string>>;
   /** From SIGTERM to SIGKILL, in ms. */
   readonly killGraceMs: number;
-  /** Absolute path for a file that holds its standard input until it starts; gone afterwards. */
-  readonly inputFile: string;
+  /** Standard input, and an absolute path for a file that holds it until the process starts; absent: there is none. */
+  readonly input?: { readonly text: string; readonly file: string };
 }
 
 /** Why it could not be started. */
@@ -42,23 +46,24 @@ export interface NotStarted {
 }
 
 /** Whether it could be started. */
-export function isStarted(start: AgentTree | NotStarted): start is AgentTree {
+export function isStarted(start: ProcessTree | NotStarted): start is ProcessTree {
   return 'pid' in start;
 }
 
 /**
- * Starts an agent as the root of a tree that can be ended as a whole. Ends it when this process ends in any way that can
+ * Starts a process as the root of a tree that can be ended as a whole. Ends it when this process ends in any way that can
  * be heard of.
  *
  * Every iteration waits for this, so that elsewhere than on Windows, whose shims and trees are a matter of their own, it
  * is Node's own `spawn`: the library takes half as long again (docs/adr/0028).
  */
-export async function startAgentTree(
-  command: AgentCommand,
-  options: AgentTreeOptions,
-): Promise<AgentTree | NotStarted> {
+export async function startTree(
+  command: ProcessCommand,
+  options: TreeOptions,
+): Promise<ProcessTree | NotStarted> {
+  const { text = '', file = '' } = options.input ?? {};
   // Nothing to read is the end of it at once.
-  const input = command.stdin === '' ? 'ignore' : openInput(command.stdin, options.inputFile);
+  const input = text === '' ? 'ignore' : openInput(text, file);
   try {
     return await (process.platform === 'win32'
       ? startOnWindows(command, options, input)
@@ -74,17 +79,17 @@ export async function startAgentTree(
 type Input = number | 'ignore';
 
 /** Those that would be left behind if this process ended now. */
-const living = new Set<AgentTree>();
+const living = new Set<ProcessTree>();
 let endsThemAtExit = false;
 
 async function start(
-  { args, file }: AgentCommand,
-  { cwd, env, killGraceMs }: AgentTreeOptions,
+  command: ProcessCommand,
+  { cwd, env, killGraceMs }: TreeOptions,
   input: Input,
-): Promise<AgentTree | NotStarted> {
+): Promise<ProcessTree | NotStarted> {
   let child: ReturnType<typeof spawnPiped>;
   try {
-    child = spawnPiped(file, args, cwd, env, input);
+    child = spawnPiped(command, cwd, env, input);
   } catch (error) {
     // Such as an argument that is too long.
     return { problem: messageOf(error) };
@@ -92,7 +97,7 @@ async function start(
   const { pid } = child;
   if (pid === undefined) {
     const [error] = await once(child, 'error');
-    return { problem: withoutInterpreter(file, error) ?? messageOf(error) };
+    return { problem: problemOf(error, command, cwd) };
   }
   // Told of by its exit.
   child.on('error', () => undefined);
@@ -105,7 +110,7 @@ async function start(
       child.kill(signal);
     }
   };
-  const tree: AgentTree = {
+  const tree: ProcessTree = {
     pid,
     child,
     stdout: child.stdout,
@@ -133,38 +138,52 @@ async function start(
   return tree;
 }
 
-/** The system says that a script is not there when the program is not that its first line names. */
-function withoutInterpreter(file: string, error: unknown): string | undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' && path.isAbsolute(file) && existsSync(file)
-    ? say(
+/** The system says that a program is not there when what is not there is its folder, or what its first line names. */
+function problemOf(error: unknown, command: ProcessCommand, cwd: string): string {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    if (!existsSync(cwd)) {
+      return say('There is no folder {0}.', cwd);
+    }
+    if ('file' in command && path.isAbsolute(command.file) && existsSync(command.file)) {
+      return say(
         'The program that the first line of {0} names (after "#!") was not found. Correct that line; its end must not be a Windows line break.',
-        file,
-      )
-    : undefined;
+        command.file,
+      );
+    }
+  }
+  return messageOf(error);
 }
 
 function spawnPiped(
-  file: string,
-  args: readonly string[],
+  command: ProcessCommand,
   cwd: string,
   env: Readonly<Record<string, string>>,
   input: Input,
 ) {
   const stdio = [input, 'pipe', 'pipe'] as const satisfies StdioOptions;
-  const child = spawn(file, [...args], { cwd, env, detached: true, stdio: [...stdio] });
+  const options = { cwd, env, detached: true, stdio: [...stdio] };
+  const child =
+    'file' in command
+      ? spawn(command.file, [...command.args], options)
+      : spawn(command.shellLine, { ...options, shell: true });
   // Its types do not know numbers of open files as standard input.
   return child as ChildProcessByStdio<null, Readable, Readable>;
 }
 
 async function startOnWindows(
-  { args, file }: AgentCommand,
-  { cwd, env, killGraceMs }: AgentTreeOptions,
+  command: ProcessCommand,
+  { cwd, env, killGraceMs }: TreeOptions,
   input: Input,
-): Promise<AgentTree | NotStarted> {
+): Promise<ProcessTree | NotStarted> {
   const { execa } = await import('execa');
+  const [file, args] =
+    'file' in command ? [command.file, command.args] : [command.shellLine, [] as string[]];
+  // It keeps nothing of what is printed, which is read from the two pipes as bytes; it tells of every end by its result
+  // and never by an error; and it ends the tree as a whole.
   const subprocess = execa(file, [...args], {
-    ...treeOptions({ cwd, env, killGraceMs }),
+    ...{ cwd, env, extendEnv: false, shell: 'shellLine' in command },
+    ...{ stdout: 'pipe', stderr: 'pipe', buffer: false, encoding: 'buffer', reject: false },
+    ...{ killDescendants: true, forceKillAfterDelay: killGraceMs, windowsHide: true },
     // Its types know the numbers of open files up to 9 alone.
     stdin: input as 'ignore' | 3,
   });
