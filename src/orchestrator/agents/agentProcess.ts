@@ -9,7 +9,7 @@ import { enterCgroup, makeCgroup, removeCgroup } from '../process/agentCgroup.ts
 import { DescendantWatch } from '../process/descendantWatch.ts';
 import { identify, type ProcessIdentity } from '../process/processIdentity.ts';
 import type { ProcessLimits } from '../process/processLimits.ts';
-import { endLeftovers, forksSoFar, RUN_MARKER } from '../process/processTree.ts';
+import { endLeftovers, forksSoFar, markersOf, newCallId } from '../process/processTree.ts';
 import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from './agent.ts';
 import { isStarted, startAgentTree } from './agentTree.ts';
 
@@ -106,10 +106,11 @@ export async function runAgentProcess(
     throw error;
   }
   const forks = forksSoFar();
-  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(options.runId);
+  const call = newCallId();
+  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(options.runId, call);
   const subprocess = await startAgentTree(command, {
     cwd: options.cwd,
-    env: { ...command.env, [RUN_MARKER]: options.runId },
+    env: { ...command.env, ...markersOf(options.runId, call) },
     killGraceMs: limits.killGraceMs,
     inputFile: `${options.rawFile}.input`,
   }).catch(error => ({ error }));
@@ -132,7 +133,7 @@ export async function runAgentProcess(
   const isInCgroup = cgroup !== undefined && enterCgroup(cgroup, pid);
   const watch = isInCgroup ? undefined : new DescendantWatch(pid);
   const tree = {
-    forks,
+    ...{ call, forks },
     ...(isInCgroup && { cgroup: cgroup.dir }),
     ...(watch && { others: () => watch.pids() }),
   };

@@ -94,7 +94,7 @@ export class Briefer {
       ...(message === undefined ? {} : { completion_message: message }),
     };
     if (isWritten()) {
-      writeHandoff(this.run.files, this.handoff);
+      writeHandoff(this.run.files.handoffFile, this.handoff);
     }
   }
 

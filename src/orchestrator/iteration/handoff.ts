@@ -99,10 +99,14 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
   }
 }
 
-/** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
-export function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): number {
+/**
+ * Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be.
+ * @param file absolute path
+ * @returns its size in bytes
+ */
+export function writeHandoff(file: string, handoff: RalphFreshHandoff): number {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  writeDerivedFileNow(files.handoffFile, text);
+  writeDerivedFileNow(file, text);
   return Buffer.byteLength(text);
 }
 

@@ -18,6 +18,7 @@ import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { identify } from '../process/processIdentity.ts';
+import { endLeftovers } from '../process/processTree.ts';
 import { recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
 import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
@@ -236,6 +237,8 @@ export class FreshRun {
       warn(journal, 'stateDamaged', messageOf(error));
     }
     await Promise.all([desk.close(), this.tidying]);
+    // What got away from the end of its own agent.
+    await endLeftovers(undefined, id);
     try {
       await this.briefer.end(
         { iteration: Math.max(1, run.state().iteration), place, before: snapshot },

@@ -6,7 +6,7 @@ import { requirePlainFolders } from '../../../base/plainFile.ts';
 import { shellWord } from '../../../base/shellWord.ts';
 import { makeCgroup, removeCgroup } from '../../process/agentCgroup.ts';
 import { identify, type ProcessIdentity } from '../../process/processIdentity.ts';
-import { endLeftovers, RUN_MARKER } from '../../process/processTree.ts';
+import { endLeftovers, markersOf, newCallId } from '../../process/processTree.ts';
 import { treeOptions } from '../../process/treeOptions.ts';
 import { CheckOutput } from './checkOutput.ts';
 
@@ -103,8 +103,9 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
   try {
     // Loaded here: a run without checks starts none.
     const { execa } = await import('execa');
-    const cgroup = makeCgroup(options.runId);
-    const subprocess = startShell(execa, command, options, cgroup?.dir);
+    const call = newCallId();
+    const cgroup = makeCgroup(options.runId, call);
+    const subprocess = startShell(execa, command, options, { call, cgroup: cgroup?.dir });
     // A failed start (no such folder, no shell) is told by the promise alone; its streams never open.
     if (subprocess.pid === undefined) {
       const failed = await subprocess;
@@ -160,7 +161,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
       listeners.abort();
       onAborted(options.killSignal, () => subprocess.kill('SIGKILL'), leftoverListeners.signal);
       // What the check left running holds its output open, so it must go before the end can be read.
-      await endLeftovers(pid, options.runId);
+      await endLeftovers(pid, options.runId, { call });
       // A process that got away (its own session, its environment emptied) may hold the output open for ever.
       silenceTimer = setTimeout(letGo, HELD_OUTPUT_MS);
       heldTimer = setTimeout(letGo, HELD_OUTPUT_MAX_MS);
@@ -188,7 +189,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
       leftoverListeners.abort();
       if (child.exitCode === null && child.signalCode === null) {
         subprocess.kill('SIGKILL');
-        await endLeftovers(pid, options.runId);
+        await endLeftovers(pid, options.runId, { call });
       }
     }
   } finally {
@@ -208,7 +209,7 @@ function startShell(
   execa: typeof import('execa').execa,
   command: string,
   options: GateOptions,
-  cgroup: string | undefined,
+  { call, cgroup }: { readonly call: string; readonly cgroup: string | undefined },
 ) {
   const isWindows = process.platform === 'win32';
   const hasCi = Object.keys(options.env).some(
@@ -227,7 +228,7 @@ function startShell(
         // Test runners watch for changes, and installers ask questions, unless they are told that nobody is there.
         ...(hasCi ? {} : { CI: '1' }),
         ...options.env,
-        [RUN_MARKER]: options.runId,
+        ...markersOf(options.runId, call),
       },
       killGraceMs: KILL_GRACE_MS,
     }),
