@@ -8,9 +8,10 @@ import { appendError } from '../iteration/planLog.ts';
 import type { PromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
+import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import { currentOf, type RunState } from '../journal/runState.ts';
+import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -120,13 +121,15 @@ export class FreshRun {
       stuckThreshold: run.config.stuckThreshold,
     });
     await this.open();
-    await this.landCutOff();
+    for (const cutOff of run.state().running) {
+      await this.landCutOff(cutOff);
+    }
     const { iteration: last } = run.state();
-    const current = currentOf(run.state());
+    const open = new Set(run.state().running.map(({ number }) => number));
     // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
     // again is still to be judged.
     for (let iteration = last; iteration > 0; iteration--) {
-      if (iteration !== current?.number) {
+      if (!open.has(iteration)) {
         run.keptStories.noteJudged(iteration);
       }
     }
@@ -298,13 +301,9 @@ export class FreshRun {
     this.verdict = verdict;
   }
 
-  /** Judges the iteration that the end of the loop had cut off, by what it left: commits and files count. */
-  private async landCutOff(): Promise<void> {
+  /** Judges an iteration that the end of the loop had cut off, by what it left: commits and files count. */
+  private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
-    const current = currentOf(run.state());
-    if (current === undefined) {
-      return;
-    }
     const bytes = await run.keptStories.read(current.number);
     const stories = run.keptStories.parse(bytes) ?? snapshot.stories;
     const story = stories?.stories.find(({ id }) => id === current.storyId);
