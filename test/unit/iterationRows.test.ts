@@ -147,6 +147,14 @@ describe('iterationRows', () => {
     );
   });
 
+  it('shows two iterations under way where there are two lanes', () => {
+    const events = journal({ ...firstEvent, lanes: 2 }, started(1, 'A'), started(2, 'B'));
+    assert.deepEqual(
+      iterationRows(events, { alive: true }).map(({ outcome }) => outcome),
+      ['running', 'running'],
+    );
+  });
+
   it('gives the reason in data', () => {
     const error = { kind: 'other', message: 'Overloaded' };
     const reasons = iterationRows(
