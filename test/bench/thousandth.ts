@@ -106,7 +106,7 @@ async function briefingAt(
       ...{ iteration, place, before: snapshot },
       ...(start.story && { story: start.story }),
     });
-    const handoffBytes = await writeHandoff(files, handoff);
+    const handoffBytes = await writeHandoff(files.handoffFile, handoff);
     const ms = performance.now() - startedAt;
     return { promptBytes: Buffer.byteLength(prompt), handoffBytes, ms };
   } finally {

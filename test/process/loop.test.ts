@@ -1242,6 +1242,11 @@ describe('files of a run', { concurrency: 4 }, () => {
     );
     assert.ok(Date.parse(state.started_at) > 0);
     assert.equal(await readFile(files.promptFile, 'utf8'), await prompt(workspace, 2));
+    const told = async (iteration: number) =>
+      JSON.parse(
+        await readFile(path.join(files.iterationDir(runId, iteration), 'handoff.json'), 'utf8'),
+      );
+    assert.deepEqual([(await told(1)).iteration, (await told(2)).iteration], [1, 2]);
     for (const n of [1, 2]) {
       const stream = path.join(files.iterationDir(runId, n), 'stream.jsonl');
       assert.match(await readFile(stream, 'utf8'), /"subtype":"init"/);

@@ -329,12 +329,72 @@ describe('a daemon without the mark of its run', {
     }
   }
 
+  for (const strays of ways) {
+    it(`is ended with its own agent, and not with another one of the same run (${strays})`, async () => {
+      const runId = `two-${strays}-${process.pid}`;
+      await using one = await tempDir('agent-one-');
+      await using two = await tempDir('agent-two-');
+      // In a session of its own, with its environment.
+      const agent = `
+        const { spawn } = require('node:child_process');
+        const { existsSync, writeFileSync } = require('node:fs');
+        const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+        left.unref();
+        writeFileSync('left', String(left.pid));
+        console.log(${JSON.stringify(JSON.stringify(tool))});
+        setInterval(() => existsSync('go') && process.exit(), 10);
+      `;
+      const never = new AbortController().signal;
+      const start = (cwd: string) => {
+        const { promise: works, resolve } = Promise.withResolvers<void>();
+        const ended = runAgentProcess(
+          {
+            id: 'claude',
+            command: () => Promise.reject(new Error('not asked for here')),
+            decoder: () => new StreamJsonDecoder(),
+          },
+          {
+            ...{ file: process.execPath, args: ['-e', agent], stdin: '' },
+            env: cleanEnv({ home: cwd }),
+          },
+          {
+            ...{ cwd, runId, strays, limits: DEFAULT_LIMITS, signal: never, killSignal: never },
+            rawFile: path.join(cwd, 'raw.jsonl'),
+            onStarted: () => undefined,
+            onEvent: ({ type }) => type === 'tool' && resolve(),
+          },
+        );
+        return { works, ended };
+      };
+      const agents = [start(one.path), start(two.path)] as const;
+      await Promise.all(agents.map(({ works }) => works));
+      const [first, second] = [one, two].map(({ path: dir }) =>
+        Number(readFileSync(path.join(dir, 'left'), 'utf8')),
+      );
+      assert.ok(first && second);
+      try {
+        writeFileSync(path.join(one.path, 'go'), '');
+        assert.equal((await agents[0].ended).leftovers, 1);
+        assert.deepEqual([await isRunning(first), await isRunning(second)], [false, true]);
+        assert.deepEqual(
+          [(await endLeftovers(undefined, runId)) > 0, await isRunning(second)],
+          [true, false],
+          'by the mark of the run everything is found',
+        );
+        await agents[1].ended;
+      } finally {
+        [first, second].forEach(endAnyway);
+      }
+    });
+  }
+
   it('is not looked for in a cgroup of another name, whatever a journal says', () => {
     const own = cgroupsOf('mine');
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/user.slice'), own);
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/ralph-fresh.other'), own);
     assert.deepEqual(cgroupsOf('mine', '/sys/fs/cgroup/../../ralph-fresh.mine'), own);
     assert.deepEqual(cgroupsOf('mine', '/tmp/ralph-fresh.mine'), own);
+    assert.deepEqual(cgroupsOf('mine', '/tmp/ralph-fresh.mine/call'), own);
   });
 });
 

@@ -229,7 +229,7 @@ describe('the handoff in the workspace', () => {
 
   test('is written, read and cleared', async () => {
     assert.equal(await readHandoff(files), undefined);
-    const size = await writeHandoff(files, fresh);
+    const size = await writeHandoff(files.handoffFile, fresh);
     const text = await readFile(files.handoffFile, 'utf8');
     assert.equal(Buffer.byteLength(text), size);
     assert.match(text, /^\{\n {2}"version": "1\.0"[\s\S]*\}\n$/);
@@ -248,14 +248,14 @@ describe('the handoff in the workspace', () => {
     ['nothing', ''],
   ] as const) {
     test(`a file that holds ${name} is none`, async () => {
-      await writeHandoff(files, fresh);
+      await writeHandoff(files.handoffFile, fresh);
       await writeFile(files.handoffFile, text);
       assert.equal(await readHandoff(files), undefined);
     });
   }
 
   test('fields of a newer version are kept', async () => {
-    await writeHandoff(files, { ...fresh, later: { a: 1 } });
+    await writeHandoff(files.handoffFile, { ...fresh, later: { a: 1 } });
     assert.deepEqual(await readHandoff(files), { ...fresh, later: { a: 1 } });
   });
 });
@@ -359,7 +359,7 @@ describe('the size of the handoff', () => {
             stuckDetection: { lastPrdStatus: ids, iterationsOnSameStory: 0 },
             lastError: { iteration: 1, message: text },
           };
-          assert.ok((await writeHandoff(files, handoff)) <= HANDOFF_MAX_BYTES);
+          assert.ok((await writeHandoff(files.handoffFile, handoff)) <= HANDOFF_MAX_BYTES);
           const read = await readHandoff(files);
           assert.equal(read?.prd?.storiesTotal, ids.length);
         },
@@ -402,7 +402,7 @@ describe('the size of the handoff', () => {
             stuckDetection: { lastPrdStatus: many, iterationsOnSameStory: number },
             lastError: error,
           } as RalphFreshHandoff;
-          assert.ok((await writeHandoff(files, handoff)) <= HANDOFF_MAX_BYTES);
+          assert.ok((await writeHandoff(files.handoffFile, handoff)) <= HANDOFF_MAX_BYTES);
           const fitted = await readHandoff(files);
           assert.ok(fitted);
           assert.equal(fitted.iteration, number);

@@ -92,6 +92,17 @@ describe('iterationRows', () => {
     );
   });
 
+  it('shows two iterations under way where there are two lanes', () => {
+    // No run has several lanes yet: one of today, in which the first iteration goes on while the second begins.
+    const events = recorded('severalStories', begun(2))
+      .filter(({ type }) => type !== 'iteration.ended')
+      .map(event => (event.type === 'run.started' ? { ...event, lanes: 2 } : event));
+    assert.deepEqual(
+      iterationRows(events, { alive: true }).map(({ outcome }) => outcome),
+      ['running', 'running'],
+    );
+  });
+
   it('gives the reason in data', () => {
     const first = (name: string) => rowsOf(name, { type: 'iteration.ended', iteration: 1 })[0];
     const reasons: Readonly<Record<string, IterationReason | undefined>> = {

@@ -25,7 +25,8 @@ import {
 import { tempDir } from '../support/cleanEnv.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');
-const iteration = fc.integer({ min: 1, max: 50 });
+/** Few, so that events are often about the same ones. */
+const iteration = fc.integer({ min: 1, max: 5 });
 const words = fc.string({ unit: 'binary', maxLength: 20 });
 const stories = fc.record({ done: fc.nat(9), total: fc.nat(9) });
 const ms = fc.nat(100_000);
@@ -58,6 +59,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       storyFile: words,
       branch: words,
       startCommit: words,
+      lanes: fc.integer({ min: 1, max: 4 }),
     },
     {
       requiredKeys: [
@@ -101,6 +103,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       branch: words,
       budgetUsd: iteration,
       verify: fc.array(words, { maxLength: 2 }),
+      lanes: fc.integer({ min: 1, max: 4 }),
     },
     {
       requiredKeys: [
@@ -211,8 +214,11 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     { model: words, version: words, apiKeySource: words, sessionId: words },
     { requiredKeys: [] },
   ),
-  'agent.text': fc.record({ text: words, cut: iteration }, { requiredKeys: ['text'] }),
-  'agent.tool': fc.record({ id: words, name: words, gist: words }),
+  'agent.text': fc.record({ iteration, text: words, cut: iteration }, { requiredKeys: ['text'] }),
+  'agent.tool': fc.record(
+    { iteration, id: words, name: words, gist: words },
+    { requiredKeys: ['id', 'name', 'gist'] },
+  ),
   'agent.toolFailed': fc.record({ id: words, gist: words }),
   'agent.toolResult': fc.record({ id: words, head: words, lines: fc.integer({ min: 1 }) }),
   'agent.retry': fc.record(
@@ -319,32 +325,43 @@ const journals = fc
   .map(list => list.map((event, i) => ({ ...event, seq: i + 1 }) as RunEvent));
 
 /** What the calls cost, or, where an iteration tells a sum of its own, that. */
-function costOf(run: readonly RunEvent[]): number {
+function costOf(run: readonly RunEvent[], lanes: number): number {
   let total = 0;
-  /** Of the calls of the iteration that is open; `undefined` when none is. */
-  let open: number | undefined;
-  let cutOff: number | undefined;
+  /** Of the calls of the iterations that are open, by their numbers, in the order of their starts. */
+  let open = new Map<number, number>();
+  let cutOff = open;
   for (const event of run) {
     switch (event.type) {
       case 'iteration.started':
-        open = 0;
-        cutOff = undefined;
+        open.delete(event.iteration);
+        open = new Map([...open, [event.iteration, 0] as const].slice(-lanes));
+        cutOff = new Map();
         break;
-      case 'agent.ended':
+      case 'agent.ended': {
+        const before = open.get(event.iteration);
         total += event.costUsd ?? 0;
-        open = open === undefined ? undefined : open + (event.costUsd ?? 0);
+        if (before !== undefined) {
+          open.set(event.iteration, before + (event.costUsd ?? 0));
+        }
         break;
-      case 'iteration.ended':
-        total += (event.costUsd ?? open ?? 0) - (open ?? 0);
-        open = undefined;
+      }
+      case 'iteration.ended': {
+        const calls = open.get(event.iteration) ?? 0;
+        total += (event.costUsd ?? calls) - calls;
+        open.delete(event.iteration);
+        if (lanes === 1) {
+          open.clear();
+        }
         break;
+      }
       case 'run.ended':
-        cutOff = open ?? cutOff;
-        open = undefined;
+        cutOff = open.size > 0 ? open : cutOff;
+        open = new Map();
         break;
       case 'run.resumed':
-        open = cutOff ?? open;
-        cutOff = undefined;
+        lanes = event.lanes ?? 1;
+        open = cutOff.size > 0 ? cutOff : open;
+        cutOff = new Map();
         break;
     }
   }
@@ -442,9 +459,10 @@ describe('the fold of any journal', () => {
     fc.assert(
       fc.property(journals, list => {
         const state = foldRun(list);
+        const begin = list.findLast(event => event.type === 'run.started');
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
         const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
-        assert.equal(state.costUsd, costOf(run));
+        assert.equal(state.costUsd, costOf(run, begin?.lanes ?? 1));
         assert.deepEqual(
           state.commits.map(({ hash }) => hash),
           run.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : [])),

@@ -41,7 +41,8 @@ export interface Briefed {
   readonly before: Snapshot;
 }
 
-type BriefedRun = RunWork & Pick<Run, 'config' | 'journal' | 'state'>;
+type BriefedRun = RunWork &
+  Pick<Run, 'config' | 'state'> & { readonly journal: Pick<Run['journal'], 'append'> };
 
 /** Tells fresh agents what they need to know. A source that cannot be read for once leaves what the last one was told. */
 export class Briefer {
@@ -94,7 +95,7 @@ export class Briefer {
       ...(message === undefined ? {} : { completion_message: message }),
     };
     if (isWritten()) {
-      await writeHandoff(this.run.files, this.handoff);
+      await writeHandoff(this.run.files.handoffFile, this.handoff);
     }
   }
 

@@ -99,10 +99,14 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
   }
 }
 
-/** Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be. @returns its size in bytes */
-export async function writeHandoff(files: RunFiles, handoff: RalphFreshHandoff): Promise<number> {
+/**
+ * Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be.
+ * @param file absolute path
+ * @returns its size in bytes
+ */
+export async function writeHandoff(file: string, handoff: RalphFreshHandoff): Promise<number> {
   const text = `${JSON.stringify(fitHandoff(handoff), null, 2)}\n`;
-  await writeDerivedFile(files.handoffFile, text);
+  await writeDerivedFile(file, text);
   return Buffer.byteLength(text);
 }
 

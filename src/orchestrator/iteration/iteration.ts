@@ -16,8 +16,9 @@ import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
 import { collectWork, type Work } from './work.ts';
 
-/** What the iteration's agent was told. */
+/** What the iteration's agent was told, and what its prompt was made of. */
 const PROMPT_NAME = 'prompt.md';
+const HANDOFF_NAME = 'handoff.json';
 
 /** Files that were uncommitted before the run; of more nobody has an overview. */
 const MAX_NOTED_FILES = 1_000;
@@ -30,7 +31,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
   const { iteration, place, story } = scope;
   let [beginning, { handoffBytes, prompt, sections, uncommitted }] = await Promise.all([
     begin(run, scope),
-    handOver(run, scope, briefer, 'first'),
+    handOver(run, scope, briefer),
   ]);
   const { head } = scope.before;
   const storyLink = place.storyFile === undefined ? undefined : linkOf(place.storyFile);
@@ -92,9 +93,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
         if (after.isNewStart) {
           beginning = await begin(run, after.scope);
         }
-        return after.isToDo
-          ? (await handOver(run, after.scope, briefer, 'next')).prompt
-          : undefined;
+        return after.isToDo ? (await handOver(run, after.scope, briefer)).prompt : undefined;
       };
     },
   });
@@ -118,13 +117,13 @@ async function markActive({ marker }: Run): Promise<void> {
   }
 }
 
-/** Writes the handoff, and the prompt where people look for it; the first one also where the iteration keeps it. */
-async function handOver({ files }: Run, scope: Scope, briefer: Briefer, which: 'first' | 'next') {
+/** Writes handoff and prompt into the iteration's folder, and copies where people look for the newest ones. */
+async function handOver({ files }: Run, scope: Scope, briefer: Briefer) {
   const { handoff, prompt, sections, uncommitted } = await briefer.brief(scope);
-  const handoffBytes = await writeHandoff(files, handoff);
-  await writeDerivedFile(files.promptFile, prompt);
-  if (which === 'first') {
-    await writeDerivedFile(path.join(scope.dir, PROMPT_NAME), prompt);
+  const handoffBytes = await writeHandoff(path.join(scope.dir, HANDOFF_NAME), handoff);
+  await writeHandoff(files.handoffFile, handoff);
+  for (const file of [path.join(scope.dir, PROMPT_NAME), files.promptFile]) {
+    await writeDerivedFile(file, prompt);
   }
   return { handoffBytes, prompt, sections, uncommitted };
 }

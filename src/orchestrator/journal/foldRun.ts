@@ -1,29 +1,22 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { optional } from '../../base/optional.ts';
-import { type CurrentIteration, withoutProcess } from './currentIteration.ts';
+import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
-import { isFatalError } from './fatalError.ts';
+import { gateEnded, iterationEnded, promiseSeen } from './judgedState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
+import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
 import {
-  INITIAL_RUN_STATE,
-  type LostCommit,
-  questionOf,
-  type RunState,
-  runningIteration,
-  storyNotes,
-  storyRecord,
-  WHOLE_TASK,
-} from './runState.ts';
+  storyOf,
+  withHandled,
+  withIteration,
+  withNotes,
+  withoutKey,
+  withoutLimit,
+  withoutQuestion,
+  withStory,
+} from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
-import type { StoryNotes } from './storyNotes.ts';
-import {
-  afterIteration,
-  changed,
-  newStart,
-  notRefused,
-  notStuck,
-  type StoryRecord,
-} from './storyRecord.ts';
+import { changed, newStart, notRefused, notStuck } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
 import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
@@ -338,88 +331,6 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
   }
 }
 
-/** The gate has looked at a claim: of one story, or of the whole task. */
-function gateEnded(
-  state: RunState,
-  { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
-): RunState {
-  if (green) {
-    const passed = withNotes(state, storyId, ({ failedCheck: _check, ...notes }) => notes);
-    return storyId === undefined
-      ? passed
-      : withStory(passed, storyId, record => ({ ...notRefused(record), verified: true }));
-  }
-  if (storyId === undefined) {
-    return state;
-  }
-  // Where the iteration was for another story, the one whose claim was refused has to know as well.
-  const { failedCheck } = storyNotes(state, storyOf(state, iteration));
-  const told =
-    failedCheck?.iteration === iteration
-      ? withNotes(state, storyId, notes => ({ ...notes, failedCheck }))
-      : state;
-  return withStory(told, storyId, record => ({ ...record, refused: true }));
-}
-
-function promiseSeen(
-  state: RunState,
-  { accepted, iteration, message, signal }: Extract<RunEvent, { type: 'promise.seen' }>,
-): RunState {
-  const storyId = storyOf(state, iteration);
-  if (signal === 'needsHuman' || (signal === 'blocked' && storyId === undefined)) {
-    // Without stories there is no other one to go on with, so it is a question too.
-    return withNotes(state, storyId, notes => ({
-      ...notes,
-      question: { iteration, message, ...optional('storyId', storyId) },
-    }));
-  }
-  if (signal === 'blocked' && storyId !== undefined) {
-    return withStory(state, storyId, record => ({ ...record, blocked: message }));
-  }
-  if (signal === 'complete' && !accepted) {
-    return withNotes(state, storyId, notes => ({
-      ...notes,
-      refusedPromise: { iteration, message },
-    }));
-  }
-  return state;
-}
-
-function iterationEnded(
-  state: RunState,
-  event: Extract<RunEvent, { type: 'iteration.ended' }>,
-): RunState {
-  const { iteration, outcome, storyId } = event;
-  const current = runningIteration(state, iteration);
-  const costUsd = event.costUsd ?? current?.costUsd ?? 0;
-  const ended: RunState = {
-    ...withNotes(withoutLimit(state, iteration), storyId, notes => ({
-      ...notes,
-      lastIteration: { number: iteration, outcome },
-    })),
-    // With one lane, whatever ran is over.
-    running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
-    // The next one has its number: what no agent has begun uses up nothing.
-    ...(isNotBegun(event, state) && { iteration: Math.max(0, iteration - 1) }),
-    stories: storyCount(event.stories),
-    // Journals of 0.1 tell the cost here alone.
-    costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
-    ...(event.costEstimated === true && { costEstimated: true }),
-    lastIteration: { number: iteration, outcome, ...optional('storyId', storyId) },
-    ...(outcome === 'storyDone' && optional('lastCompletedStory', storyId)),
-  };
-  return withStory(ended, storyId ?? WHOLE_TASK, before => {
-    const record = { ...before, costUsd: before.costUsd + costUsd };
-    return isNobodysFailure(event, state)
-      ? record
-      : afterIteration(
-          record,
-          outcome,
-          event.progress ?? (outcome === 'storyDone' || outcome === 'progress'),
-        );
-  });
-}
-
 /** Going on after a question or an alert means that the person has settled it. */
 function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
   const { pause, ...rest } = before;
@@ -453,86 +364,6 @@ function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended
   };
 }
 
-function withoutKey<K extends 'planner' | 'prepare' | 'rolledBack'>(
-  state: RunState,
-  key: K,
-): RunState {
-  const { [key]: _gone, ...rest } = state;
-  return rest as RunState;
-}
-
-function withoutLimit(state: RunState, iteration: number): RunState {
-  const limits = new Map(state.limits);
-  return limits.delete(iteration) ? { ...state, limits } : state;
-}
-
-/** A question is settled: the one of that story, else the one with these words, else the newest. */
-function withoutQuestion(
-  state: RunState,
-  {
-    message,
-    storyId,
-  }: { readonly storyId: string | undefined; readonly message: string | undefined },
-): RunState {
-  const questions = [...state.storyNotes.values()].flatMap(({ question }) => question ?? []);
-  const settled =
-    storyId === undefined
-      ? (questions.find(question => question.message === message) ?? questionOf(state))
-      : storyNotes(state, storyId).question;
-  return settled === undefined
-    ? state
-    : withNotes(state, settled.storyId, ({ question: _question, ...notes }) => notes);
-}
-
-/** No agent could be started for it. */
-function isNotBegun(
-  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
-  state: RunState,
-): boolean {
-  const { lastError } = storyNotes(state, storyId);
-  return (
-    outcome === 'failed' &&
-    lastError?.iteration === iteration &&
-    lastError.kind === 'notStarted' &&
-    runningIteration(state, iteration)?.hasWorked !== true
-  );
-}
-
-/** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */
-function isNobodysFailure(
-  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
-  state: RunState,
-): boolean {
-  const { lastError } = storyNotes(state, storyId);
-  return outcome === 'failed' && lastError?.iteration === iteration && isFatalError(lastError);
-}
-
-/** The story that an iteration is for; `undefined` for the whole task, and for what is no iteration that runs. */
-function storyOf(state: RunState, iteration: number): string | undefined {
-  return runningIteration(state, iteration)?.storyId;
-}
-
-/** @param storyId absent: of the whole task */
-function withNotes(
-  state: RunState,
-  storyId: string | undefined,
-  change: (notes: StoryNotes) => StoryNotes,
-): RunState {
-  const notes = new Map(state.storyNotes);
-  notes.set(storyId ?? WHOLE_TASK, change(storyNotes(state, storyId)));
-  return { ...state, storyNotes: notes };
-}
-
-function withStory(
-  state: RunState,
-  storyId: string,
-  change: (record: StoryRecord) => StoryRecord,
-): RunState {
-  const storyRecords = new Map(state.storyRecords);
-  storyRecords.set(storyId, change(storyRecord(state, storyId)));
-  return { ...state, storyRecords };
-}
-
 /** What was committed for a story that is to be done again need not come back. */
 function withoutLost(
   state: RunState,
@@ -548,28 +379,6 @@ function withoutLost(
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   const { lostCommits: _before, ...rest } = state;
   return lostCommits.length === 0 ? rest : { ...rest, lostCommits };
-}
-
-/** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */
-function withHandled(state: RunState, storyId: string, done: boolean): RunState {
-  const handle = (iteration: CurrentIteration): CurrentIteration => ({
-    ...iteration,
-    handled: new Map([...iteration.handled, [storyId, done]]),
-  });
-  return { ...state, running: state.running.map(handle), cutOff: state.cutOff.map(handle) };
-}
-
-/** Changes the iteration that an event is about: of old journals, where agents' events do not name it, the one that runs. */
-function withIteration(
-  state: RunState,
-  { iteration }: { readonly iteration?: number | undefined },
-  change: (current: CurrentIteration) => CurrentIteration,
-): RunState {
-  const number = iteration ?? state.running.at(-1)?.number;
-  return {
-    ...state,
-    running: state.running.map(current => (current.number === number ? change(current) : current)),
-  };
 }
 
 function lastLine(text: string): string {

@@ -7,8 +7,10 @@ export function ofIteration(iteration: number): (event: RunEvent) => boolean {
     if (event.type === 'iteration.started') {
       isInside = event.iteration === iteration;
     }
-    const isShown = isInside || ('iteration' in event && event.iteration === iteration);
-    if (event.type === 'iteration.ended' || event.type === 'run.ended') {
+    const number = 'iteration' in event ? event.iteration : undefined;
+    // Of several at once, each has those that name it.
+    const isShown = number === undefined ? isInside : number === iteration;
+    if ((event.type === 'iteration.ended' && number === iteration) || event.type === 'run.ended') {
       isInside = false;
     }
     return isShown;

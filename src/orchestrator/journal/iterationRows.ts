@@ -54,6 +54,7 @@ export function iterationRows(
   let rows = new Map<number, IterationRow>();
   let lastSeq = 0;
   let ended = false;
+  let lanes = 1;
   const change = (number: number, changed: (row: IterationRow) => IterationRow) => {
     const row = rows.get(number);
     if (row) {
@@ -69,6 +70,7 @@ export function iterationRows(
       case 'run.started':
         rows = new Map();
         ended = false;
+        lanes = event.lanes ?? 1;
         break;
       case 'iteration.started':
         // Removed first: a number that starts again is the newest.
@@ -84,6 +86,7 @@ export function iterationRows(
         break;
       case 'run.resumed':
         ended = false;
+        lanes = event.lanes ?? 1;
         break;
       case 'agent.ended': {
         // A reviewer's end is not the end of the work.
@@ -162,9 +165,9 @@ export function iterationRows(
     }
   }
   const found = [...rows.values()];
-  // Only the newest can be under way; one before it that has no end was cut off, whoever lives now.
+  // With one lane only the newest can be under way; one before it that has no end was cut off, whoever lives now.
   return found.map((row, index) =>
-    row.outcome === 'running' && (ended || !alive || index < found.length - 1)
+    row.outcome === 'running' && (ended || !alive || (lanes === 1 && index < found.length - 1))
       ? { ...row, outcome: 'interrupted' }
       : row,
   );

@@ -14,9 +14,10 @@ import {
 } from '../iteration/uncommittedWork.ts';
 import { collectWork, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
+import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import { currentOf, type RunState } from '../journal/runState.ts';
+import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -24,6 +25,7 @@ import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { identify } from '../process/processIdentity.ts';
+import { endLeftovers } from '../process/processTree.ts';
 import { recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
 import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
@@ -125,13 +127,15 @@ export class FreshRun {
       stuckThreshold: run.config.stuckThreshold,
     });
     await this.open();
-    await this.landCutOff();
+    for (const cutOff of run.state().running) {
+      await this.landCutOff(cutOff);
+    }
     const { iteration: last } = run.state();
-    const current = currentOf(run.state());
+    const open = new Set(run.state().running.map(({ number }) => number));
     // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
     // again is still to be judged.
     for (let iteration = last; iteration > 0; iteration--) {
-      if (iteration !== current?.number) {
+      if (!open.has(iteration)) {
         run.keptStories.noteJudged(iteration);
       }
     }
@@ -253,6 +257,8 @@ export class FreshRun {
       warn(journal, 'stateDamaged', messageOf(error));
     }
     await Promise.all([desk.close(), this.tidying]);
+    // What got away from the end of its own agent.
+    await endLeftovers(undefined, id);
     try {
       await this.briefer.end(
         { iteration: Math.max(1, run.state().iteration), place, before: snapshot },
@@ -324,13 +330,9 @@ export class FreshRun {
     this.verdict = verdict;
   }
 
-  /** Judges the iteration that the end of the loop had cut off, by what it left: commits and files count. */
-  private async landCutOff(): Promise<void> {
+  /** Judges an iteration that the end of the loop had cut off, by what it left: commits and files count. */
+  private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
-    const current = currentOf(run.state());
-    if (current === undefined) {
-      return;
-    }
     const bytes = await run.keptStories.read(current.number);
     const stories = run.keptStories.parse(bytes) ?? snapshot.stories;
     const story = stories?.stories.find(({ id }) => id === current.storyId);

@@ -16,12 +16,16 @@ export interface AgentCgroup {
   readonly dir: string;
 }
 
-/** Makes the group of a run's agent, without a member; `undefined` where the system does not allow it. */
-export function makeCgroup(runId: string): AgentCgroup | undefined {
-  const dir = ownPlace(runId);
-  if (dir === undefined) {
+/**
+ * Makes a group below the one of the run, without a member; `undefined` where the system does not allow it.
+ * @param call names it; absent: the run's own
+ */
+export function makeCgroup(runId: string, call?: string): AgentCgroup | undefined {
+  const run = ownPlace(runId);
+  if (run === undefined) {
     return undefined;
   }
+  const dir = call === undefined ? run : path.join(run, call);
   try {
     mkdirSync(dir, { recursive: true });
     return { dir };
@@ -48,19 +52,26 @@ export function enterCgroup({ dir }: AgentCgroup, pid: number): boolean {
 
 /**
  * Folders of the groups that a run may have left: the one that its journal names, and the one that this process would make.
- * @param recorded from a journal, and so from anybody: it counts only when it is named like this run's group
+ * @param recorded from a journal, and so from anybody: it counts only when it is this run's group, or directly below one
+ * @param call only the group of this call, as this process makes it
  */
-export function cgroupsOf(runId: string, recorded?: string): string[] {
+export function cgroupsOf(runId: string, recorded?: string, call?: string): string[] {
   const own = ownPlace(runId);
+  if (call !== undefined) {
+    return own === undefined ? [] : [path.join(own, call)];
+  }
   const name = nameOf(runId);
   const mount = mounted();
-  const isNamedSo =
+  const isPlain =
     recorded !== undefined &&
     mount !== undefined &&
-    path.basename(recorded) === name &&
     path.resolve(recorded) === recorded &&
     recorded.startsWith(`${mount.dir}/`);
-  return [...new Set([...(own === undefined ? [] : [own]), ...(isNamedSo ? [recorded] : [])])];
+  // The group of the run has those of all its calls.
+  const named = isPlain
+    ? [recorded, path.dirname(recorded)].filter(dir => path.basename(dir) === name)
+    : [];
+  return [...new Set([...(own === undefined ? [] : [own]), ...named])];
 }
 
 /** Its members and those of the groups below it; none when there is no such group. */
@@ -84,13 +95,16 @@ export function killCgroup(dir: string): void {
   }
 }
 
-/** Removes a group that has no member any more. */
+/** Removes a group that has no member any more; with the last one below a run, the run's. */
 export function removeCgroup(dir: string): void {
   try {
     below(dir).forEach(removeCgroup);
     rmdirSync(dir);
+    if (path.basename(path.dirname(dir)).startsWith(PREFIX)) {
+      rmdirSync(path.dirname(dir));
+    }
   } catch {
-    // Never made, or something in it cannot be ended; an empty group costs nothing.
+    // Never made, another agent's is left below it, or something in it cannot be ended; an empty group costs nothing.
   }
 }
 

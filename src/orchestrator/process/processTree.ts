@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,6 +11,9 @@ const run = promisify(execFile);
 /** Environment variable that every process of a run inherits; its value is the run's id. */
 export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
+/** Environment variable that every process of one agent, or of one check, inherits; its value is found nowhere else. */
+export const CALL_MARKER = 'RALPH_FRESH_CALL';
+
 const POLL_MS = 25;
 const TERM_GRACE_MS = 2_000;
 /** What is known of an agent from its start on, so that what is older need not be looked at (Linux). */
@@ -20,6 +24,8 @@ export interface TreeStart {
   readonly forks?: number | undefined;
   /** The folder of its cgroup, as a journal tells it; the one that this process would make is looked at in any case. */
   readonly cgroup?: string | undefined;
+  /** Value of {@link CALL_MARKER}: only what carries it is ended. Without one, everything of the run. */
+  readonly call?: string | undefined;
   /** More processes that are known to be its own. */
   readonly others?: (() => readonly number[]) | undefined;
 }
@@ -28,7 +34,8 @@ export interface TreeStart {
 interface Tree {
   /** Leader of the process group. */
   readonly pid: number | undefined;
-  readonly runId: string;
+  /** Name and value of the variable that marks what is looked for. */
+  readonly marker: string;
   /** Ticks since boot; 0 for any time. */
   readonly since: number;
   readonly forks: number | undefined;
@@ -37,10 +44,21 @@ interface Tree {
   readonly others: () => readonly number[];
 }
 
+/** A value for {@link CALL_MARKER}. */
+export function newCallId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+/** Marks the processes of one agent or check of a run. */
+export function markersOf(runId: string, call: string): Record<string, string> {
+  return { [RUN_MARKER]: runId, [CALL_MARKER]: call };
+}
+
 /**
  * Ends whatever an agent left running after it ended itself, or after the loop that owned it was killed:
- * its process group; every process that carries the run's marker, since a process can leave its group (`setsid`)
- * but seldom drops its environment; and where the system has one, the run's cgroup, which nothing leaves by chance.
+ * its process group; every process that carries its marker, since a process can leave its group (`setsid`)
+ * but seldom drops its environment; and where the system has one, its cgroup, which nothing leaves by chance. The marker and
+ * the cgroup are those of one agent (`started.call`), whose end must not end others, or of the whole run.
  * On Windows a tree can only be ended while its root lives, so there the tree of `pid` is ended and that is all
  * (agents are ended through it beforehand).
  *
@@ -63,11 +81,12 @@ export async function endLeftovers(
     }).catch(() => undefined);
     return ended === undefined ? 0 : 1;
   }
-  const cgroups = cgroupsOf(runId, started.cgroup);
-  const { forks, others = () => [] } = started;
+  const { call, forks, others = () => [] } = started;
+  const cgroups = cgroupsOf(runId, started.cgroup, call);
+  const marker = call === undefined ? `${RUN_MARKER}=${runId}` : `${CALL_MARKER}=${call}`;
   try {
     return await endAll({
-      ...{ pid, runId, forks, cgroups, others },
+      ...{ pid, marker, forks, cgroups, others },
       since: ticksOf(started.startId),
     });
   } finally {
@@ -101,7 +120,7 @@ async function endAll(tree: Tree): Promise<number> {
 }
 
 /**
- * Pids of the group of `pid` and of all that carry the run's marker, without this process and zombies. A negative one
+ * Pids of the group of `pid` and of all that carry the marker, without this process and zombies. A negative one
  * stands for a whole group, as for `kill`.
  */
 async function leftovers(tree: Tree): Promise<number[]> {
@@ -123,12 +142,11 @@ export function forksSoFar(): number | undefined {
 }
 
 function linuxProcesses(tree: Tree): number[] {
-  const { pid: group, runId, since } = tree;
+  const { marker, pid: group, since } = tree;
   if (!isOwnNamespace()) {
     // Its pids are other processes' here. The marker cannot be looked for; the group is known all the same.
     return group !== undefined && isGroupThere(group) ? [-group] : [];
   }
-  const marker = `${RUN_MARKER}=${runId}`;
   return processTable(() => lowestPid(tree)).flatMap(({ pid, group: processGroup, started }) =>
     // Of a process whose start is not told it is not known to be older.
     !(started < since) && (processGroup === group || isMarked(pid, marker)) ? [pid] : [],
@@ -194,17 +212,16 @@ function ticksOf(startId: string | undefined): number {
   return Number.isFinite(ticks) ? ticks : 0;
 }
 
-async function posixProcesses({ pid: group, runId }: Tree): Promise<number[]> {
+async function posixProcesses({ marker, pid: group }: Tree): Promise<number[]> {
   const { stdout } = await run('ps', ['-axEww', '-o', 'pid=,pgid=,stat=,command='], {
     maxBuffer: 64 * 1024 * 1024,
   });
-  const marker = ` ${RUN_MARKER}=${runId}`;
   return stdout.split('\n').flatMap(line => {
     const [, pid, processGroup, state, rest] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s(.*)$/.exec(line) ?? [];
     if (pid === undefined || state?.startsWith('Z')) {
       return [];
     }
-    const marked = `${rest ?? ''} `.includes(`${marker} `);
+    const marked = `${rest ?? ''} `.includes(` ${marker} `);
     return Number(processGroup) === group || marked ? [Number(pid)] : [];
   });
 }

@@ -4,7 +4,7 @@ import { shellWord } from '../../base/shellWord.ts';
 import { type AgentCgroup, enterCgroup, makeCgroup, removeCgroup } from './agentCgroup.ts';
 import { DescendantWatch } from './descendantWatch.ts';
 import { identify, type ProcessIdentity } from './processIdentity.ts';
-import { endLeftovers, forksSoFar, RUN_MARKER } from './processTree.ts';
+import { endLeftovers, forksSoFar, markersOf, newCallId } from './processTree.ts';
 import { isStarted, type ProcessCommand, startTree, type TreeOptions } from './startTree.ts';
 
 /** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
@@ -92,10 +92,11 @@ export async function supervise(
   const startedAt = performance.now();
   const { killSignal, limits, runId, signal } = options;
   const forks = forksSoFar();
-  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(runId);
+  const call = newCallId();
+  const cgroup = options.strays === 'watch' ? undefined : makeCgroup(runId, call);
   const tree = await startTree(entering(command, cgroup), {
     ...options,
-    env: { ...options.env, [RUN_MARKER]: runId },
+    env: { ...options.env, ...markersOf(runId, call) },
     killGraceMs: limits.killGraceMs,
   }).catch(error => ({ error }));
   if ('error' in tree || !isStarted(tree)) {
@@ -112,7 +113,7 @@ export async function supervise(
   const isInCgroup = cgroup !== undefined && enterCgroup(cgroup, pid);
   const watch = isInCgroup ? undefined : new DescendantWatch(pid);
   const origin = {
-    forks,
+    ...{ call, forks },
     ...(isInCgroup && { cgroup: cgroup.dir }),
     ...(watch && { others: () => watch.pids() }),
   };

@@ -135,7 +135,7 @@ export class AgentCaller {
       if (error === undefined || stop.endSignal.aborted || call.skip?.aborted) {
         return result;
       }
-      if (error.kind === 'notStarted' && this.replaceAgent(error.message)) {
+      if (error.kind === 'notStarted' && this.replaceAgent(call.iteration, error.message)) {
         continue;
       }
       if (error.kind !== 'notStarted') {
@@ -239,7 +239,7 @@ export class AgentCaller {
   }
 
   /** @returns whether another try makes sense */
-  private replaceAgent(reason: string): boolean {
+  private replaceAgent(iteration: number, reason: string): boolean {
     const { fallbackAgent, journal } = this.options;
     if (fallbackAgent === undefined || this.agent === fallbackAgent) {
       return false;
@@ -248,6 +248,7 @@ export class AgentCaller {
     if (this.startFailures >= MAX_START_FAILURES) {
       journal.append({
         type: 'agent.replaced',
+        iteration,
         from: this.agent.id,
         to: fallbackAgent.id,
         reason: reason.slice(0, 2_000),

@@ -129,6 +129,7 @@ export function agentSchemas() {
     /** The agent could not be started, so another one takes its place for the rest of the run. */
     z.looseObject({
       ...header,
+      ...ofCall,
       type: z.literal('agent.replaced'),
       from: z.string(),
       to: z.string(),

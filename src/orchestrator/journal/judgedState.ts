@@ -1,0 +1,112 @@
+import { optional } from '../../base/optional.ts';
+import type { RunEvent } from './events.ts';
+import { isFatalError } from './fatalError.ts';
+import { type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
+import { storyOf, withNotes, withoutLimit, withStory } from './stateChanges.ts';
+import { storyCount } from './storyCount.ts';
+import { afterIteration, notRefused } from './storyRecord.ts';
+
+/** The gate has looked at a claim: of one story, or of the whole task. */
+export function gateEnded(
+  state: RunState,
+  { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
+): RunState {
+  if (green) {
+    const passed = withNotes(state, storyId, ({ failedCheck: _check, ...notes }) => notes);
+    return storyId === undefined
+      ? passed
+      : withStory(passed, storyId, record => ({ ...notRefused(record), verified: true }));
+  }
+  if (storyId === undefined) {
+    return state;
+  }
+  // Where the iteration was for another story, the one whose claim was refused has to know as well.
+  const { failedCheck } = storyNotes(state, storyOf(state, iteration));
+  const told =
+    failedCheck?.iteration === iteration
+      ? withNotes(state, storyId, notes => ({ ...notes, failedCheck }))
+      : state;
+  return withStory(told, storyId, record => ({ ...record, refused: true }));
+}
+
+export function promiseSeen(
+  state: RunState,
+  { accepted, iteration, message, signal }: Extract<RunEvent, { type: 'promise.seen' }>,
+): RunState {
+  const storyId = storyOf(state, iteration);
+  if (signal === 'needsHuman' || (signal === 'blocked' && storyId === undefined)) {
+    // Without stories there is no other one to go on with, so it is a question too.
+    return withNotes(state, storyId, notes => ({
+      ...notes,
+      question: { iteration, message, ...optional('storyId', storyId) },
+    }));
+  }
+  if (signal === 'blocked' && storyId !== undefined) {
+    return withStory(state, storyId, record => ({ ...record, blocked: message }));
+  }
+  if (signal === 'complete' && !accepted) {
+    return withNotes(state, storyId, notes => ({
+      ...notes,
+      refusedPromise: { iteration, message },
+    }));
+  }
+  return state;
+}
+
+export function iterationEnded(
+  state: RunState,
+  event: Extract<RunEvent, { type: 'iteration.ended' }>,
+): RunState {
+  const { iteration, outcome, storyId } = event;
+  const current = runningIteration(state, iteration);
+  const costUsd = event.costUsd ?? current?.costUsd ?? 0;
+  const ended: RunState = {
+    ...withNotes(withoutLimit(state, iteration), storyId, notes => ({
+      ...notes,
+      lastIteration: { number: iteration, outcome },
+    })),
+    // With one lane, whatever ran is over.
+    running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
+    // The next one has its number: what no agent has begun uses up nothing.
+    ...(isNotBegun(event, state) && { iteration: Math.max(0, iteration - 1) }),
+    stories: storyCount(event.stories),
+    // Journals of 0.1 tell the cost here alone.
+    costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
+    ...(event.costEstimated === true && { costEstimated: true }),
+    lastIteration: { number: iteration, outcome, ...optional('storyId', storyId) },
+    ...(outcome === 'storyDone' && optional('lastCompletedStory', storyId)),
+  };
+  return withStory(ended, storyId ?? WHOLE_TASK, before => {
+    const record = { ...before, costUsd: before.costUsd + costUsd };
+    return isNobodysFailure(event, state)
+      ? record
+      : afterIteration(
+          record,
+          outcome,
+          event.progress ?? (outcome === 'storyDone' || outcome === 'progress'),
+        );
+  });
+}
+
+/** No agent could be started for it. */
+function isNotBegun(
+  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  state: RunState,
+): boolean {
+  const { lastError } = storyNotes(state, storyId);
+  return (
+    outcome === 'failed' &&
+    lastError?.iteration === iteration &&
+    lastError.kind === 'notStarted' &&
+    runningIteration(state, iteration)?.hasWorked !== true
+  );
+}
+
+/** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */
+function isNobodysFailure(
+  { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
+  state: RunState,
+): boolean {
+  const { lastError } = storyNotes(state, storyId);
+  return outcome === 'failed' && lastError?.iteration === iteration && isFatalError(lastError);
+}

@@ -1,0 +1,90 @@
+import type { CurrentIteration } from './currentIteration.ts';
+import {
+  questionOf,
+  type RunState,
+  runningIteration,
+  storyNotes,
+  storyRecord,
+  WHOLE_TASK,
+} from './runState.ts';
+import type { StoryNotes } from './storyNotes.ts';
+import type { StoryRecord } from './storyRecord.ts';
+
+/** Changes the iteration that an event is about: of old journals, where agents' events do not name it, the one that runs. */
+export function withIteration(
+  state: RunState,
+  { iteration }: { readonly iteration?: number | undefined },
+  change: (current: CurrentIteration) => CurrentIteration,
+): RunState {
+  const number = iteration ?? state.running.at(-1)?.number;
+  return {
+    ...state,
+    running: state.running.map(current => (current.number === number ? change(current) : current)),
+  };
+}
+
+export function withStory(
+  state: RunState,
+  storyId: string,
+  change: (record: StoryRecord) => StoryRecord,
+): RunState {
+  const storyRecords = new Map(state.storyRecords);
+  storyRecords.set(storyId, change(storyRecord(state, storyId)));
+  return { ...state, storyRecords };
+}
+
+/** @param storyId absent: of the whole task */
+export function withNotes(
+  state: RunState,
+  storyId: string | undefined,
+  change: (notes: StoryNotes) => StoryNotes,
+): RunState {
+  const notes = new Map(state.storyNotes);
+  notes.set(storyId ?? WHOLE_TASK, change(storyNotes(state, storyId)));
+  return { ...state, storyNotes: notes };
+}
+
+/** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */
+export function withHandled(state: RunState, storyId: string, done: boolean): RunState {
+  const handle = (iteration: CurrentIteration): CurrentIteration => ({
+    ...iteration,
+    handled: new Map([...iteration.handled, [storyId, done]]),
+  });
+  return { ...state, running: state.running.map(handle), cutOff: state.cutOff.map(handle) };
+}
+
+export function withoutKey<K extends 'planner' | 'prepare' | 'rolledBack'>(
+  state: RunState,
+  key: K,
+): RunState {
+  const { [key]: _gone, ...rest } = state;
+  return rest as RunState;
+}
+
+export function withoutLimit(state: RunState, iteration: number): RunState {
+  const limits = new Map(state.limits);
+  return limits.delete(iteration) ? { ...state, limits } : state;
+}
+
+/** A question is settled: the one of that story, else the one with these words, else the newest. */
+export function withoutQuestion(
+  state: RunState,
+  {
+    message,
+    storyId,
+  }: { readonly storyId: string | undefined; readonly message: string | undefined },
+): RunState {
+  const questions = [...state.storyNotes.values()].flatMap(({ question }) => question ?? []);
+  const settled =
+    storyId === undefined
+      ? (questions.find(question => question.message === message) ?? questionOf(state))
+      : storyNotes(state, storyId).question;
+  return settled === undefined
+    ? state
+    : withNotes(state, settled.storyId, ({ question: _question, ...notes }) => notes);
+}
+
+/** The story that an iteration is for; `undefined` for the whole task, and for what is no iteration that runs. */
+export function storyOf(state: RunState, iteration: number): string | undefined {
+  return runningIteration(state, iteration)?.storyId;
+}
