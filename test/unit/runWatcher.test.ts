@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
 
-const room = path.resolve(import.meta.dirname, '../../src/orchestrator/run');
+const room = path.resolve(import.meta.dirname, '../../src/orchestrator/workspace');
 /** Far more than a process needs to start and end; only one that hangs is ended by it. */
 const NEVER_MS = 60_000;
 
