@@ -118,13 +118,12 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
 
 /** Libraries that few calls of the program need, loaded by the first use; what they export as it is imported. */
 const LAZY_LIBRARIES: Readonly<Record<string, string>> = {
-  'simple-git': "export const simpleGit = (...args) => require('simple-git').simpleGit(...args);",
   'write-file-atomic': "export default (...args) => require('write-file-atomic')(...args);",
 };
 const lazyLibraries: Plugin = {
   name: 'lazy-libraries',
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^(simple-git|write-file-atomic)$/ }, ({ kind, path: name }) =>
+    onResolve({ filter: /^write-file-atomic$/ }, ({ kind, path: name }) =>
       kind === 'import-statement' ? { path: name, namespace: 'lazy-libraries' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'lazy-libraries' }, ({ path: name }) => ({

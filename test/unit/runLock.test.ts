@@ -12,15 +12,15 @@ import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { acquireRunLock, livingLockOwner } from '../../src/orchestrator/workspace/runLock.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
 
-const orchestrator = pathToFileURL(
+const room = pathToFileURL(
   path.resolve(import.meta.dirname, '../../src/orchestrator/workspace'),
 ).href;
 
 /** Takes the lock when it is told a line, says how that went, and keeps it until it is told to release. */
 const PROGRAM = `
 const { createInterface } = await import('node:readline');
-const { RunFiles } = await import('${orchestrator}/runFiles.ts');
-const { acquireRunLock } = await import('${orchestrator}/runLock.ts');
+const { RunFiles } = await import('${room}/runFiles.ts');
+const { acquireRunLock } = await import('${room}/runLock.ts');
 const [folder, runId] = process.argv.slice(1);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 console.log('ready');

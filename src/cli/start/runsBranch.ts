@@ -1,7 +1,7 @@
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { runGit } from '../../orchestrator/git/git.ts';
+import { runGit } from '../../orchestrator/git/runGit.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { readStoryList } from '../../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';

@@ -1,10 +1,9 @@
 import path from 'node:path';
-import type { SimpleGit } from 'simple-git';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
-import { openGit } from './openGit.ts';
+import { runGit, writeGit } from './runGit.ts';
 import { heldElsewhere, worktreeWith } from './worktrees.ts';
 
 export interface BranchCheckOut {
@@ -37,15 +36,14 @@ export async function checkOutBranch(
   branchName: string,
   carried: readonly string[] | 'all' = [],
 ): Promise<BranchCheckOut> {
-  const git = openGit(dir);
-  await requireBranchName(git, branchName);
+  await requireBranchName(dir, branchName);
   try {
-    const current = await currentBranch(git);
+    const current = await currentBranch(dir);
     if (current === branchName) {
       return { kind: 'unchanged', branch: current };
     }
-    const exists = await hasBranch(git, branchName);
-    const beside = exists ? undefined : await branchInTheWay(git, branchName);
+    const exists = await hasBranch(dir, branchName);
+    const beside = exists ? undefined : await branchInTheWay(dir, branchName);
     if (beside !== undefined) {
       const { message, next } = noRoomBeside(branchName, beside);
       throw new HumanError([message, next].join(' '));
@@ -58,7 +56,7 @@ export async function checkOutBranch(
       const { message, next } = heldElsewhere(branchName, heldBy);
       throw new HumanError([message, next].join(' '));
     }
-    await switchTo(git, branchName, exists);
+    await switchTo(dir, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
@@ -71,10 +69,9 @@ export async function checkOutBranch(
  * @throws {HumanError} for a name that is none, and when git refuses
  */
 export async function isOnOtherBranch(dir: string, branchName: string): Promise<boolean> {
-  const git = openGit(dir);
-  await requireBranchName(git, branchName);
+  await requireBranchName(dir, branchName);
   try {
-    return (await currentBranch(git)) !== branchName && (await hasBranch(git, branchName));
+    return (await currentBranch(dir)) !== branchName && (await hasBranch(dir, branchName));
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
   }
@@ -98,13 +95,12 @@ export interface BranchPlace {
  * @throws {HumanError} for a name that is none, and when git refuses
  */
 export async function lookAtBranch(dir: string, branchName: string): Promise<BranchPlace> {
-  const git = openGit(dir);
-  await requireBranchName(git, branchName);
+  await requireBranchName(dir, branchName);
   try {
-    const current = await currentBranch(git);
-    const exists = await hasBranch(git, branchName);
+    const current = await currentBranch(dir);
+    const exists = await hasBranch(dir, branchName);
     const beside =
-      exists || current === branchName ? undefined : await branchInTheWay(git, branchName);
+      exists || current === branchName ? undefined : await branchInTheWay(dir, branchName);
     const heldBy =
       exists && current !== branchName ? await worktreeWith(dir, HEADS + branchName) : undefined;
     return {
@@ -134,7 +130,7 @@ export async function isFileOnOtherBranch(
   }
   const object = `${HEADS + branchName}:./${file.split(path.sep).join('/')}`;
   try {
-    return (await openGit(dir).raw('rev-parse', '--verify', '--quiet', object)) !== '';
+    return (await runGit(dir, 'rev-parse', '--verify', '--quiet', object)) !== '';
   } catch (error) {
     throw asHumanError(error);
   }
@@ -146,27 +142,28 @@ export async function isFileOnOtherBranch(
  * @param except absolute paths of files that do not count
  */
 export async function changedFilesBut(dir: string, except: readonly string[]): Promise<string[]> {
-  const git = openGit(dir);
   const changed = await changedTrackedFiles(dir);
   if (changed.length === 0 || except.length === 0) {
     return changed;
   }
   // By git's own name for the folder, which may have been reached through a link.
-  const prefix = (await git.raw('rev-parse', '--show-prefix')).replace(/\r?\n$/, '');
+  const prefix = (await runGit(dir, 'rev-parse', '--show-prefix')).replace(/\r?\n$/, '');
   const excepted = except.map(file =>
     path.posix.join(prefix, path.relative(dir, file).split(path.sep).join('/')),
   );
   return changed.filter(file => !excepted.includes(file));
 }
 
-async function requireBranchName(git: SimpleGit, name: string): Promise<void> {
+async function requireBranchName(dir: string, name: string): Promise<void> {
   // git takes `@{-1}` for the branch before and gives its name; what is written in a file is meant as it is.
-  const checked = await git.raw('check-ref-format', '--branch', name).catch((error: unknown) => {
-    if (isMissingProgram(error)) {
-      throw asHumanError(error);
-    }
-    return undefined;
-  });
+  const checked = await runGit(dir, 'check-ref-format', '--branch', name).catch(
+    (error: unknown) => {
+      if (isMissingProgram(error)) {
+        throw asHumanError(error);
+      }
+      return undefined;
+    },
+  );
   if (checked?.replace(/\r?\n$/, '') !== name || name === 'HEAD' || name === '@') {
     throw new HumanError(
       say(
@@ -178,9 +175,9 @@ async function requireBranchName(git: SimpleGit, name: string): Promise<void> {
 }
 
 /** git keeps no branch `a` next to a branch `a/b`. */
-async function branchInTheWay(git: SimpleGit, name: string): Promise<string | undefined> {
+async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
   const first = HEADS + (name.split('/')[0] ?? name);
-  const refs = (await git.raw('for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
+  const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
   return refs
     .filter(ref => ref.startsWith(HEADS))
     .map(ref => ref.slice(HEADS.length))
@@ -202,29 +199,29 @@ export function noRoomBeside(
   };
 }
 
-async function currentBranch(git: SimpleGit): Promise<string> {
+async function currentBranch(dir: string): Promise<string> {
   // Not --short, which says `heads/x` where a tag of that name exists.
-  const ref = (await git.raw('symbolic-ref', '--quiet', 'HEAD')).trim();
+  const ref = (await runGit(dir, 'symbolic-ref', '--quiet', 'HEAD')).trim();
   return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
 }
 
-async function hasBranch(git: SimpleGit, name: string): Promise<boolean> {
-  return (await git.raw('rev-parse', '--verify', '--quiet', HEADS + name)) !== '';
+async function hasBranch(dir: string, name: string): Promise<boolean> {
+  return (await runGit(dir, 'rev-parse', '--verify', '--quiet', HEADS + name)) !== '';
 }
 
-async function switchTo(git: SimpleGit, name: string, exists: boolean): Promise<void> {
+async function switchTo(dir: string, name: string, exists: boolean): Promise<void> {
   let refusal: unknown;
   try {
-    await git.raw(
+    await writeGit(dir, [
       // Without --no-overwrite-ignore git writes over ignored files and says nothing.
       ...['switch', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
       ...(exists ? [name] : ['--no-track', '--create', name]),
-    );
+    ]);
   } catch (error) {
     refusal = error;
   }
   // A hook that fails after the switch makes git fail as well, though the work tree is there.
-  if ((await currentBranch(git)) !== name) {
+  if ((await currentBranch(dir)) !== name) {
     throw refusal ?? new Error('it gave no reason.');
   }
 }

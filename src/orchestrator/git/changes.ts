@@ -1,4 +1,5 @@
-import { asHumanError, GitRepository, runGit } from './git.ts';
+import { asHumanError, GitRepository } from './git.ts';
+import { runGit } from './runGit.ts';
 
 /** As git itself writes it, by SHA-1 or SHA-256. */
 const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -1,14 +1,11 @@
-import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { answerInTime } from './gitPatience.ts';
+import { gitResult, runGit } from './runGit.ts';
 
-const exec = promisify(execFile);
 const HEADS = 'refs/heads/';
 /** Before what is asked. */
 const READ_ONLY = ['--no-optional-locks', '-c', 'core.quotepath=off'];
@@ -216,17 +213,13 @@ export class GitRepository {
    * @throws git's error when the commit has no such file
    */
   async fileAt(hash: string, path: string): Promise<Buffer> {
-    const { stdout } = await exec(
-      'git',
-      ['--no-optional-locks', 'show', '--no-textconv', '--end-of-options', `${hash}:${path}`],
-      {
-        cwd: this.dir,
-        encoding: 'buffer',
-        env: gitEnv(),
-        maxBuffer: Number.POSITIVE_INFINITY,
-        windowsHide: true,
-      },
-    );
+    const { code, stderr, stdout } = await gitResult(this.dir, [
+      ...['--no-optional-locks', 'show', '--no-textconv', '--end-of-options'],
+      `${hash}:${path}`,
+    ]);
+    if (code !== 0) {
+      throw new Error(stderr);
+    }
     return stdout;
   }
 
@@ -258,59 +251,6 @@ function changedPath(entry: string): string | undefined {
   return fields === undefined ? undefined : entry.split(' ').slice(fields).join(' ');
 }
 
-/**
- * One git process, for what every iteration asks: simple-git waits 50 ms more for a git that prints nothing.
- * A git that fails without a word has nothing to say, as with simple-git.
- *
- * @returns what git printed
- * @throws an error with git's own words, or the system's when git could not be started
- */
-export async function runGit(dir: string, ...args: readonly string[]): Promise<string> {
-  return outputOf(dir, args, ({ answer, child }) => answerInTime(child, questionIn(args), answer));
-}
-
-/** As {@link runGit}, for what writes files of the work tree: it is never ended half way. */
-export async function runGitToItsEnd(dir: string, ...args: readonly string[]): Promise<string> {
-  return outputOf(dir, args, ({ answer }) => answer);
-}
-
-interface Asked {
-  readonly child: ChildProcess;
-  readonly answer: Promise<{ stdout: string }>;
-}
-
-async function outputOf(
-  dir: string,
-  args: readonly string[],
-  wait: (asked: Asked) => Promise<{ stdout: string }>,
-): Promise<string> {
-  try {
-    const answer = exec('git', [...args], {
-      cwd: dir,
-      env: gitEnv(),
-      maxBuffer: Number.POSITIVE_INFINITY,
-      windowsHide: true,
-    });
-    const { stdout } = await wait({ child: answer.child, answer });
-    return stdout;
-  } catch (error) {
-    const { code, stderr, stdout } = error as { code?: unknown; stderr?: string; stdout?: string };
-    if (typeof code !== 'number') {
-      throw error;
-    }
-    if (stderr?.trim()) {
-      throw new Error(stderr, { cause: error });
-    }
-    return stdout ?? '';
-  }
-}
-
-/** The command and what follows it, without what comes before for our own sake. */
-function questionIn(args: readonly string[]): string {
-  const at = args.findIndex((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-c');
-  return shorten(args.slice(Math.max(0, at)).join(' '), 100);
-}
-
 /** Tracked files that differ from HEAD or the index, relative to the top folder; untracked ones do not count. */
 export async function changedTrackedFiles(dir: string): Promise<string[]> {
   const output = await runGit(
@@ -339,17 +279,6 @@ export function isGitLocked(error: unknown): boolean {
 }
 
 const LOCK_FILE = /[\\/](?:index|HEAD|packed-refs|config|shallow|refs[\\/][^\s'"]+)\.lock\b/;
-
-/** Without what would point git to another repository, or what simple-git refuses to pass on. */
-export function gitEnv(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || /^(GIT_.*|PAGER|EDITOR|VISUAL|SSH_ASKPASS|PREFIX)$/i.test(name)
-        ? []
-        : [[name, value]],
-    ),
-  );
-}
 
 /** As the system says it in English, which is what build servers and most terminals have; git adds no code. */
 const DISK_WORDS = /No space left on device|Disk quota exceeded|File too large/;

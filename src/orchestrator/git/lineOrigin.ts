@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { FileVersion } from './changes.ts';
-import { GitRepository, runGit } from './git.ts';
+import { GitRepository } from './git.ts';
+import { runGit } from './runGit.ts';
 
 /** So many commits on one file are looked through. */
 const MAX_COMMITS = 1_000;

@@ -4,17 +4,16 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { findCommits, type LinkedHash } from './changes.ts';
-import { asHumanError, GitRepository, runGit } from './git.ts';
+import { asHumanError, GitRepository } from './git.ts';
+import { gitResult, runGit, writeGit } from './runGit.ts';
 import {
   changedPaths,
   commitOnHead,
   fastForward,
-  gitResult,
   namedFiles,
   requireClean,
   requireNoState,
   requireUnlocked,
-  writeGit,
 } from './treeCommit.ts';
 
 /** Of the commits that only stand for the sides of a merge; nothing ever leads to them. */
@@ -199,18 +198,20 @@ async function without(
   const { hash, parents } = commit;
   const [parent] = parents;
   const before =
-    parent === undefined ? (await writeGit(dir, ['mktree'], '')).trim() : await treeOf(dir, parent);
+    parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
   const kept = keep.filter(file => touched.has(file));
   // As if the commit had not touched what is to stay: then the merge leaves it alone.
   const theirs = kept.length === 0 ? before : await index.copy(before, hash, kept);
   // Two commits from the reverted one make it the base of their merge, which is what a revert is.
-  const merged = await gitResult(dir, [
+  const args = [
     ...['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages'],
     await scratchCommit(dir, tree, hash),
     await scratchCommit(dir, theirs, hash),
-  ]);
-  const [result = '', ...conflicts] = merged.stdout.split('\0').filter(field => field !== '');
+  ];
+  const merged = await gitResult(dir, args, { writes: true });
+  const output = merged.stdout.toString('utf8');
+  const [result = '', ...conflicts] = output.split('\0').filter(field => field !== '');
   if (merged.code === 0 && result !== '') {
     return result;
   }
@@ -286,7 +287,9 @@ class TreeEditor {
     );
     const lines: string[] = [];
     for (const { content, file } of contents) {
-      const object = await writeGit(this.dir, ['hash-object', '-w', '--stdin'], content.toString());
+      const object = await writeGit(this.dir, ['hash-object', '-w', '--stdin'], {
+        input: content.toString(),
+      });
       lines.push(`${entries.get(file)?.mode ?? '100644'} ${object.trim()}\t${file}`);
     }
     return this.edit(tree, lines);
@@ -318,11 +321,7 @@ class TreeEditor {
   }
 
   private async run(args: readonly string[], input = ''): Promise<string> {
-    const { code, stderr, stdout } = await gitResult(this.dir, args, { input, env: this.env });
-    if (code !== 0) {
-      throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
-    }
-    return stdout;
+    return writeGit(this.dir, args, { input, moreEnv: this.env });
   }
 }
 

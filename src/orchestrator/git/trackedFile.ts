@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { runGit } from './git.ts';
+import { runGit } from './runGit.ts';
 
 /**
  * Whether a file came with a repository: git has it in its index. Asked of the innermost repository, since a folder on

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,8 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
-import { changedTrackedFiles, gitEnv, runGit } from './git.ts';
+import { changedTrackedFiles } from './git.ts';
+import { runGit, writeGit } from './runGit.ts';
 
 /**
  * A commit made of a tree that is in the repository already: it has no effect on anything until HEAD goes
@@ -15,13 +15,6 @@ import { changedTrackedFiles, gitEnv, runGit } from './git.ts';
 
 /** So many files are named in a message. */
 const MAX_NAMED = 5;
-
-/** What a git process came to. */
-export interface GitResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /**
  * Makes a commit on top of HEAD, without moving HEAD.
@@ -137,65 +130,4 @@ export function namedFiles(files: readonly string[]): string {
     .join(', ');
   const more = files.length - MAX_NAMED;
   return more > 0 ? say('{0} and {1} more', named, more) : named;
-}
-
-/**
- * A git process that writes, and knows who commits also where the environment says it.
- * @returns what git printed
- * @throws an error with git's own words
- */
-export async function writeGit(
-  dir: string,
-  args: readonly string[],
-  input?: string,
-): Promise<string> {
-  const { code, stderr, stdout } = await gitResult(dir, args, input === undefined ? {} : { input });
-  if (code !== 0) {
-    throw new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`);
-  }
-  return stdout;
-}
-
-/**
- * Like {@link writeGit}, for what a failure has to tell.
- * @throws the system's error when git cannot be started
- */
-export function gitResult(
-  dir: string,
-  args: readonly string[],
-  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<GitResult> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      'git',
-      [...args],
-      {
-        cwd: dir,
-        env: { ...gitEnv(), ...identity(), ...options.env },
-        maxBuffer: Number.POSITIVE_INFINITY,
-        windowsHide: true,
-      },
-      (error, stdout, stderr) => {
-        if (error && typeof error.code !== 'number') {
-          reject(error);
-        } else {
-          resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-        }
-      },
-    );
-    // A git that ends before it has read all of it says why itself.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(options.input ?? '');
-  });
-}
-
-/** Who commits, where the environment says it and not the configuration. */
-function identity(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/.test(name)
-        ? [[name, value]]
-        : [],
-    ),
-  );
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { BranchFacts } from './branchRule.ts';
-import { type Commit, GitRepository, runGit, runGitToItsEnd } from './git.ts';
+import { type Commit, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
+import { runGit, writeGit } from './runGit.ts';
 
 /** What an iteration started from. */
 export interface WorkPlace {
@@ -220,12 +221,11 @@ export async function bringBack(
       ...['--no-recurse-submodules', '.', `HEAD:refs/heads/${branch}`],
     );
   }
-  await runGitToItsEnd(
-    dir,
+  await writeGit(dir, [
     // Without --no-overwrite-ignore git writes over ignored files and says nothing.
     ...['switch', '--quiet', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
     ...(how === 'create' ? ['--no-track', '--create', branch] : [branch]),
-  ).catch(async (error: unknown) => {
+  ]).catch(async (error: unknown) => {
     // A hook that fails after the switch makes git fail as well, though the work tree is there.
     if ((await new GitRepository(dir).branch()) !== branch) {
       throw error;

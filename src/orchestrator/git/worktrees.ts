@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
-import { runGit } from './git.ts';
+import { runGit } from './runGit.ts';
 
 /**
  * The other worktree that has a branch checked out: git lets no second one have it.

@@ -1,15 +1,13 @@
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
-import { readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { diskRefusal } from '../../base/systemRefusal.ts';
 import { gitDirOf } from '../git/gitDir.ts';
-import { identify, isRunning } from '../process/processIdentity.ts';
+import { type LockOwner, type LockTaken, ProcessLock } from '../process/processLock.ts';
 import { RunFiles } from '../workspace/runFiles.ts';
 import { closeRunFoundDead } from './recovery.ts';
 
@@ -17,12 +15,16 @@ const ownerSchema = once(() =>
   z.looseObject({
     pid: z.number().int().positive(),
     startId: z.string().optional(),
-    /** Absolute path of the folder that it works in. */
     workspace: z.string(),
   }),
 );
 
-type Owner = z.infer<ReturnType<typeof ownerSchema>>;
+interface Facts {
+  /** Absolute path of the folder that it works in. */
+  readonly workspace: string;
+}
+
+type Owner = LockOwner<Facts>;
 
 const MAX_LOCK_BYTES = 16 * 1024;
 
@@ -56,47 +58,37 @@ export async function acquireWorkTree({ workspace }: RunFiles): Promise<() => Pr
     return async () => undefined;
   }
   const file = path.join(gitDir, 'ralph-fresh-lock.json');
-  const self: Owner = { ...(await identify(process.pid)), workspace };
-  let died: Owner | undefined;
-  const unlock = await takeLook(gitDir, file);
-  try {
-    const owner = await readOwner(file);
-    if (owner && !isSame(owner, self) && (await isRunning(identityOf(owner)))) {
-      if (owner.workspace !== workspace) {
-        throw new WorkTreeTakenError(owner);
-      }
-      // One in this very folder keeps it. Its journal tells of it in better words, by what comes next.
-      return async () => undefined;
+  const lock = new ProcessLock<Facts>(file, MAX_LOCK_BYTES, value => ownerSchema().parse(value));
+  const taken = await takeLock(lock, gitDir, file, workspace);
+  if (taken.kind === 'held') {
+    if (taken.by.workspace !== workspace) {
+      throw new WorkTreeTakenError(taken.by);
     }
-    died = owner;
-    // Not synced: it names a process, and none outlives the machine.
-    await writeDerivedFile(file, `${JSON.stringify(self)}\n`).catch((error: unknown) => {
-      throw cannotLock(gitDir, error);
-    });
-  } finally {
-    await unlock();
+    // One in this very folder keeps it. Its journal tells of it in better words, by what comes next.
+    return async () => undefined;
   }
+  const { died, release } = taken;
   if (died !== undefined && died.workspace !== workspace && gitDirOf(died.workspace) === gitDir) {
     await closeRunFoundDead(new RunFiles(died.workspace));
   }
-  return async () => {
-    const owner = await readOwner(file);
-    if (owner && isSame(owner, self)) {
-      await rm(file, { force: true });
-    }
-  };
+  return release;
 }
 
-/** Around a look and its change, for milliseconds. */
-async function takeLook(gitDir: string, file: string): Promise<() => Promise<void>> {
-  // Loaded here, as everywhere: whoever only looks needs no lock.
-  const { lock } = await import('../../base/fileLock.ts');
+/** @throws {HumanError} when the lock cannot be written */
+async function takeLock(
+  lock: ProcessLock<Facts>,
+  gitDir: string,
+  file: string,
+  workspace: string,
+): Promise<LockTaken<Facts>> {
   try {
-    return await lock(gitDir, {
-      lockfilePath: `${file}.taking`,
-      stale: 5_000,
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
-    });
+    const { lockAround } = await import('../../base/fileLock.ts');
+    const unlock = await lockAround(gitDir, file);
+    try {
+      return await lock.take({ workspace });
+    } finally {
+      await unlock();
+    }
   } catch (error) {
     throw cannotLock(gitDir, error);
   }
@@ -113,27 +105,4 @@ function cannotLock(gitDir: string, error: unknown): HumanError {
       ),
     { cause: error },
   );
-}
-
-async function readOwner(file: string): Promise<Owner | undefined> {
-  const text = await readPlainFile(file, MAX_LOCK_BYTES);
-  if (text === undefined) {
-    return undefined;
-  }
-  try {
-    const owner = ownerSchema().parse(JSON.parse(text.toString('utf8')));
-    // Ours always name the start where it can be known; a bare pid may be anybody's.
-    return owner.startId === undefined && process.platform === 'linux' ? undefined : owner;
-  } catch {
-    // Written in one step, so what cannot be read is none of ours.
-    return undefined;
-  }
-}
-
-function isSame(one: Owner, other: Owner): boolean {
-  return one.pid === other.pid && one.startId === other.startId;
-}
-
-function identityOf({ pid, startId }: Owner): { pid: number; startId?: string } {
-  return startId === undefined ? { pid } : { pid, startId };
 }

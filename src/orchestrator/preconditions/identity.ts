@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { say } from '../../base/say.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
+import { gitResult } from '../git/runGit.ts';
 import type { Ground, Precondition } from './precondition.ts';
-
-const exec = promisify(execFile);
 
 /**
  * Somebody as whom the agents can commit. git itself is asked, in the environment that the agents get: it takes a name
@@ -39,18 +36,6 @@ async function identOf(
   { workspace }: Ground['files'],
   env: Ground['env'],
 ): Promise<string | undefined> {
-  try {
-    const { stdout } = await exec('git', ['var', name], {
-      cwd: workspace,
-      env: agentEnv(env),
-      windowsHide: true,
-    });
-    return stdout.trim();
-  } catch (error) {
-    // It has answered; what it says is in the person's language.
-    if (typeof (error as { code?: unknown }).code === 'number') {
-      return undefined;
-    }
-    throw error;
-  }
+  const { code, stdout } = await gitResult(workspace, ['var', name], { env: agentEnv(env) });
+  return code === 0 ? stdout.toString('utf8').trim() : undefined;
 }

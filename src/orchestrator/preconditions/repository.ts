@@ -1,5 +1,6 @@
 import { say } from '../../base/say.ts';
-import { GitRepository, runGit } from '../git/git.ts';
+import { GitRepository } from '../git/git.ts';
+import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 
 /** A git repository with files to work on: commits are how iterations hand over their work. */

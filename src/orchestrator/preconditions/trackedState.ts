@@ -1,6 +1,7 @@
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, runGit } from '../git/git.ts';
+import { asHumanError } from '../git/git.ts';
+import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 
 /** git does not see the state. */

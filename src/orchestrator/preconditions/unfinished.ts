@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, runGit } from '../git/git.ts';
+import { asHumanError } from '../git/git.ts';
+import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
 
 /** What git keeps in its folder while one of its commands is not finished. */

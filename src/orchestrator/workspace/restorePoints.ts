@@ -3,7 +3,8 @@ import { realpathSync } from 'node:fs';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, GitRepository, runGit } from '../git/git.ts';
+import { asHumanError, GitRepository } from '../git/git.ts';
+import { runGit, writeGit } from '../git/runGit.ts';
 import {
   changedPaths,
   commitOnHead,
@@ -11,7 +12,6 @@ import {
   requireClean,
   requireNoState,
   requireUnlocked,
-  writeGit,
 } from '../git/treeCommit.ts';
 import { isRunId } from './runFiles.ts';
 
@@ -118,7 +118,7 @@ export async function removeRestorePoints(
   }
   try {
     const commands = refs.map(({ name, commit }) => `delete ${name} ${commit}\n`).join('');
-    await writeGit(dir, ['update-ref', '--stdin'], commands);
+    await writeGit(dir, ['update-ref', '--stdin'], { input: commands });
   } catch (error) {
     throw asHumanError(error, say('git cannot remove old restore points'));
   }

@@ -1,10 +1,8 @@
-import { rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
-import { readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
-import { identify, isRunning } from '../process/processIdentity.ts';
+import { type LockOwner as OwnerOf, ProcessLock } from '../process/processLock.ts';
 import { requirePlainState } from './plainState.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 import { takeFileLock } from './takeFileLock.ts';
@@ -22,8 +20,12 @@ const MAX_LOCK_BYTES = 4_096;
 const SHORT_WRITER_MS = 20;
 const SHORT_WRITER_LIMIT_MS = 10_000;
 
+interface Facts {
+  readonly runId?: string | undefined;
+}
+
 /** The process that may write the workspace's journals. */
-export type LockOwner = z.infer<ReturnType<typeof ownerSchema>>;
+export type LockOwner = OwnerOf<Facts>;
 
 /** The held lock; `release` is safe to call twice. */
 export interface RunLock {
@@ -67,23 +69,8 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
   requirePlainState(files, runId);
   const unlock = await takeFileLock(files, files.lockFile);
   try {
-    const owner = await readLockOwner(files);
-    if (owner && (await isRunning(identityOf(owner)))) {
-      return { kind: 'held', by: owner };
-    }
-    const self: LockOwner = {
-      ...(await identify(process.pid)),
-      ...(runId === undefined ? {} : { runId }),
-    };
-    // Not synced: it names a process, and none outlives the machine.
-    await writeDerivedFile(files.lockFile, `${JSON.stringify(self)}\n`);
-    return {
-      kind: 'acquired',
-      lock: {
-        ...(owner ? { died: owner } : {}),
-        release: () => release(files, self),
-      },
-    };
+    const taken = await lockOf(files).take(runId === undefined ? {} : { runId });
+    return taken.kind === 'held' ? taken : { kind: 'acquired', lock: taken };
   } finally {
     await unlock();
   }
@@ -91,34 +78,9 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
 
 /** The process that holds the lock now; `undefined` when none does, or the one that did is dead. */
 export async function livingLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
-  const owner = await readLockOwner(files);
-  return owner && (await isRunning(identityOf(owner))) ? owner : undefined;
+  return lockOf(files).livingOwner();
 }
 
-async function readLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
-  const text = await readPlainFile(files.lockFile, MAX_LOCK_BYTES);
-  if (text === undefined) {
-    return undefined;
-  }
-  try {
-    const owner = ownerSchema().parse(JSON.parse(text.toString('utf8')));
-    // Ours always name the start where it can be known; a bare pid may be anybody's.
-    return owner.startId === undefined && process.platform === 'linux' ? undefined : owner;
-  } catch {
-    // The file is written atomically; what cannot be read was not written by a living loop.
-    return undefined;
-  }
-}
-
-async function release(files: RunFiles, self: LockOwner): Promise<void> {
-  const owner = await readLockOwner(files);
-  if (owner?.pid === self.pid && owner.startId === self.startId) {
-    await rm(files.lockFile, { force: true });
-  }
-}
-
-function identityOf(owner: LockOwner): { pid: number; startId?: string } {
-  return owner.startId === undefined
-    ? { pid: owner.pid }
-    : { pid: owner.pid, startId: owner.startId };
+function lockOf(files: RunFiles): ProcessLock<Facts> {
+  return new ProcessLock(files.lockFile, MAX_LOCK_BYTES, value => ownerSchema().parse(value));
 }

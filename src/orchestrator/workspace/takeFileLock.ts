@@ -19,13 +19,8 @@ export async function takeFileLock(
   try {
     await mkdir(stateDir, { recursive: true });
     await prepare();
-    // Loaded here: whoever only looks needs no lock.
-    const { lock } = await import('../../base/fileLock.ts');
-    return await lock(stateDir, {
-      lockfilePath: `${file}.taking`,
-      stale: 5_000,
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 500 },
-    });
+    const { lockAround } = await import('../../base/fileLock.ts');
+    return await lockAround(stateDir, file);
   } catch (error) {
     throw cannotWriteTo(stateDir, error);
   }

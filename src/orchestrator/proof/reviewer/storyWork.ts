@@ -1,5 +1,6 @@
 import { changesOf, findCommits } from '../../git/changes.ts';
-import { type GitRepository, runGit } from '../../git/git.ts';
+import type { GitRepository } from '../../git/git.ts';
+import { runGit } from '../../git/runGit.ts';
 
 /** More paths than this do not fit into one command line everywhere; then none is left out. */
 const MAX_PATHS = 200;

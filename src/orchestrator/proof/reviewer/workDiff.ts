@@ -1,6 +1,7 @@
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
-import { asHumanError, type GitRepository, gitEnv } from '../../git/git.ts';
+import { asHumanError, type GitRepository } from '../../git/git.ts';
+import { gitResult } from '../../git/runGit.ts';
 
 /** The work tree against a commit: what was committed since then, and what was not. */
 export interface WorkDiff {
@@ -69,28 +70,17 @@ async function readGit(
   args: readonly string[],
   maxBytes: number,
 ): Promise<{ text: string; isCut: boolean }> {
-  // Loaded here: few runs have a reviewer.
-  const { execa } = await import('execa');
-  const result = await execa(
-    'git',
+  const { code, isCut, stderr, stdout } = await gitResult(
+    cwd,
     [
       ...['--no-optional-locks', '--no-pager'],
       ...['-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false'],
       ...args,
     ],
-    {
-      cwd,
-      env: gitEnv(),
-      extendEnv: false,
-      input: '',
-      encoding: 'buffer',
-      maxBuffer: { stdout: maxBytes, stderr: 64 * 1024 },
-      reject: false,
-      windowsHide: true,
-    },
+    { maxBytes },
   );
-  if (result.failed && !result.isMaxBuffer) {
-    throw asHumanError(new Error(result.originalMessage ?? result.shortMessage));
+  if (code !== 0) {
+    throw asHumanError(new Error(stderr.trim() || `git ${args[0]} ended with ${code}.`));
   }
-  return { text: new TextDecoder().decode(result.stdout), isCut: result.isMaxBuffer };
+  return { text: new TextDecoder().decode(stdout), isCut };
 }
