@@ -1,5 +1,5 @@
-import { runGit } from './git.ts';
-import { changedPaths, gitResult, writeGit } from './treeCommit.ts';
+import { gitResult, runGit, writeGit } from './runGit.ts';
+import { changedPaths } from './treeCommit.ts';
 
 /** Of commits that only stand for one side of a merge; nothing ever leads to them. */
 const SCRATCH_IDENTITY = [
@@ -95,11 +95,15 @@ async function bringsSomething(
   what: 'withAllBefore' | 'alone' = 'withAllBefore',
 ): Promise<boolean> {
   const ours = what === 'alone' ? await besides(dir, now, hash) : now;
-  const { code, stdout } = await gitResult(dir, [
+  const args = [
     ...['merge-tree', '--write-tree', '--allow-unrelated-histories'],
     ...['--name-only', '-z', '--no-messages', ours, hash],
-  ]);
-  const [tree, ...conflicts] = stdout.split('\0').filter(field => field !== '');
+  ];
+  const { code, stdout } = await gitResult(dir, args, { writes: true });
+  const [tree, ...conflicts] = stdout
+    .toString('utf8')
+    .split('\0')
+    .filter(field => field !== '');
   if (tree === undefined || code > 1) {
     return true;
   }

@@ -80,7 +80,7 @@ export async function keepLostCommits(
   const prefix = `${refsOf(dir, runId)}lost/`;
   try {
     const commands = hashes.map(hash => `update ${prefix}${hash} ${hash}\n`).join('');
-    await writeGit(dir, ['update-ref', '--stdin'], commands);
+    await writeGit(dir, ['update-ref', '--stdin'], { input: commands });
   } catch (error) {
     throw asHumanError(error, say('git cannot keep commits that are not on the branch any more'));
   }
