@@ -6,5 +6,7 @@ export function appendAs(
   iteration: number,
   journal: Pick<Journal, 'append'>,
 ): (event: RunEventBody) => RunEvent {
-  return event => journal.append(Object.assign({ iteration }, event));
+  // Behind the type: readers tell what agents say by the beginning of a line (`isChatterLine`).
+  return event =>
+    journal.append('iteration' in event ? event : Object.assign({}, event, { iteration }));
 }
