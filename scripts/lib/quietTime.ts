@@ -1,4 +1,4 @@
-/** How long nothing has been heard of something. The clock stands still while the machine sleeps. */
+/** The time since the last sign of activity. The clock stops while the machine sleeps. */
 export class QuietTime {
   private readonly limitMs: number;
   private readonly now: () => number;
