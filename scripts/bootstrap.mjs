@@ -88,8 +88,7 @@ const child = spawn(
   {
     cwd: root,
     stdio: 'inherit',
-    // Its own process group: a terminal sends Ctrl-C to a whole group, and the child should get it only once, from
-    // here.
+    // Its own process group: a terminal sends Ctrl-C to a whole group, and the child should get it only once.
     detached: process.platform !== 'win32',
     env: {
       ...process.env,

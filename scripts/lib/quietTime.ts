@@ -10,7 +10,7 @@ export class QuietTime {
     this.since = now();
   }
 
-  /** Something has been heard. */
+  /** Resets the clock after a sign of activity. */
   end(): void {
     this.since = this.now();
   }

@@ -44,7 +44,7 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
   `;
 }
 
-/** Which of the window's folders the page is about. */
+/** The choice of the window's folder that the page shows. */
 export function folderChoice(
   folders: readonly ShownFolder[],
   strings: ProgressStrings,

@@ -48,8 +48,7 @@ export class SharedVsCode implements AsyncDisposable {
     this.temp = await tempDir('ralph-fresh-shared-');
     const home = path.join(this.temp.path, 'home');
     await mkdir(home);
-    // The variable says that the environment is complete. Otherwise the server asks the user's shell for more, once for
-    // all.
+    // The variable says that the environment is complete. Otherwise the server asks the user's shell for more, once.
     return startVsCodeServer({ ...options, env: cleanEnv({ home, extra: { VSCODE_CLI: '1' } }) });
   }
 }

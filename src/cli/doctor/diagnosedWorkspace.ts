@@ -13,7 +13,7 @@ export interface DiagnosedWorkspace {
   readonly only?: readonly string[];
 }
 
-/** With the settings that a run would have. */
+/** A workspace with the settings that a run would have. */
 export interface ConfiguredWorkspace extends DiagnosedWorkspace {
   readonly settings: Settings;
 }

@@ -38,7 +38,7 @@ export interface ProgressSnapshot {
   readonly sentAt: number;
   /** Short sentences about the state of the run. Those that were not in the previous snapshot are read out. */
   readonly announcements: readonly string[];
-  /** The window's folders, when there are several to choose from. */
+  /** The window's folders, if there are several to choose from. */
   readonly folders?: readonly ShownFolder[];
   /** Absent if there has been no run. */
   readonly run?: ShownRun;

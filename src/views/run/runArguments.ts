@@ -4,7 +4,7 @@ export interface WindowChoice {
   readonly file?: string;
   /** Ids of the stories to work on; all if absent. */
   readonly onlyStories?: readonly string[];
-  /** What the run does when the last window is closed. */
+  /** Behavior of the run when the last window is closed. */
   readonly onLastWindow: 'continue' | 'stopAfterIteration';
 }
 

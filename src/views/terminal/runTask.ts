@@ -128,8 +128,7 @@ export class RunTask implements Disposable {
   }
 
   /**
-   * Opens one without a task: while a window is still starting, VS Code (1.139) accepts a task and then never runs
-   * it.
+   * Opens one without a task: while a window is still starting, VS Code (1.139) accepts a task but never runs it.
    */
   private open(folder: Folder): Terminal {
     const isBroughtBack = !this.newest.has(folder) && this.kept.of(folder.path) === 'alone';
