@@ -1,6 +1,6 @@
-// The first step of every npm script that must work on a fresh clone. Runs on the machine's own Node
-// (20 or later), installs the dependencies when they are absent or outdated, and then runs the script
-// with the Node that the devDependency `node` brings, the one VS Code's extension host ships.
+// The first step of every npm script that must work on a fresh clone. Runs on the installed Node (20 or later),
+// installs the dependencies if they are missing or outdated, and then runs the script with the Node of the
+// devDependency `node`, which is the one that VS Code's extension host ships.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const root = path.resolve(
   import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname),
   '..',
 );
-/** The scripts are TypeScript, which older ones cannot run. */
+/** The scripts are TypeScript, which older versions cannot run. */
 const OWN_NODE = 24;
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) {
@@ -58,7 +58,7 @@ function installedHere() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 }
 
-/** Somebody ran npm himself: npm's own record of what it installed is not older than the lock file. */
+/** Whether somebody ran npm directly: npm's own record of the installation is not older than the lock file. */
 function installedByNpm() {
   const record = path.join(root, 'node_modules', '.package-lock.json');
   return (
@@ -75,7 +75,7 @@ const bundled = path.join(
   process.platform === 'win32' ? 'node.exe' : 'node',
 );
 if (!existsSync(bundled) && major < OWN_NODE) {
-  // Who installs without these scripts has chosen so, and they are not run behind his back.
+  // The user has chosen to install without these scripts, so they are not run here.
   console.error(
     `[set-up] node_modules has no Node ${OWN_NODE}: the dependencies were installed without their install scripts. Run "npm rebuild node esbuild --ignore-scripts=false", or start this with Node ${OWN_NODE} (this is ${process.version}); then run the same command again.`,
   );
@@ -88,7 +88,7 @@ const child = spawn(
   {
     cwd: root,
     stdio: 'inherit',
-    // A group of its own, so that Ctrl-C, which a terminal sends to a whole group, comes to it once: from here.
+    // Its own process group: a terminal sends Ctrl-C to a whole group, and the child should get it only once.
     detached: process.platform !== 'win32',
     env: {
       ...process.env,
@@ -98,7 +98,7 @@ const child = spawn(
     },
   },
 );
-// The child cleans up after itself, so this process passes signals on and waits.
+// The child cleans up after itself, so this process forwards signals and waits.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     if (child.exitCode === null) child.kill(signal);

@@ -1,7 +1,6 @@
-// Bundles the product into dist/: the extension, the command line, the demo agent, the SDK
-// agent's runner, the webview.
-// --minify for release, --watch for development, --outdir <folder> to build beside a dist that is in use.
-// What is built as before stays untouched, since a window or a run may be using it; only source maps are written anew.
+// Bundles the product into dist/: the extension, the command line, the demo agent, the SDK agent's runner, the webview.
+// --minify for release, --watch for development, --outdir <folder> to build next to a dist that is in use.
+// Unchanged outputs are not touched, since a window or a run may be using them; only source maps are always rewritten.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BuildOptions, build, context, type Plugin } from 'esbuild';
@@ -12,7 +11,7 @@ const minify = process.argv.includes('--minify');
 const watch = process.argv.includes('--watch');
 const outdirAt = process.argv.indexOf('--outdir');
 const target = path.resolve(root, (outdirAt > 0 && process.argv[outdirAt + 1]) || 'dist');
-/** As deep as its target, so that source maps name the same files from there. */
+/** At the same depth as its target, so that source maps refer to the same files from there. */
 const outdir = watch ? target : `${target}.new-${process.pid}`;
 
 const shared: BuildOptions = {
@@ -26,7 +25,7 @@ const shared: BuildOptions = {
   // Some CommonJS builds hide their parts from bundlers (UMD); their ES module builds do not.
   mainFields: ['module', 'main'],
   logLevel: 'warning',
-  // A library that is loaded by its first call has only the functions that are named for it.
+  // A lazily loaded library exports only the functions that are listed for it.
   logOverride: { 'import-is-undefined': 'error' },
 };
 
@@ -39,7 +38,7 @@ const node: BuildOptions = {
     js: [
       "import { createRequire as ralphFreshRequire } from 'node:module';",
       "import { fileURLToPath as ralphFreshPath } from 'node:url';",
-      // "Pure": where nothing uses them they may go.
+      // "Pure": removable if nothing uses them.
       'const require = /* @__PURE__ */ ralphFreshRequire(import.meta.url);',
       'const __filename = /* @__PURE__ */ ralphFreshPath(import.meta.url);',
     ].join('\n'),
@@ -47,25 +46,25 @@ const node: BuildOptions = {
   format: 'esm',
 };
 
-/** A library in a file of its own beside the bundles, loaded by the first call of one of its functions. */
+/** A library in its own file next to the bundles, loaded when one of its functions is first called. */
 interface OwnFile {
   readonly library: string;
   readonly file: string;
   readonly functions: readonly string[];
-  /** What the file is made of, when it is not what Node would load. */
+  /** The source of the file, if it is not what Node would load. */
   readonly source?: string;
 }
 
-/** A fourth of the extension's code, and few windows ever meet a YAML story file. */
+/** A quarter of the extension's code, and few windows ever open a YAML story file. */
 const YAML: OwnFile = {
   library: 'yaml',
   file: 'yaml.cjs',
   functions: ['isAlias', 'isMap', 'isScalar', 'isSeq', 'parse', 'parseDocument', 'visit'],
-  // Its main file for Node is in many parts.
+  // Its main file for Node consists of many modules.
   source: './node_modules/yaml/browser/index.js',
 };
 
-/** Another fourth, and a window whose folder has seen no run checks nothing before a person does something. */
+/** Another quarter. A window whose folder has had no run validates nothing before a person does something. */
 const ZOD: OwnFile = {
   library: 'zod',
   file: 'zod.cjs',
@@ -86,7 +85,7 @@ function libraryFile({ file, functions, library, source = library }: OwnFile): B
     platform: 'node',
     target: 'node22',
     format: 'cjs',
-    // VS Code's extension host reports every look at this global as an error; zod takes one at start.
+    // VS Code's extension host reports every access to this global as an error; zod makes one when it is loaded.
     define: { navigator: 'undefined' },
   };
 }
@@ -116,7 +115,7 @@ function loadedByFirstCall({ file, functions, library }: OwnFile): Plugin {
   };
 }
 
-/** Libraries that few calls of the program need, loaded by the first use; what they export as it is imported. */
+/** Libraries that few commands need, loaded on first use; the exports that are used of each. */
 const LAZY_LIBRARIES: Readonly<Record<string, string>> = {
   'write-file-atomic': "export default (...args) => require('write-file-atomic')(...args);",
 };
@@ -134,8 +133,8 @@ const lazyLibraries: Plugin = {
 };
 
 /**
- * proper-lockfile asks two libraries for what is here already: graceful-fs for Node's own functions, which never run out
- * of files where one folder is made, and an old signal-exit that brings Node's assertions.
+ * Replaces two dependencies of proper-lockfile: graceful-fs by Node's own functions, which do not run out of files when
+ * one folder is created, and an old signal-exit that loads Node's assertions.
  */
 const lightLock: Plugin = {
   name: 'light-lock',
@@ -155,7 +154,9 @@ const lightLock: Plugin = {
   },
 };
 
-/** The program is a file of its own next to cli.js: Node keeps the compiled form of what is loaded after it was told to. */
+/**
+ * The program is in a separate file next to cli.js: Node caches only code that is loaded after the cache is enabled.
+ */
 const ownProgram: Plugin = {
   name: 'own-program',
   setup({ onResolve }) {
@@ -163,7 +164,7 @@ const ownProgram: Plugin = {
   },
 };
 
-/** What a window needs only when somebody asks for it is loaded then, from files of their own. */
+/** Features that a window needs only on request are loaded then, from separate files. */
 const extension: BuildOptions = {
   ...node,
   entryPoints: ['src/extension.ts'],
@@ -187,7 +188,7 @@ const bundles: BuildOptions[] = [
   },
   {
     ...shared,
-    // Short to read, and the names stay without being set again at every start.
+    // The names are kept anyway, without being set again at every start.
     keepNames: false,
     minify: false,
     minifySyntax: true,
@@ -197,7 +198,7 @@ const bundles: BuildOptions[] = [
     outfile: path.join(outdir, 'program.cjs'),
     platform: 'node',
     target: 'node20',
-    // Of Node's modules only what is used is loaded then; imported, each brings all that it exports.
+    // With `require`, only the used modules of Node are loaded; an `import` would load all exports of each.
     format: 'cjs',
     define: {
       'import.meta.dirname': '__dirname',
@@ -220,7 +221,7 @@ const bundles: BuildOptions[] = [
     entryPoints: ['src/webview/main.ts'],
     outfile: path.join(outdir, 'webview/main.js'),
     platform: 'browser',
-    // The page loads it by a plain script element.
+    // The page loads it with a plain script element.
     format: 'iife',
     target: 'chrome122',
   },
@@ -256,7 +257,7 @@ async function make(): Promise<void> {
   writeFileSync(path.join(outdir, 'THIRD-PARTY-NOTICES.txt'), notices(inputs));
 }
 
-/** Name, version and licence text of every package of which something is in a bundle. */
+/** Name, version and license text of every package that contributes to a bundle. */
 function notices(inputs: readonly string[]): string {
   const folders = inputs.flatMap(input => {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];

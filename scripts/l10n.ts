@@ -1,4 +1,4 @@
-// Compares the translations with the texts of the extension, and prints what is missing or no longer used.
+// Compares the translations with the texts of the extension, and prints missing and unused ones.
 import path from 'node:path';
 import { LANGUAGES, problemsOf, readTexts, textKinds } from './lib/l10nStrings.ts';
 

@@ -1,4 +1,4 @@
-// npm run package: makes ralph-fresh.vsix. A warning of the packager is a failure, since nobody reads one in a
+// npm run package: builds ralph-fresh.vsix. A warning of the packager is a failure, since nobody reads warnings in a
 // log. `vsce` itself runs the script vscode:prepublish first: types, lint and the minified build.
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -12,12 +12,12 @@ const vsce = path.join(
   'vsce',
 );
 
-/** Runs vsce, shows what it prints as it comes, and returns it. */
+/** Runs vsce, prints its output as it arrives, and returns it. */
 async function run(...args: readonly string[]): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, [vsce, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // In colour a warning would have escape sequences in its middle.
+    // With colors, a warning would contain escape sequences.
     env: { ...process.env, NO_COLOR: '1' },
   });
   let output = '';

@@ -1,4 +1,4 @@
-// npm run pictures: makes the pictures of the README from a real run of the demo agent in a real VS Code.
+// npm run pictures: takes the pictures of the README from a real run of the demo agent in a real VS Code.
 import { copyFile, cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
@@ -48,7 +48,7 @@ await workbench.runCommand("Ralph: Review the Run's Changes");
 await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('src/app.ts');
 await keep('changes');
 
-/** Puts what the window shows beside the README. */
+/** Saves a screenshot of the window for the README. */
 async function keep(name: string): Promise<void> {
   const target = path.join(root, 'media', 'readme', `${name}.png`);
   await mkdir(path.dirname(target), { recursive: true });

@@ -1,5 +1,5 @@
-// npm run schema: writes the files in schemas/, which editors use for completion and explanation in prd.json: one for
-// each language, and package.nls.*.json names the one of the window. A test says when it has to be run again.
+// npm run schema: writes the files in schemas/, which editors use for completion and explanations in prd.json. There is
+// one per language, and package.nls.*.json selects the one of the window. A test fails if they are outdated.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { schemaFiles } from './lib/schemaFiles.ts';

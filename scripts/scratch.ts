@@ -1,4 +1,4 @@
-// Makes a scratch copy of the sample with a git repository of its own, for trying things out:
+// Creates a scratch copy of the sample with its own git repository, for experiments:
 // node scripts/scratch.ts [FOLDER]. Prints the folder.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
@@ -10,18 +10,18 @@ import { livingLockOwner } from '../src/orchestrator/workspace/runLock.ts';
 
 const exec = promisify(execFile);
 const sample = path.resolve(import.meta.dirname, '..', 'sample');
-/** What a run or an install leaves in the sample; a scratch copy starts without it. */
+/** Leftovers of a run or an install in the sample, which are not copied. */
 const leftOut: ReadonlySet<string> = new Set(['node_modules', '.git', path.join('.omc', 'state')]);
-/** In the copy's own git configuration: this folder was made here, so it may be made anew. */
+/** In the copy's own git configuration: this folder was created here, so it may be replaced. */
 const MARK = 'ralphfresh.scratch';
 
 /**
  * Copies the sample to `target` and makes it a repository with one commit; the demo agent refuses to work inside
- * another one. An earlier scratch copy is replaced, unless a run still goes on in it: then it is left as it is. Any
+ * another one. An earlier scratch copy is replaced, unless a run is still active in it: then it is not changed. Any
  * other folder must be empty.
  *
- * @returns the folder's real name, which is what git and VS Code call it
- * @throws when there is something else in `target`, or git fails
+ * @returns the folder's real path, which git and VS Code use
+ * @throws if `target` contains something else, or git fails
  */
 export async function makeScratch(target: string): Promise<string> {
   await mkdir(target, { recursive: true });
@@ -33,7 +33,7 @@ export async function makeScratch(target: string): Promise<string> {
     if ((await livingLockOwner(new RunFiles(folder))) !== undefined) {
       return folder;
     }
-    // The folder itself stays: a window that shows it keeps its place, and Windows would not remove it.
+    // The folder itself is kept: a window that shows it stays valid, and Windows would not remove it.
     for (const name of await readdir(folder)) {
       await rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 10 });
     }
@@ -46,9 +46,9 @@ export async function makeScratch(target: string): Promise<string> {
   for (const [name, value] of [
     ['user.name', 'Ralph Fresh Sample'],
     ['user.email', 'sample@ralph-fresh.invalid'],
-    // Nobody is there to give a passphrase.
+    // Nobody is there to enter a passphrase.
     ['commit.gpgsign', 'false'],
-    // The demo agent knows the sample's files by their content, on Windows too.
+    // The demo agent identifies the sample's files by their content, on Windows too.
     ['core.autocrlf', 'false'],
     [MARK, 'true'],
   ] as const) {
@@ -59,10 +59,10 @@ export async function makeScratch(target: string): Promise<string> {
   return folder;
 }
 
-/** Whether the folder is the top of a repository that {@link makeScratch} made. */
+/** Whether the folder is the root of a repository that {@link makeScratch} created. */
 async function isScratch(folder: string): Promise<boolean> {
   try {
-    // Asked of this folder's own configuration, so that a folder inside such a repository is none.
+    // Reads only this folder's own configuration, so that a folder inside such a repository does not count.
     const config = path.join(folder, '.git', 'config');
     return (await git(folder, 'config', '--file', config, '--get', MARK)).trim() === 'true';
   } catch {
@@ -70,7 +70,9 @@ async function isScratch(folder: string): Promise<boolean> {
   }
 }
 
-/** Runs git with the folder's own settings only: a person's hooks, templates and signing are not for a scratch copy. */
+/**
+ * Runs git with the folder's own settings only: the user's hooks, templates and signing must not affect a scratch copy.
+ */
 async function git(folder: string, ...args: readonly string[]): Promise<string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   const { stdout } = await exec('git', [...args], {

@@ -1,4 +1,5 @@
-// npm run screenreader: lets Orca read the extension in a real VS Code, used by keyboard, and prints what it says.
+// npm run screenreader: lets Orca read the extension in a real VS Code, controlled by keyboard, and prints what it
+// says.
 import { expect } from '@playwright/test';
 import { openStories } from '../test/support/ralph.ts';
 import { ScreenReader } from '../test/support/screenReader.ts';
@@ -134,7 +135,7 @@ function title(words: string): void {
   console.log(`\n# ${words}`);
 }
 
-/** One key after the other, each with what is said for it. */
+/** Presses one key after the other, and prints what is said for each. */
 async function press(...keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await reader.press(key);
@@ -142,7 +143,7 @@ async function press(...keys: readonly string[]): Promise<void> {
   }
 }
 
-/** Prints what was said since the last time. */
+/** Prints what was said since the last call. */
 async function heard(after: string): Promise<void> {
   const said = await reader.said();
   if (after !== '') {

@@ -1,5 +1,5 @@
-// npm start: runs the loop on a scratch copy of the sample with the demo agent, then opens a second,
-// untouched copy in VS Code with the extension. `npm start -- --headless` ends after the loop.
+// npm start: runs the loop on a scratch copy of the sample with the demo agent, then opens a second, untouched copy in
+// VS Code with the extension. `npm start -- --headless` ends after the loop.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
@@ -12,12 +12,12 @@ import { makeScratch } from './scratch.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const cli = path.join(root, 'dist', 'cli.js');
 
-/** Everything that must not outlive this script, in the order it came; undone in reverse. */
+/** Cleanup of everything that must not outlive this script, in order of creation; run in reverse order. */
 const undo: (() => Promise<void>)[] = [];
 let interruptedBy: NodeJS.Signals | undefined;
 const interruption = new Promise<NodeJS.Signals>(resolve => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Also a second one only waits: the first is being carried out.
+    // A second signal only waits, too: the first one is being handled.
     process.on(signal, () => {
       interruptedBy ??= signal;
       resolve(signal);
@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   }
 
   const second = await makeScratch(path.join(scratch, 'todo-api-in-vscode'));
-  // A run that is started there outlives its window on purpose, but not this demonstration.
+  // A run that is started there outlives its window by design, but must not outlive this demonstration.
   undo.push(async () => {
     const stop = [cli, 'stop', '--now', `--cwd=${second}`];
     await exitOf(spawn(process.execPath, stop, { cwd: root, stdio: 'ignore' }));
@@ -66,7 +66,7 @@ async function onDesktop(code: string, folder: string, scratch: string): Promise
   say('\nNow you: VS Code opens an untouched copy. Click the Ralph icon, then "Start Fresh Run".');
   say('Close that window, or press Ctrl-C here, to end.');
   const userData = path.join(scratch, 'vscode');
-  // `code` only hands over to VS Code, which would stay when `code` itself is ended.
+  // `code` only hands over to VS Code, which would keep running if just `code` itself were ended.
   undo.push(() => endProcessesWith(userData));
   const ended = run(code, [
     '--new-window',
@@ -81,7 +81,7 @@ async function onDesktop(code: string, folder: string, scratch: string): Promise
 }
 
 async function inBrowser(folder: string, scratch: string): Promise<number> {
-  // VS Code leaves sockets in its temporary folder. Elsewhere than on Linux their path would be too long there.
+  // VS Code leaves sockets in its temporary folder. On systems other than Linux, their path would be too long there.
   const temp = path.join(scratch, 'tmp');
   await mkdir(temp);
   const server: VsCodeServer = await startVsCodeServer({
@@ -101,7 +101,7 @@ async function inBrowser(folder: string, scratch: string): Promise<number> {
   return 0;
 }
 
-/** Runs a program to its end; a signal that reaches only this script is passed on to it. */
+/** Runs a program to its end; a signal that reaches only this script is forwarded to it. */
 function run(command: string, args: readonly string[]): Promise<number> {
   const child = spawn(command, args, {
     cwd: root,

@@ -1,4 +1,4 @@
-// Runs every suite, or those that are named: npm test -- unit process. The last line counts all tests.
+// Runs all suites, or the given ones: npm test -- unit process. The last line counts all tests.
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,12 +19,15 @@ interface Counts {
 }
 
 const root = path.resolve(import.meta.dirname, '..');
-/** A test of `node:test` that has not ended after this long hangs: it fails by name, and the others still run. */
+/** A test of `node:test` that has not ended after this time hangs: it fails by name, and the others still run. */
 const TEST_NEVER_MS = 10 * 60_000;
-/** A suite of which nothing is heard for this long hangs. Longer than a test, a download or a wait may take. */
+/** A suite without activity for this time hangs. Longer than a test, a download or a wait may take. */
 const QUIET_MS = 15 * 60_000;
 
-/** Test files of a suite at the same time. They start processes and wait for them, so more than there are processors. */
+/**
+ * Number of test files of a suite in parallel. They start processes and wait for them, so more than there are
+ * processors.
+ */
 const FILES_AT_ONCE = availableParallelism() + 1;
 
 const results = path.join(root, 'test-results');
@@ -34,7 +37,7 @@ const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
 /** Prints for one suite. */
 type Print = (text: string) => void;
 
-/** In the order of how soon they tell something. */
+/** In the order of how soon they give results. */
 const suites: Readonly<Record<string, (print: Print) => Promise<Counts>>> = {
   lint: print => check(print, bin('biome'), ['ci', '--colors=off', '.']),
   types: print => check(print, bin('tsc'), ['-b']),
@@ -49,9 +52,9 @@ const suites: Readonly<Record<string, (print: Print) => Promise<Counts>>> = {
     }),
   ui: print => playwright(print, 'ui'),
 };
-/** They come before the others, which need them. */
+/** They run before the others, which need them. */
 const FIRST = ['lint', 'types', 'build'];
-/** It waits more than it computes, and takes longer than all others together, which run next to it. */
+/** Runs in parallel with all others: it waits more than it computes, and takes longer than the others together. */
 const BESIDE = 'ui';
 
 let interrupted = false;
@@ -149,7 +152,7 @@ async function nodeTests(print: Print, folder: string): Promise<Counts> {
     });
     const counts = withExitCode(readCounts(countsFile), code);
     const left = readdirSync(temp);
-    // A test that failed may leave what it was about.
+    // A failed test may leave files behind that help to find its cause.
     if (counts.failed > 0 || left.length === 0) {
       return counts;
     }
@@ -171,7 +174,7 @@ async function inExtensionHost(print: Print): Promise<Counts> {
   return withExitCode(readCounts(countsFile), code);
 }
 
-/** Playwright's own report counts otherwise. */
+/** Playwright's own report counts differently. */
 async function playwright(
   print: Print,
   suite: string,
@@ -189,7 +192,7 @@ async function playwright(
   const { stats, ...report } = readJson(reportFile) as PlaywrightSuite & {
     stats?: { expected: number; unexpected: number; flaky: number; skipped: number };
   };
-  // Those that passed only when tried again have failed.
+  // Those that passed only after a retry count as failed.
   const counts = {
     passed: stats?.expected ?? 0,
     failed: (stats?.unexpected ?? 0) + (stats?.flaky ?? 0),
@@ -207,12 +210,12 @@ function readJson(file: string): object {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // It ended before it could write; the exit code says the rest.
+    // It ended before it could write; the exit code is enough.
     return {};
   }
 }
 
-/** A suite that ended badly, or ran nothing, has failed, whatever it counted. */
+/** A suite with a bad exit code, or without any test, has failed, whatever it counted. */
 function withExitCode(counts: Counts, code: number): Counts {
   const sound = counts.failed > 0 || (code === 0 && counts.passed > 0);
   return sound ? counts : { ...counts, failed: 1 };

@@ -3,34 +3,34 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 
-/** Takes one line for the person who waits. */
+/** Prints one line for the user who waits. */
 export type Say = (line: string) => void;
 
 export interface Installable {
   /** Name of the folder in the cache, without the version. */
   readonly folder: string;
-  /** What a person calls it: "the VS Code server". */
+  /** Its name in messages: "the VS Code server". */
   readonly title: string;
-  /** Said before the wait: "about 600 MB". */
+  /** Printed before the wait: "about 600 MB". */
   readonly size?: string;
 }
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const staleTempMs = 60 * 60_000;
 
-/** Everything that a script downloads or builds, but that nobody commits, is below this folder. */
+/** The folder of everything that a script downloads or builds and that is not committed. */
 export function cacheRoot(): string {
   return path.resolve(process.env['RALPH_FRESH_CACHE'] || path.join(repoRoot, '.cache'));
 }
 
-/** A line of the set-up; the mark tells these lines from those of the program being started. */
+/** A line about the setup; a prefix distinguishes it from the output of the program being started. */
 export function setUpLine(text: string): string {
   return `[set-up] ${text}`;
 }
 
 /**
- * Returns the folder of one version of something, and installs it before when it is not there yet.
- * The folder appears by a rename, so a half install never counts as one.
+ * Returns the folder of one version of something, and installs it first if it is missing. The folder is created by a
+ * rename, so that an incomplete install is never used.
  */
 export async function ensure(
   what: Installable,
@@ -44,8 +44,8 @@ export async function ensure(
     return target;
   }
   await mkdir(root, { recursive: true });
-  // The lock only saves a second process the download; that no half install is ever seen is the rename's doing.
-  // So a lock lost to a sleeping laptop is no reason to give up.
+  // The lock only saves a second process the download; the rename already prevents incomplete installs. So a lock that
+  // was lost to a sleeping laptop is no reason to fail.
   const release = await lock(target, {
     realpath: false,
     stale: 30_000,
@@ -83,7 +83,7 @@ async function moveInto(temp: string, target: string): Promise<void> {
       if (await exists(target)) {
         return;
       }
-      // A virus scanner on Windows may still hold one of the new files.
+      // A virus scanner on Windows may still have one of the new files open.
       if (attempt === 10) {
         throw error;
       }
@@ -92,7 +92,7 @@ async function moveInto(temp: string, target: string): Promise<void> {
   }
 }
 
-/** Temporary folders whose process was killed; an install that is under way is younger. */
+/** Removes temporary folders of killed processes; those of running installs are younger. */
 async function removeAbandoned(root: string, folder: string): Promise<void> {
   for (const name of await readdir(root)) {
     if (!name.startsWith(`.${folder}-`)) {

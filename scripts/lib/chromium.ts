@@ -16,7 +16,10 @@ const aptGet = '/usr/bin/apt-get';
 const versionLimitMs = 30_000;
 const downloadLimitMs = 10 * 60_000;
 
-/** Returns a Chromium that starts: the system's, else Playwright's, else (as root on Debian) the distribution's. */
+/**
+ * Returns a Chromium that starts: the system's, otherwise Playwright's, otherwise (as root on Debian) the
+ * distribution's.
+ */
 export async function ensureChromium(say: Say): Promise<string> {
   const chosen = process.env['RALPH_FRESH_CHROMIUM'];
   if (chosen) {
@@ -36,8 +39,8 @@ export async function ensureChromium(say: Say): Promise<string> {
 }
 
 /**
- * Switches for a Chromium that shows pages of this machine only. The sandbox needs user namespaces, which root and
- * many containers do not have.
+ * Switches for a Chromium that shows only local pages. The sandbox needs user namespaces, which root and many
+ * containers do not have.
  */
 export const chromiumArgs: readonly string[] = [
   '--no-sandbox',
@@ -102,7 +105,7 @@ async function playwrightChromium(say: Say): Promise<string | undefined> {
   const env = {
     PLAYWRIGHT_BROWSERS_PATH: path.join(cacheRoot(), 'playwright'),
     PLAYWRIGHT_SKIP_BROWSER_GC: '1',
-    // Where the download is not reachable it never will be; the next remedy should not wait for minutes.
+    // If the download is not reachable, waiting does not help, and the next option should not be delayed by minutes.
     PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: '15000',
   };
   const where = 'import("@playwright/test").then(m => console.log(m.chromium.executablePath()))';
@@ -156,10 +159,12 @@ async function debianChromium(say: Say): Promise<string | undefined> {
   return systemChromium();
 }
 
-/** A name on the PATH may be a stub that only says what to install, or miss a library. */
+/**
+ * Checks that it runs: a name in the PATH may be a stub that only says what to install, or a library may be missing.
+ */
 async function starts(executable: string): Promise<boolean> {
   if (process.platform === 'win32') {
-    // There `--version` opens a window.
+    // On this platform, `--version` opens a window.
     return isExecutable(executable);
   }
   const result = await execa(executable, ['--version'], {

@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ensure, type Say } from './cache.ts';
 
-/** The version whose behaviour the contract tests describe; raise it together with them. */
+/** The version whose behavior the contract tests describe; update both together. */
 export const claudeCodeVersion = '2.1.330';
 
 /**
- * Installs the pinned Claude Code into the project's cache, once, and returns its executable. It is no
- * dependency in package.json, since only the contract tests and people without an own one need it.
+ * Installs the pinned Claude Code into the project's cache, once, and returns its executable. It is not a dependency in
+ * package.json, since only the contract tests and people without their own installation need it.
  */
 export async function ensureClaudeCode(say: Say): Promise<string> {
   const folder = await ensure(
@@ -21,12 +21,12 @@ export async function ensureClaudeCode(say: Say): Promise<string> {
   return path.join(folder, 'node_modules', '@anthropic-ai', 'claude-code', 'bin', 'claude.exe');
 }
 
-/** The version of the Agent SDK that the contract tests use: it belongs to the one of Claude Code. */
+/** The version of the Agent SDK for the contract tests; it must match the one of Claude Code. */
 const agentSdkVersion = '0.3.330';
 
 /**
- * Installs the pinned Claude Agent SDK into the project's cache, once, and returns its package folder. Without
- * the program that comes with it (its optional packages): the tests use the one of {@link ensureClaudeCode}.
+ * Installs the pinned Claude Agent SDK into the project's cache, once, and returns its package folder. Its optional
+ * packages, which contain the program, are omitted: the tests use the one of {@link ensureClaudeCode}.
  */
 export async function ensureAgentSdk(say: Say): Promise<string> {
   const folder = await ensure(
@@ -45,12 +45,12 @@ export async function ensureAgentSdk(say: Say): Promise<string> {
 }
 
 function install(folder: string): Promise<void> {
-  // npm asks for consent to install scripts, and this one puts the platform's binary into place.
+  // npm asks for consent to install scripts, and this one installs the platform's binary.
   const manifest = {
     dependencies: { '@anthropic-ai/claude-code': claudeCodeVersion },
     allowScripts: { '@anthropic-ai/claude-code': true },
   };
-  // Whatever a person's own npm settings say, the binary is an optional package put in place by a script.
+  // Overrides the user's npm settings: the binary is an optional package that a script installs.
   const wanted = ['--include=optional', '--ignore-scripts=false'];
   return npmInstall(folder, manifest, wanted, 'Claude Code');
 }
@@ -61,7 +61,7 @@ async function npmInstall(
   options: readonly string[],
   title: string,
 ): Promise<void> {
-  // A package.json of its own keeps npm from walking up and installing into the project.
+  // A separate package.json prevents npm from finding the project's and installing there.
   await writeFile(
     path.join(folder, 'package.json'),
     JSON.stringify({ private: true, ...manifest }),
@@ -71,7 +71,7 @@ async function npmInstall(
   const child = spawn(program, [...before, 'install', ...wanted], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // npm would leave its compiled form in the folder for temporary files, where tests must leave nothing.
+    // npm would write its compile cache to the temporary folder, in which tests must leave nothing.
     env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
     shell: program.endsWith('.cmd'),
   });
@@ -83,7 +83,7 @@ async function npmInstall(
   if (code !== 0) throw new Error(`npm could not install ${title}:\n${problem}`);
 }
 
-/** Below an npm script the same npm is used; its path is no shim, so it needs no shell on Windows. */
+/** Inside an npm script, the same npm is used; its path is not a shim, so it needs no shell on Windows. */
 function npmCommand(): [string, ...string[]] {
   const script = process.env['npm_execpath'];
   if (script?.endsWith('npm-cli.js')) return [process.execPath, script];

@@ -1,5 +1,6 @@
-// A reporter for `node --test` that prints one line of JSON at the end: how many tests passed, failed and
-// were skipped, and which failed why. Suites are not tests. It tells of every event, also of those that are printed in their order later.
+// A reporter for `node --test` that prints one line of JSON at the end: how many tests passed, failed and were skipped,
+// and which failed why. Suites do not count as tests. It also reports every event as progress, including those that are
+// printed later, in order.
 import path from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';

@@ -8,8 +8,8 @@ const POLL_MS = 100;
 const POLITE_MS = 5_000;
 
 /**
- * Ends all processes whose command line holds a text that only they have, such as a temporary folder made
- * for them: politely first, then not. For programs that hand over to a process we did not start.
+ * Ends all processes whose command line contains a unique text, such as a temporary folder created for them: first with
+ * SIGTERM, then with SIGKILL. For programs that hand over to a process we did not start.
  */
 export async function endProcessesWith(text: string): Promise<void> {
   const startedAt = Date.now();

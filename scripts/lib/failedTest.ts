@@ -3,29 +3,29 @@ import { stripVTControlCharacters } from 'node:util';
 const MAX_LINES = 40;
 const MAX_LINE = 300;
 
-/** A test that failed, for the end of the output: what failed in the middle of it is hard to find, or was cut off. */
+/** A failed test, for the end of the output: in the middle, it is hard to find, or truncated. */
 export interface FailedTest {
-  /** With its file. */
+  /** Including its file. */
   readonly name: string;
   /** Its error, without colors. */
   readonly reason: string;
 }
 
-/** The first lines of an error, none of them long, without colors. */
+/** The first lines of an error, shortened and without colors. */
 export function shortened(error: string): string {
   const lines = stripVTControlCharacters(error).split('\n');
   const first = lines.slice(0, MAX_LINES).map(line => line.slice(0, MAX_LINE));
   return [...first, ...(lines.length > MAX_LINES ? ['…'] : [])].join('\n');
 }
 
-/** The failed tests of a suite as text, which is empty when all passed. */
+/** The failed tests of a suite as text; empty if all passed. */
 export function describeFailures(suite: string, failures: readonly FailedTest[]): string {
   return failures
     .map(({ name, reason }) => `${suite}: ${name}\n${reason.replace(/^/gm, '    ')}\n`)
     .join('\n');
 }
 
-/** The part of the report of Playwright that tells of failures. */
+/** The part of a Playwright report that describes failures. */
 export interface PlaywrightSuite {
   readonly suites?: readonly PlaywrightSuite[];
   readonly specs?: readonly {
@@ -39,7 +39,7 @@ export interface PlaywrightSuite {
   }[];
 }
 
-/** The failed tests in a report of Playwright. */
+/** The failed tests in a Playwright report. */
 export function playwrightFailures({ suites = [], specs = [] }: PlaywrightSuite): FailedTest[] {
   const failed = specs.filter(({ ok }) => !ok);
   return [

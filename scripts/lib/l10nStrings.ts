@@ -2,13 +2,13 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SAID } from '../../src/presentation/saidWords.ts';
 
-/** The languages that the product comes with, besides English. */
+/** The languages that the product supports, besides English. */
 export const LANGUAGES = ['de', 'ja'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A kind of texts: the English ones by their keys, and where the translations are. */
+/** A kind of texts: the English ones by their keys, and the files of the translations. */
 export interface TextKind {
   readonly english: Texts;
   /** Relative to the root of the project. */
@@ -16,10 +16,10 @@ export interface TextKind {
 }
 
 /**
- * Every text of the extension that people read: those in the code, which are their own keys, the sentences that the loop says
+ * Every text of the extension that people read: those in the code, which are their own keys, the sentences of the loop
  * (see `say.ts`), those of the manifest, and those of the schema of story files.
  * @param root the project's folder
- * @throws with file and line when a text is not a literal, and so could not be translated
+ * @throws with file and line if a text is not a literal, and so cannot be translated
  */
 export function textKinds(root: string): readonly TextKind[] {
   const found = textsOf(
@@ -53,7 +53,7 @@ export function textKinds(root: string): readonly TextKind[] {
   ];
 }
 
-/** Where the translations of the schema's texts are; `npm run schema` reads them, and VS Code does not. */
+/** The file with the translations of the schema's texts; `npm run schema` reads it, VS Code does not. */
 export function schemaTexts(language: Language): string {
   return `l10n/schema.l10n.${language}.json`;
 }
@@ -64,13 +64,13 @@ function textsOf(root: string, patterns: readonly string[], name: 't' | 'say'): 
       .map(file => file.split(path.sep).join('/'))
       .sort()
       .map(file => ({ file, source: readFileSync(path.join(root, file), 'utf8') }))
-      // The demo agent has methods of that name.
+      // The demo agent has methods with that name.
       .filter(({ source }) => name === 't' || source.includes("/say.ts';"))
       .flatMap(({ file, source }) => translatedTexts(source, file, name))
   );
 }
 
-/** @returns nothing when there is no such file yet */
+/** @returns an empty object if the file does not exist yet */
 export function readTexts(root: string, file: string): Texts {
   try {
     return JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Texts;
@@ -82,7 +82,7 @@ export function readTexts(root: string, file: string): Texts {
   }
 }
 
-/** What is wrong with the translations of one kind of texts into one language, a line each. */
+/** Problems of the translations of one kind of texts into one language, one per line. */
 export function problemsOf({ english }: TextKind, translated: Texts): string[] {
   const missing = Object.keys(english).filter(key => !(key in translated));
   const obsolete = Object.keys(translated).filter(key => !(key in english));
@@ -99,7 +99,9 @@ export function problemsOf({ english }: TextKind, translated: Texts): string[] {
   ];
 }
 
-/** What a translation must have too: places, links, settings, buttons (a link alone on its line), code. */
+/**
+ * Marks that a translation must contain, too: placeholders, links, settings, buttons (a link alone on its line), code.
+ */
 function marksOf(text: string): string {
   const marks = [...text.matchAll(/\{\d+\}|\]\([^)]*\)|`[^`]*`|\$\([^)]*\)/g)].map(
     ([mark]) => mark,
@@ -110,7 +112,7 @@ function marksOf(text: string): string {
 
 /**
  * The first arguments of all calls of `l10n.t` and `t`, or of `say`, in a source file.
- * @throws naming the place when one is not a single string literal
+ * @throws an error with the position if one is not a single string literal
  */
 export function translatedTexts(source: string, file: string, name: 't' | 'say' = 't'): string[] {
   const code = codeOnly(source);
@@ -130,7 +132,7 @@ export function translatedTexts(source: string, file: string, name: 't' | 'say' 
   });
 }
 
-/** A text in code: a string, or all of a template's own text with `…` for each of its places. */
+/** A text in code: a string, or the text of a template with `…` for each placeholder. */
 export interface Literal {
   readonly index: number;
   readonly text: string;
@@ -143,15 +145,15 @@ export function literalsIn(source: string): readonly Literal[] {
   return found;
 }
 
-/** The same text, with `#` for all that is a comment, a string, a regular expression or a template's own text. */
+/** The source, with `#` in place of comments, strings, regular expressions and the text of templates. */
 function codeOnly(source: string, onLiteral: (literal: Literal) => void = () => {}): string {
   const part =
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[(,=:[!&|?{};\n]\s*)\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/|[`{}]/gs;
   let code = '';
   let from = 0;
-  /** For each open brace, whether a template goes on when it is closed. */
+  /** For each open brace, whether closing it continues a template. */
   const braces: boolean[] = [];
-  /** The templates that have begun, the innermost last. */
+  /** The open templates, the innermost last. */
   const templates: { index: number; text: string }[] = [];
   for (let found = part.exec(source); found !== null; found = part.exec(source)) {
     const [token] = found;

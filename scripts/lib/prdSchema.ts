@@ -1,5 +1,5 @@
-// The JSON dialects of a story file as a schema: what an editor offers and explains while somebody writes one. It is
-// wide, since the reader is: a file that the reader takes must not be marked as wrong (docs/story-files.md).
+// The JSON dialects of a story file as a schema: completion and explanations in an editor. It is as permissive as the
+// reader: a file that the reader accepts must not be marked as wrong (docs/story-files.md).
 import * as z from 'zod';
 import {
   CRITERIA_KEYS,
@@ -12,21 +12,21 @@ import {
   TITLE_KEYS,
 } from '../../src/orchestrator/stories/formats/prdKeys.ts';
 
-/** Says a text of the schema, with what stands in its places, in the language of a window. */
+/** Formats a text of the schema, with values for its placeholders, in the language of a window. */
 export type SchemaWords = (text: string, ...args: readonly string[]) => string;
 
 const english: SchemaWords = (text, ...args) =>
   text.replace(/\{(\d+)\}/g, (place, index) => args[Number(index)] ?? place);
 
-/** The best of it is offered, and anything is taken. */
+/** Offers the usual types, and accepts any value. */
 const usually = (...usual: [z.ZodType, ...z.ZodType[]]) => z.union([...usual, z.unknown()]);
 const text = () => usually(z.string());
 const texts = () => usually(z.array(usually(z.string())));
 
-/** A place of a snippet that the tab key goes to. */
+/** A tab stop of a snippet. */
 const tab = (place: number, words: string) => `\${${place}:${words}}`;
 
-/** Fields with other names besides the usual one, the first. */
+/** Fields with other names besides the usual one, which is the first. */
 function fields(
   keys: readonly string[],
   words: string,
@@ -104,7 +104,7 @@ function storySchemaIn(t: SchemaWords) {
             title: tab(2, t('One small step that a single agent can finish')),
             description: tab(3, t('As a user, I want …, so that …')),
             acceptanceCriteria: [tab(4, t('Something that can be checked')), t('The tests pass')],
-            // The mark makes it a number.
+            // The `^` makes it a number.
             priority: `^${tab(5, '1')}`,
             passes: false,
           },
@@ -150,7 +150,7 @@ export const prdSchema = prdSchemaIn(english);
 
 /**
  * The text of a file in schemas/.
- * @param texts translations by their English texts; absent: in English
+ * @param texts translations by their English texts; English if absent
  */
 export function prdSchemaText(texts: Readonly<Record<string, string>> = {}): string {
   const t: SchemaWords = (message, ...args) => english(texts[message] ?? message, ...args);
@@ -158,7 +158,7 @@ export function prdSchemaText(texts: Readonly<Record<string, string>> = {}): str
     target: 'draft-7',
     io: 'input',
     override: ({ jsonSchema }) => {
-      // What is said by "additionalProperties": {} is said by nothing, too.
+      // `"additionalProperties": {}` means the same as its absence.
       if (JSON.stringify(jsonSchema.additionalProperties) === '{}') {
         delete jsonSchema.additionalProperties;
       }

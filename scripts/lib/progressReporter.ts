@@ -1,8 +1,8 @@
 import type { Reporter } from '@playwright/test/reporter';
 
 /**
- * A reporter of Playwright that tells the process that runs all suites of every step of a test, so that a slow test is
- * told from one that hangs. It prints nothing.
+ * A Playwright reporter that reports every step of a test to the process that runs all suites, so that a slow test can
+ * be distinguished from one that hangs. It prints nothing.
  */
 export default class ProgressReporter implements Reporter {
   onTestBegin(): void {
@@ -26,8 +26,8 @@ export default class ProgressReporter implements Reporter {
   }
 }
 
-/** Something has happened in this suite. */
+/** Reports that this suite makes progress. */
 export function tellProgress(): void {
-  // Nobody listens when a suite is not run by scripts/test.ts.
+  // Without effect if scripts/test.ts does not run the suite.
   process.send?.('progress');
 }

@@ -1,4 +1,4 @@
-/** How long nothing has been heard of something. The clock stands still while the machine sleeps. */
+/** The time since the last sign of activity. The clock stops while the machine sleeps. */
 export class QuietTime {
   private readonly limitMs: number;
   private readonly now: () => number;
@@ -10,7 +10,7 @@ export class QuietTime {
     this.since = now();
   }
 
-  /** Something has been heard. */
+  /** Resets the clock after a sign of activity. */
   end(): void {
     this.since = this.now();
   }

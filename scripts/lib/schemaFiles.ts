@@ -1,7 +1,7 @@
 import { LANGUAGES, readTexts, schemaTexts } from './l10nStrings.ts';
 import { prdSchemaText } from './prdSchema.ts';
 
-/** A file that is generated, by its place in the project. */
+/** A generated file, with its path in the project. */
 interface SchemaFile {
   readonly file: string;
   readonly text: string;

@@ -1,13 +1,13 @@
-/** Takes text as it is printed. */
+/** Prints a text. */
 type Print = (text: string) => void;
 
 /**
- * What suites print that run at the same time, as if they had run one after another: the first that has not ended
- * prints at once, the others wait for their turn.
+ * Prints the output of parallel suites as if they had run one after another: the first one that has not ended prints at
+ * once, the others wait for their turn.
  */
 export class SuiteOutput {
   private readonly print: Print;
-  /** Those that have not had their turn to the end, in order. */
+  /** The suites that have not been printed completely, in order. */
   private readonly waiting: { readonly name: string; text: string; hasEnded: boolean }[];
 
   constructor(names: readonly string[], print: Print) {
@@ -15,7 +15,7 @@ export class SuiteOutput {
     this.waiting = names.map(name => ({ name, text: '', hasEnded: false }));
   }
 
-  /** What prints for this suite. */
+  /** The print function of this suite. */
   of(name: string): Print {
     const suite = this.waiting.find(one => one.name === name);
     return text => {
@@ -43,7 +43,7 @@ export class SuiteOutput {
     }
   }
 
-  /** Prints what waits, in order; for the end of an interrupted run. */
+  /** Prints all pending output, in order; for the end of an interrupted run. */
   flush(): void {
     for (const suite of this.waiting) {
       this.print(suite.text);

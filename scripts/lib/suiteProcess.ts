@@ -3,25 +3,25 @@ import type { Say } from './cache.ts';
 import { QuietTime } from './quietTime.ts';
 
 const LOOK_MS = 1_000;
-/** What has not ended so long after it was asked to is killed. */
+/** Time after which a process that was asked to end is killed. */
 const POLITE_MS = 30_000;
 
 export interface SuiteProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Gets all that it prints. */
+  /** Receives all its output. */
   readonly print: (text: string) => void;
-  /** It hangs when nothing has been heard of it for so long. */
+  /** It is considered hanging after this long without activity. */
   readonly quietMs: number;
   /** A signal to this process alone must not leave a suite behind. */
   readonly onInterrupt?: () => void;
-  /** It has reported progress, by `tellProgress` of progressReporter.ts. */
+  /** It has reported progress, with `tellProgress` of progressReporter.ts. */
   readonly onProgress?: () => void;
 }
 
 /**
- * Runs the process of a suite to its end. However slow it is, it may go on; it is ended when it hangs, which is when it
- * prints nothing and reports no progress for a long time.
+ * Runs the process of a suite to its end. It may be as slow as it likes; it is ended only if it hangs, which means that
+ * it prints nothing and reports no progress for a long time.
  * @returns its exit code
  */
 export function runSuiteProcess(
@@ -30,7 +30,7 @@ export function runSuiteProcess(
   { cwd, env = {}, print, quietMs, onInterrupt, onProgress }: SuiteProcessOptions,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    // On Windows the programs in .bin are scripts, which only a shell starts.
+    // On Windows, the programs in .bin are scripts, which only a shell can start.
     const isScript = process.platform === 'win32' && command !== process.execPath;
     const child: ChildProcess = spawn(isScript ? `"${command}"` : command, args, {
       cwd,
@@ -76,7 +76,7 @@ export function runSuiteProcess(
   });
 }
 
-/** A line of ours among those of a suite. */
+/** Prints our own line among those of a suite. */
 export function tell(print: Say, line: string): void {
   print(`[test] ${line}\n`);
 }

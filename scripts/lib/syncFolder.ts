@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:f
 import path from 'node:path';
 
 /**
- * Gives a folder the files of another one, which are moved there, and none besides. A file that has the same content
- * already stays as it is, so whoever uses it in this moment notices nothing.
+ * Makes a folder contain exactly the files of another one, which are moved there. A file with the same content is not
+ * touched, so that processes that are using it are not affected.
  */
 export function syncFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
@@ -34,7 +34,7 @@ function isSame(made: string, there: string): boolean {
   try {
     return readFileSync(made).equals(readFileSync(there));
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
     return false;
   }
 }

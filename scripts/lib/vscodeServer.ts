@@ -13,7 +13,10 @@ import { ensure, type Say } from './cache.ts';
 interface TestedVsCode {
   /** The version of the npm package `code-server`. */
   readonly server: string;
-  /** Versions of what this server needs besides: the Node of its time, and what finds files, which an install script would have brought. */
+  /**
+   * Versions of further parts that this server needs: its Node, and ripgrep, which an install script would have
+   * installed.
+   */
   readonly parts?: { readonly node: string; readonly ripgrep: string };
 }
 
@@ -24,7 +27,7 @@ export const vsCodeVersions = {
   oldest: { server: '4.103.2', parts: { node: '22.17.0', ripgrep: '1.18.0' } },
 } satisfies Readonly<Record<string, TestedVsCode>>;
 
-/** Which VS Code the tests run on: the newest, unless `RALPH_FRESH_VSCODE` says `oldest`. */
+/** The VS Code that the tests run on: the newest, unless `RALPH_FRESH_VSCODE` is `oldest`. */
 export const testedVsCode = chosenVersion(process.env['RALPH_FRESH_VSCODE'] || 'newest');
 
 function chosenVersion(name: string): keyof typeof vsCodeVersions {
@@ -39,7 +42,7 @@ const politeStopMs = 3_000;
 const stopLimitMs = 10_000;
 const logTailChars = 8_000;
 
-/** Settings that a workbench without an account, a market place and a first visit needs. */
+/** Settings that a workbench without an account, a marketplace and a welcome page needs. */
 const defaultSettings: Readonly<Record<string, unknown>> = {
   'chat.disableAIFeatures': true,
   'workbench.startupEditor': 'none',
@@ -49,33 +52,33 @@ const defaultSettings: Readonly<Record<string, unknown>> = {
   'extensions.autoUpdate': false,
   'telemetry.telemetryLevel': 'off',
   'window.autoDetectColorScheme': false,
-  // Servers that an agent starts are no affair of this window's.
+  // This window must not react to servers that an agent starts.
   'remote.autoForwardPorts': false,
 };
 
 export interface VsCodeServerOptions {
-  /** The folder with the extension's package.json; it must have been built. */
+  /** The folder with the extension's package.json; the extension must have been built. */
   readonly extensionPath: string;
-  /** Folders of extensions that are installed beside it; none unless given. */
+  /** Folders of further installed extensions; none by default. */
   readonly otherExtensions?: readonly string[];
-  /** Kept when given; else a new one is made, and removed by `stop()`. */
+  /** Kept if given; otherwise a new folder is created, and removed by `stop()`. */
   readonly serverDataDir?: string;
   /** The whole environment of the server and of the extension host; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** False: folders open in Restricted Mode until the user trusts them. */
+  /** If false, folders open in Restricted Mode until the user trusts them. */
   readonly trusted: boolean;
-  /** Machine settings; they win over ours and over those in `serverDataDir`. */
+  /** Machine settings; they override ours and those in `serverDataDir`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /**
-   * True loads the extension as one under development and lets a page run `extensionTestsPath` in its host. VS Code
-   * then shows no notification toasts, so for people, and for tests that see what people see, leave it false.
+   * If true, the extension is loaded as one under development, and a page can run `extensionTestsPath` in its host. VS
+   * Code then shows no notification toasts, so leave it false for people, and for tests that check what people see.
    */
   readonly forTests?: boolean;
-  /** 0, the default, takes a free one. The browser keeps the layout of the workbench per port. */
+  /** 0, the default, selects a free port. The browser stores the layout of the workbench per port. */
   readonly port?: number;
   /**
-   * How long the extension host of a window that is gone waits for it to come back; three hours when not given. A
-   * closed tab cannot say that it will not.
+   * How long the extension host of a closed window waits for a reconnection; three hours by default. A closed tab
+   * cannot say that it will not reconnect.
    */
   readonly reconnectionGraceSeconds?: number;
   readonly say?: Say;
@@ -84,21 +87,23 @@ export interface VsCodeServerOptions {
 export interface VsCodeServer {
   readonly port: number;
   readonly dataDir: string;
-  /** Address of a workbench with that folder or `.code-workspace` file; it carries the secret without which the server answers nobody. */
+  /**
+   * Address of a workbench with that folder or `.code-workspace` file. It contains the secret that the server requires.
+   */
   url(folder: string, payload?: ReadonlyArray<readonly [string, string]>): string;
   /**
-   * Sets the machine settings and the environment of extension hosts anew, as the options at the start did; for the windows
+   * Replaces the machine settings and the environment of extension hosts, like the options at the start, for windows
    * that are opened from now on. Not on Windows.
    */
   configure(options: Pick<VsCodeServerOptions, 'env' | 'settings'>): Promise<void>;
-  /** The end of what the server printed. */
+  /** The end of the server's output. */
   logTail(): string;
   /**
-   * Ends the extension hosts of windows that are gone, which else wait whether they come back. Where processes cannot be
-   * listed they do wait.
+   * Ends the extension hosts of closed windows, which otherwise wait for a reconnection. Without effect if processes
+   * cannot be listed.
    */
   endExtensionHosts(): Promise<void>;
-  /** Ends the server and all processes in its group, and waits for their end. May be called twice. */
+  /** Ends the server and all processes in its group, and waits for their end. Can be called twice. */
   stop(): Promise<void>;
 }
 
@@ -109,7 +114,7 @@ export interface InstalledServer {
   readonly node: string;
 }
 
-/** Installs the server when it is absent. */
+/** Installs the server if it is missing. */
 export async function ensureVsCodeServer(say: Say): Promise<InstalledServer> {
   const { server, parts }: TestedVsCode = vsCodeVersions[testedVsCode];
   const installed = await ensure(
@@ -117,11 +122,11 @@ export async function ensureVsCodeServer(say: Say): Promise<InstalledServer> {
     server,
     async target => {
       await writeFile(path.join(target, 'package.json'), '{ "private": true }\n');
-      // Without install scripts no compiler is needed; only integrated shell terminals miss their native part.
+      // Without install scripts, no compiler is needed; only integrated shell terminals lack their native part.
       await npmInstall(target, `code-server@${server}`);
       const vscode = serverFolder(target);
       await npmInstall(vscode, '--omit=dev');
-      // TypeScript for the built-in extension; without it every opened .ts file raises an error message.
+      // TypeScript for the built-in extension; without it, every opened .ts file causes an error message.
       await npmInstall(path.join(vscode, 'extensions'), '--omit=dev');
       if (parts !== undefined) {
         await installParts(target, parts);
@@ -153,7 +158,7 @@ function ownNode(installed: string): string {
   return path.join(folder, process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/** Of the packages with a Node for one system each; the package `node` takes it from there with an install script. */
+/** The package with Node for this system; an install script of the package `node` would copy it from there. */
 function nodePackage(): string {
   const { platform, arch } = process;
   const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
@@ -235,7 +240,7 @@ export async function startVsCodeServer(options: VsCodeServerOptions): Promise<V
   }
 }
 
-/** A path as the workbench in the browser names it, for example for the payload `extensionTestsPath`. */
+/** The URI of a path in the workbench in the browser, for example for the payload `extensionTestsPath`. */
 export function remoteUri(port: number, file: string): string {
   return `vscode-remote://localhost:${port}${pathToFileURL(file).pathname}`;
 }
@@ -246,7 +251,7 @@ function workbenchUrl(
   folder: string,
   payload: ReadonlyArray<readonly [string, string]>,
 ): string {
-  // Not an IP address: webviews need a secure context, and of the plain ones only `localhost` is one.
+  // Not an IP address: webviews need a secure context, and over plain HTTP only `localhost` is one.
   const url = new URL(`http://localhost:${port}/`);
   url.searchParams.set('tkn', token);
   const kind = folder.endsWith('.code-workspace') ? 'workspace' : 'folder';
@@ -276,8 +281,8 @@ async function replaceMachineSettings(dataDir: string, settings: object): Promis
 }
 
 /**
- * Installs extensions by links, so that what is built is what runs. Loading one as an extension under development
- * would need the smoke-test driver, with which VS Code shows no notification toasts.
+ * Installs extensions as links, so that the build itself runs. Loading one as an extension under development would need
+ * the smoke-test driver, with which VS Code shows no notification toasts.
  */
 async function linkExtensions(dataDir: string, extensionPaths: readonly string[]): Promise<void> {
   const extensions = path.join(dataDir, 'extensions');
@@ -302,7 +307,7 @@ async function linkExtension(
       await rm(path.join(extensions, entry), { recursive: true, force: true });
     }
   }
-  // The server believes these lists without looking at the manifests again, and makes them anew when they are absent.
+  // The server uses these lists without reading the manifests again, and recreates them if they are missing.
   for (const list of [
     'extensions/extensions.json',
     'extensions/.obsolete',
@@ -321,7 +326,7 @@ function serverFolder(installed: string): string {
   return path.join(installed, 'node_modules', 'code-server', 'lib', 'vscode');
 }
 
-/** `--prefix` and not the working directory alone: npm tells the scripts it runs a prefix of its own. */
+/** `--prefix` in addition to the working directory: npm passes its own prefix to the scripts it runs. */
 async function npmInstall(folder: string, ...args: readonly string[]): Promise<void> {
   const npmScript = process.env['npm_execpath'];
   const isNpm = npmScript !== undefined && /^npm-cli\.[cm]?js$/.test(path.basename(npmScript));
@@ -340,9 +345,9 @@ async function npmInstall(folder: string, ...args: readonly string[]): Promise<v
 }
 
 /**
- * Runs first in the server: should we be killed, the pipe between us closes, and the server ends its group instead of
- * staying for ever. It takes itself out of `execArgv`, which the server hands on to the extension host, as it does with
- * the environment, which may be another one for each window.
+ * Runs first in the server: if this process is killed, the pipe between them closes, and the server ends its group
+ * instead of staying forever. It removes itself from `execArgv`, which the server passes on to the extension host,
+ * together with the environment, which may differ for each window.
  */
 function endWithParent(): void {
   process.execArgv.splice(0);
@@ -475,7 +480,7 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The children of a server that run extensions; others watch files. Linux only. */
+/** The child processes of a server that run extensions; others watch files. Linux only. */
 async function extensionHostsOf(server: number | undefined): Promise<number[]> {
   const file = `/proc/${server}/task/${server}/children`;
   const children = (await readFile(file, 'utf8').catch(() => '')).split(' ').filter(Boolean);
@@ -496,7 +501,7 @@ async function groupLives(group: number): Promise<boolean> {
   if (process.platform !== 'linux') {
     return true;
   }
-  // In a container whose first process collects no children, the dead of a group stay visible for ever.
+  // In a container whose init process does not reap children, the zombies of a group remain visible forever.
   for (const entry of await readdir('/proc')) {
     const text = /^\d+$/.test(entry)
       ? await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '')

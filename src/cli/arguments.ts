@@ -20,7 +20,7 @@ function directory(value: string): string {
   return dir;
 }
 
-/** A whole number from 1, as the value of an option. */
+/** Parses an option's value as a whole number, at least 1. */
 export function count(value: string): number {
   const parsed = wholeFrom1(value);
   if (parsed === undefined) {
@@ -30,8 +30,8 @@ export function count(value: string): number {
 }
 
 /**
- * The same as a command's own argument, of which commander says nothing that helps.
- * @param of what the number stands for, with its article
+ * Like {@link count}, for a command's argument: commander's own message for those does not help.
+ * @param of what the number identifies, with its article
  */
 export function countArgument(of: string, command: string): (value: string) => number {
   return value => {

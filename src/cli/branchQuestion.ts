@@ -1,7 +1,7 @@
 import { shorten, withoutControls } from '../base/text.ts';
 import type { AskBranch, BranchAnswer } from '../orchestrator/loop/runOptions.ts';
 
-/** Longest name of a branch in the question, in UTF-16 units. */
+/** Maximum length of a branch name in the question, in UTF-16 units. */
 const MAX_NAME = 200;
 
 const ANSWERS: ReadonlyMap<string, BranchAnswer> = new Map([
@@ -10,14 +10,14 @@ const ANSWERS: ReadonlyMap<string, BranchAnswer> = new Map([
   ['3', 'cancel'],
 ]);
 
-/** Whether somebody is at this terminal who can be asked. */
+/** Whether a person at this terminal can be asked. */
 export function canAskBranch({ quiet }: { readonly quiet?: boolean }): boolean {
   const { CI = '' } = process.env;
   const isCi = CI !== '' && CI !== '0' && CI !== 'false';
   return process.stdin.isTTY === true && process.stdout.isTTY === true && !isCi && quiet !== true;
 }
 
-/** Asks in this terminal until one of the numbers is given; Ctrl-C and the end of the input cancel. */
+/** Asks in this terminal until one of the numbers is entered. Ctrl-C and the end of the input cancel. */
 export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
   if (signal.aborted) {
     return 'cancel';
@@ -33,7 +33,7 @@ export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
       '',
     ].join('\n'),
   );
-  // Few runs ask.
+  // Loaded on demand: few runs ask.
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const over = new AbortController();
@@ -52,7 +52,7 @@ export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
     if (!over.signal.aborted) {
       throw error;
     }
-    // The error that follows begins a line of its own.
+    // The error that follows starts on a new line.
     process.stdout.write('\n');
     return 'cancel';
   } finally {

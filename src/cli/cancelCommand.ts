@@ -6,7 +6,7 @@ import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { deactivate } from './stateFile.ts';
 
-/** `ralph-fresh cancel`: what `/oh-my-claudecode:cancel` does, by the state file. */
+/** `ralph-fresh cancel`: does what `/oh-my-claudecode:cancel` does, through the state file. */
 export function addCancelCommand(program: Command): void {
   forPeople(program.command('cancel'))
     .description(
@@ -20,7 +20,7 @@ async function cancel(files: RunFiles): Promise<void> {
   const loop = await loopToEnd(files);
   const wasActive = await deactivate(files);
   if (loop) {
-    // Again and again: a loop that is between two iterations may be writing "active" in this moment.
+    // Repeated, because a loop between two iterations may be writing "active" at this moment.
     await reportEnd(files, loop, async () => void (await deactivate(files)));
     return;
   }

@@ -3,9 +3,9 @@ import module from 'node:module';
 import path from 'node:path';
 
 /**
- * Lets Node keep what it compiles of the program, so that the next command starts sooner. Next to the program: whoever
- * can write there can change the program as well, which is not so in a folder for temporary files. Where nobody may
- * write there, and on a Node before 22.1, every command starts as slowly as the first.
+ * Lets Node cache the compiled program, so that the next command starts sooner. The cache is next to the program:
+ * anyone who can write there can change the program as well, which is not true of a temporary folder. If the folder
+ * is not writable, or Node is older than 22.1, every command starts as slowly as the first.
  */
 export function enableCompileCache(): void {
   const root = path.dirname(import.meta.dirname);

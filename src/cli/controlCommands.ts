@@ -21,7 +21,7 @@ import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
-/** So many characters of a question are shown. */
+/** Maximum number of characters of a question that are shown. */
 const MAX_QUESTION = 200;
 
 interface Flags {
@@ -31,7 +31,7 @@ interface Flags {
   readonly undo?: true;
 }
 
-/** `ralph-fresh pause`, `resume`, `skip`, `hint`, `answer`: what a person asks of a run. */
+/** `ralph-fresh pause`, `resume`, `skip`, `hint`, `answer`: requests of a person to a run. */
 export function addControlCommands(program: Command): void {
   forPeople(program.command('pause'))
     .description('let the run wait after this iteration')
@@ -72,7 +72,7 @@ function words(value: string): string {
   return text;
 }
 
-/** Commander would repeat the whole text in its message. */
+/** Checked here, since commander would repeat the whole text in its message. */
 function requireShort(text: string): void {
   if (text.length > MAX_TEXT) {
     throw new UsageError(
@@ -207,7 +207,7 @@ async function answer(text: string, { cwd }: Flags): Promise<void> {
   print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));
 }
 
-/** The newest run, which is the one that lives if any does. */
+/** The newest run. If any run is alive, it is this one. */
 async function requireRun(files: RunFiles, purpose: string): Promise<RunState> {
   const runId = (await livingLoop(files))?.runId ?? (await newestRunId(files));
   const state = runId === undefined ? undefined : await readRun(files, runId);
@@ -219,7 +219,7 @@ async function requireRun(files: RunFiles, purpose: string): Promise<RunState> {
   return state;
 }
 
-/** The same of a run that can go on: what is asked of a complete one would never count. */
+/** Like {@link requireRun}, for a run that can continue: a request to a completed run would never take effect. */
 async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunState> {
   const state = await requireRun(files, purpose);
   if (resumeCommand(state) === undefined) {
@@ -230,7 +230,7 @@ async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunS
   return state;
 }
 
-/** When it counts. */
+/** Says when the request takes effect. */
 function later({ kind }: Delivered, state: RunState): string {
   return kind === 'taken'
     ? ''
@@ -244,7 +244,7 @@ function goOn(state: RunState): string {
     : `Continue with "${command}".`;
 }
 
-/** @param runId of the loop that lived when it was asked */
+/** @param runId run of the loop that was alive when the request was made */
 async function noLoop(files: RunFiles, runId: string | undefined): Promise<HumanError> {
   if (runId !== undefined) {
     const state = await readRun(files, runId);

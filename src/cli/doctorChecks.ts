@@ -19,7 +19,7 @@ import { verifyCheck } from './doctor/verifyCheck.ts';
 
 type Check = (workspace: ConfiguredWorkspace) => Promise<readonly Finding[]>;
 
-/** In the order in which a person mends them. */
+/** In the order in which a person fixes them. */
 const CHECKS: readonly (readonly [string, Check])[] = [
   ['node', nodeCheck],
   ['claude', claudeCheck],
@@ -31,10 +31,10 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['verify', verifyCheck],
 ];
 
-/** The check of the settings, which each other one needs. */
+/** The check of the settings, which all other checks need. */
 const SETTINGS = 'settings';
 
-/** What {@link DiagnosedWorkspace.only} may name. */
+/** Valid values of {@link DiagnosedWorkspace.only}. */
 export const CHECK_IDS: readonly string[] = [
   ...CHECKS.map(([id]) => id),
   ...PRECONDITION_IDS,
@@ -42,8 +42,8 @@ export const CHECK_IDS: readonly string[] = [
 ];
 
 /**
- * Looks at all that a run needs. Changes nothing, starts no program but `git` and `claude --version`, and
- * tells of the environment only which variables are set.
+ * Examines everything that a run needs. Changes nothing, starts no program except `git` and `claude --version`, and
+ * reports only the names of environment variables.
  */
 export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]> {
   const { only } = workspace;

@@ -11,7 +11,7 @@ import { print, printJson } from './print.ts';
 import { addSettingFlags, settingsOf } from './settingFlags.ts';
 import { fileOption } from './storyFiles.ts';
 
-/** `ralph-fresh doctor`: whether a run can work here, and what to mend. */
+/** `ralph-fresh doctor`: whether a run can work here, and what to fix. */
 export function addDoctorCommand(program: Command): void {
   const command = takesOneText(program.command('doctor'))
     .description('check whether a run with these flags can work here, and say what to fix')

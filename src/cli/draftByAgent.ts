@@ -16,10 +16,10 @@ import { settingsOf } from './settingFlags.ts';
 import { keepHeapSmall } from './smallHeap.ts';
 
 /**
- * Lets a planning agent make a draft, with the settings that the command was given.
- * @param isAttached it ends with standard input
- * @returns `undefined` when it was ended
- * @throws {HumanError} when no agent made a valid one
+ * Lets a planning agent create a draft, with the settings given to the command.
+ * @param isAttached ends the agent when standard input closes
+ * @returns `undefined` if it was ended
+ * @throws {HumanError} if no agent produced a valid draft
  */
 export async function draftByAgent(
   command: Command,
@@ -47,7 +47,7 @@ export async function draftByAgent(
       agent,
       ...(fallbackAgent && { fallbackAgent }),
       config: configOf(settings),
-      // What the agent does is shown where a person watches; the draft alone is the output.
+      // The agent's activity goes to a terminal only; standard output contains just the draft.
       ...(process.stderr.isTTY && { onEvent: eventPrinter({ stream: process.stderr }) }),
     }),
   );
@@ -63,7 +63,10 @@ export async function draftByAgent(
   }
 }
 
-/** Runs it until a signal comes; attached, also until standard input ends: whoever started it is gone then. */
+/**
+ * Runs the action until a signal arrives. If attached, also until standard input ends, which means that the caller is
+ * gone.
+ */
 async function stoppable<T>(
   stop: StopSwitch,
   isAttached: boolean,
@@ -87,7 +90,7 @@ async function stoppable<T>(
       process.off(signal, end);
     }
     if (isAttached) {
-      // An open standard input would keep this process.
+      // An open standard input would keep this process alive.
       process.stdin.destroy();
     }
   }

@@ -28,7 +28,7 @@ export function addGoCommand(program: Command): void {
   });
 }
 
-/** @returns the plan's folder, absolute */
+/** @returns absolute path of the plan's folder */
 function requirePlan(workspace: string, number: number): string {
   const planDir = path.join(workspace, '.ralph', `ralph-${number}`);
   const plan = path.join(planDir, 'plan.md');

@@ -74,9 +74,9 @@ class RunFollower {
     this.journal = new JournalReader(files.journalFile(this.runId));
   }
 
-  /** Gives the new events. @returns whether there may come more */
+  /** Passes on the new events. @returns whether more can follow */
   async look(onEvent: (event: RunEvent) => void = () => undefined): Promise<boolean> {
-    // Asked first: what the loop wrote before it ended is then sure to be read.
+    // Checked first, so that everything the loop wrote before it ended is read.
     const mayGrow =
       (await livingLockOwner(this.files))?.runId === this.runId ||
       (await isItsLoopRunning(this.state));
@@ -92,7 +92,7 @@ class RunFollower {
     return mayGrow;
   }
 
-  /** @throws {UsageError} when the run has no such iteration */
+  /** @throws {UsageError} if the run has no such iteration */
   require(iteration: number): void {
     if (!this.iterations.has(iteration)) {
       throw noIteration(iteration, this.chosen, [...this.iterations]);
@@ -104,7 +104,7 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
   const { follow, iteration, json } = flags;
   const isAsked = iteration === undefined ? () => true : ofIteration(iteration);
   let isTold = false;
-  /** Above the first line, so that an iteration that there is not is refused in one line. */
+  /** Checked before the first line is printed, so that an unknown iteration is rejected in one line. */
   const isShown = (event: RunEvent) => {
     const shown = isAsked(event);
     if (shown && !isTold) {
@@ -138,7 +138,7 @@ async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags
   let chosen = flags.iteration;
   for (;;) {
     const mayGrow = await follower.look();
-    // The newest one of the beginning, also when the next one starts meanwhile.
+    // The newest iteration at the start, even if the next one starts meanwhile.
     chosen ??= [...follower.iterations].at(-1);
     const iteration = chosen ?? 1;
     const isOver = follower.ended.has(iteration);
@@ -159,7 +159,7 @@ async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags
   }
 }
 
-/** The raw streams of an iteration's story calls, one file for each, as they grow. */
+/** The raw streams of an iteration's story calls, one file per call, as they grow. */
 class RawStream {
   isThere = false;
   private readonly files: RunFiles;
@@ -201,7 +201,7 @@ class RawStream {
   }
 }
 
-/** `stream.jsonl`, and `stream-2.jsonl`, … of calls that were made again. */
+/** `stream.jsonl`, and `stream-2.jsonl`, … of retried calls. */
 async function streamNames(dir: string): Promise<string[]> {
   const names = await readdir(dir).catch(() => []);
   return names
@@ -213,9 +213,9 @@ async function streamNames(dir: string): Promise<string[]> {
     .map(({ name }) => name);
 }
 
-/** Bytes as they are to a file or a program; what a terminal would obey is left out there. */
+/** Writes the bytes unchanged to a file or a pipe. For a terminal, control sequences are removed. */
 function write(bytes: Buffer): Promise<void> {
   const data = process.stdout.isTTY ? withoutControls(bytes.toString('utf8')) : Buffer.from(bytes);
-  // A reader that has gone (`| head`) is told by the error; the rest goes nowhere, soon.
+  // If the reader is gone (`| head`), the error handler reports it; the remaining output is discarded.
   return new Promise(resolve => process.stdout.write(data, () => resolve()));
 }

@@ -16,15 +16,15 @@ export { readRun } from '../orchestrator/workspace/runCheckpoint.ts';
 
 const LOOK_MS = 50;
 /**
- * A loop whose state was removed puts it back within this time, in ms: it looks once a second, and gives whoever removes
- * it two times half a second to come to an end (`RequestWatcher`, `FreshRun`).
+ * Maximum time in ms until a loop restores its removed state. It checks once a second, and gives whoever removes the
+ * state two half seconds to finish (`RequestWatcher`, `FreshRun`).
  */
 const PUT_BACK_MS = 3_000;
 
-/** A loop that lives, and the run it works on. */
+/** A loop that is alive, and the run it works on. */
 export type LivingLoop = LockOwner & { readonly runId: string };
 
-/** The loop that works here; `undefined` when none does. */
+/** The loop that is alive in this folder, if any. */
 export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefined> {
   const owner = await livingRun(files);
   const runId = owner?.runId;
@@ -34,12 +34,12 @@ export async function livingLoop(files: RunFiles): Promise<LivingLoop | undefine
 }
 
 /**
- * The loop to be ended. Where there is no run any more but has been one, an agent may just have removed the state
- * (`git clean -fdx`): then it waits until the loop has put it back.
+ * The loop to end. If the folder has no run, but had one, an agent may just have removed the state (`git clean
+ * -fdx`); then this waits until the loop has restored it.
  */
 export async function loopToEnd(files: RunFiles): Promise<LivingLoop | undefined> {
   for (const end = Date.now() + PUT_BACK_MS; ; ) {
-    // Asked first: it may be put back in between.
+    // Checked first, since the state may be restored in between.
     const isRemoved = await isStateRemoved(files);
     const loop = await livingLoop(files);
     if (loop !== undefined || !isRemoved || Date.now() > end) {
@@ -58,9 +58,9 @@ async function isStateRemoved(files: RunFiles): Promise<boolean> {
 }
 
 /**
- * Waits until the loop has given back its lock and its process is gone, and says how the run ended.
- * @param whileWaiting called before each look
- * @throws {HumanError} when it was killed before it could say so
+ * Waits until the loop has released its lock and its process has exited, and reports how the run ended.
+ * @param whileWaiting called before each check
+ * @throws {HumanError} if it was killed before it could record its end
  */
 export async function reportEnd(
   files: RunFiles,
@@ -72,7 +72,7 @@ export async function reportEnd(
     await whileWaiting();
     await delay(LOOK_MS);
   }
-  // A request that was taken in the last moment may follow the end.
+  // A request that was accepted at the last moment may follow the end.
   const end = (await readDecisions(files.journalFile(runId))).findLast(
     ({ type }) => type === 'run.ended' || type === 'run.started' || type === 'run.resumed',
   );
@@ -86,7 +86,7 @@ export async function reportEnd(
   print(outcomeSentence(end, english).text);
 }
 
-/** Cleans up after a loop or a planner that was killed, and says whether there was one. */
+/** Cleans up after a killed loop or planner, and reports whether there was one. */
 export async function reportNoLoop(files: RunFiles): Promise<void> {
   print(
     (await closeRunFoundDead(files))

@@ -5,15 +5,17 @@ import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { givenFlags } from './settingFlags.ts';
 
-/** Longest text that is repeated, in UTF-16 units. */
+/** Maximum length of a text that is repeated, in UTF-16 units. */
 const MAX_SHOWN = 500;
-/** What an argument, or the value of an option, is called that may be several words. */
+/** Names of arguments, and of option values, that may consist of several words. */
 const WORDY: ReadonlySet<string> = new Set(['text', 'task', 'command', 'phrase', 'list']);
 
-/** What the value of an option is called that is one program. */
+/** Name of option values that are a program. */
 const PROGRAM = 'program';
 
-/** Has a command that is given several words for one text tell how they are quoted, with the whole command line. */
+/**
+ * Makes a command that got several words instead of one text explain how to quote them, with the whole command line.
+ */
 export function takesOneText(command: Command): Command {
   return command.allowExcessArguments().hook('preAction', () => {
     const { args, registeredArguments } = command;
@@ -35,9 +37,9 @@ export function takesOneText(command: Command): Command {
 }
 
 /**
- * Of `--verify npm test` the shell has made a check "npm" and a task "test". One word right behind an option whose
- * value is one word may be meant either way, so both are named; a task in front of the options, or of several words, is clear.
- * @throws {UsageError} when the command's own text may be a part of an option's value
+ * The shell splits `--verify npm test` into a check "npm" and a task "test". One word directly after an option with a
+ * one-word value is ambiguous, so both readings are named. A task before the options, or of several words, is clear.
+ * @throws {UsageError} if the command's own text may be part of an option's value
  */
 function requireOwnText(command: Command, given: readonly string[]): void {
   const { args, registeredArguments } = command;
@@ -75,22 +77,22 @@ function requireOwnText(command: Command, given: readonly string[]): void {
   );
 }
 
-/** The command with the words in one argument, its last. */
+/** The command line with the words quoted as its last argument. */
 function withLastQuoted(command: Command): string {
   const at = command.registeredArguments.length - 1;
   const given = command.args.slice(at).join(' ');
-  // Nobody should send a part of a text for the whole.
+  // Nobody should mistake a part of a text for the whole.
   const text = given.length > MAX_SHOWN ? '…' : shorten(given, MAX_SHOWN);
   return [
     ...['ralph-fresh', command.name(), ...command.args.slice(0, at).map(shellWord)],
     ...givenFlags(command, []).map(shellWord),
-    // Behind this no text is taken for an option.
+    // After this, no text is parsed as an option.
     ...(text.startsWith('-') ? ['--'] : []),
     shellText(text),
   ].join(' ');
 }
 
-/** An option whose value is a text, with the words behind it that may belong to that. */
+/** An option whose value is a text, with the following words that may belong to it. */
 interface Spread {
   readonly option: Option;
   readonly flag: string;
@@ -99,9 +101,9 @@ interface Spread {
 }
 
 /**
- * The same where the words stand behind an option whose value is a text: they belong to that.
- * @param given the command line, from the command's name on
- * @returns only an example where it cannot be told which words belong together; `undefined` without such an option
+ * Like {@link withLastQuoted}, for words that follow an option whose value is a text: they belong to that value.
+ * @param given the command line, starting with the command's name
+ * @returns only an example if it is unclear which words belong together; `undefined` without such an option
  */
 function withOptionQuoted(command: Command, given: readonly string[]): string | undefined {
   const spread = spreadsIn(command, given);
@@ -146,13 +148,13 @@ function spreadsIn(
     const end = behind.findIndex(word => word.startsWith('-'));
     const words = end === -1 ? behind : behind.slice(0, end);
     const value = isJoined ? joined.join('=') : (given[at + 1] ?? '');
-    // One of several words had its quotes.
+    // A value of several words was quoted.
     const isWhole = words.length === 0 || value.includes(' ');
     return isWhole ? [] : [{ option, flag, value, words }];
   });
 }
 
-/** A list without a part of it that stands together, once. */
+/** The list without one consecutive occurrence of `part`. */
 function without<T>(list: readonly T[], part: readonly T[]): readonly T[] {
   const at = list.findIndex((_, start) => part.every((one, index) => list[start + index] === one));
   return at === -1 ? list : [...list.slice(0, at), ...list.slice(at + part.length)];

@@ -4,8 +4,8 @@ import { say } from '../base/say.ts';
 import { RUN_MARKER } from '../orchestrator/process/processTree.ts';
 
 /**
- * Marks a command that steers runs: only people may call it. An agent, and whatever it starts, carries the mark
- * of its run in the environment, and could otherwise tick its own story or lift its own limits.
+ * Marks a command that controls runs: only people may call it. An agent, and everything it starts, has the mark of
+ * its run in the environment. Otherwise it could tick its own story or lift its own limits.
  */
 export function forPeople(command: Command): Command {
   return command.hook('preAction', () => {

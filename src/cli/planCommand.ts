@@ -21,7 +21,7 @@ interface PlanFlags {
   readonly attached?: true;
 }
 
-/** `ralph-fresh plan`: the stories of a task as a draft, and no run. */
+/** `ralph-fresh plan`: drafts the stories of a task, without a run. */
 export function addPlanCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('plan')))
     .description('have a planning agent turn a task into stories, and show them; starts nothing')

@@ -16,14 +16,14 @@ const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>>
 };
 
 interface EventPrinting {
-  /** Leaves out what it refuses; sentences of later events may need it all the same. */
+  /** Events that it rejects are not printed; sentences of later events may still need them. */
   readonly isShown?: (event: RunEvent) => boolean;
   readonly stream?: NodeJS.WriteStream;
-  /** A run that goes on, as it was before. */
+  /** The earlier state of a run that continues. */
   readonly earlier?: RunState | undefined;
 }
 
-/** Prints what a person reads of the events of one run, if anything. */
+/** Prints the readable form of one run's events, if they have any. */
 export function eventPrinter({
   earlier,
   isShown = () => true,
@@ -48,25 +48,25 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Says below a draft how it comes into its file; not on standard output, which may be read by a program. */
+/** Says below a draft how to get it into its file. Not on standard output, which a program may read. */
 export function tellUnwritten(storyFile: string): void {
   process.stderr.write(
     `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command: it then asks the agent again and writes what it answers.\n`,
   );
 }
 
-/** Control characters and marks of direction that JSON leaves as they are, and a terminal would obey. */
+/** Control characters and direction marks that JSON keeps, but a terminal would interpret. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Prints data for other programs, readable in a terminal too: the data may hold anybody's texts.
- * @param indent 0 for all in one line
+ * Prints data for other programs, safe in a terminal too: the data may contain texts of any origin.
+ * @param indent 0 prints it on one line
  */
 export function printJson(data: unknown, indent = 2): void {
   printJsonText(JSON.stringify(data, null, indent));
 }
 
-/** Prints the text of a JSON file, readable in a terminal too. */
+/** Prints the text of a JSON file, safe in a terminal too. */
 export function printJsonText(json: string): void {
   print(json.replace(UNSAFE, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }

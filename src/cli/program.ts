@@ -10,10 +10,10 @@ import { ownOutsideLinks } from '../orchestrator/settings/ownSettingsFile.ts';
 import { askForOutsideLinks } from '../orchestrator/stories/outsideLinks.ts';
 import { EXIT_FAILURE, EXIT_USAGE } from './exitCodes.ts';
 
-/** Adds a command, or a few that are near to each other. */
+/** Adds a command, or several related ones. */
 type AddCommand = (program: Command) => void;
 
-/** In the order of `--help`. Only what is called is loaded; a name that is not listed loads all of them. */
+/** In the order of `--help`. Only the called command is loaded; an unknown name loads all of them. */
 const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['run', async () => (await import('./runCommand.ts')).addRunCommand],
   ['go', async () => (await import('./goCommand.ts')).addGoCommand],
@@ -33,10 +33,10 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['rollback', async () => (await import('./rollbackCommand.ts')).addRollbackCommand],
   ['doctor', async () => (await import('./doctorCommand.ts')).addDoctorCommand],
 ];
-/** Longest message of commander, which repeats what it was given. */
+/** Maximum length of a message of commander, which repeats its input. */
 const MAX_MESSAGE = 1_000;
 
-/** The command line as this process was given it; sets the exit code. */
+/** Runs the command line that this process was given; sets the exit code. */
 export async function main(): Promise<void> {
   const program = new Command('ralph-fresh')
     .description('Finishes a list of stories with a fresh agent for each iteration.')
@@ -59,11 +59,11 @@ export async function main(): Promise<void> {
     const addCommand = await load();
     addCommand(program);
   }
-  // A closed pipe (`| head`) or terminal must not end the loop: its words are in the journal too.
+  // A closed pipe (`| head`) or terminal must not end the loop: the journal has its output too.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => undefined);
   }
-  // What is thrown where nobody waits for it is told like everything else.
+  // Unhandled errors are reported like all others.
   process.on('uncaughtException', error => {
     process.exitCode = tell(error);
     process.exit();
@@ -76,10 +76,10 @@ export async function main(): Promise<void> {
   }
 }
 
-/** Tells what went wrong, in one line. @returns the exit code */
+/** Reports an error in one line. @returns the exit code */
 function tell(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Commander has printed its own message; help and version are no errors.
+    // Commander has printed its own message; help and version are not errors.
     return error.exitCode === 0 ? 0 : EXIT_USAGE;
   }
   if (error instanceof HumanError) {
@@ -96,7 +96,10 @@ function unexpected(error: unknown): string {
   return say('unexpected error, please report it: {0}', details);
 }
 
-/** Asked for the help of a command that there is not, commander shows that of all; called, it names a near one. */
+/**
+ * For `help` of an unknown command, commander shows the general help. If the command is called instead, it suggests a
+ * similar one.
+ */
 function askedFor(argv: readonly string[]): readonly string[] {
   const [node = '', file = '', called = '', about = ''] = argv;
   if (called === 'help' && about === 'help') {
@@ -112,9 +115,9 @@ const NAMES: readonly string[] = COMMANDS.flatMap(([names]) => names.split(' '))
 const OWN_OPTIONS: readonly string[] = ['-h', '--help', '-V', '--version'];
 
 /**
- * Takes `--cwd` before the command as well, as git takes its `-C`. Of another option there nobody knows whether the next word
- * is its value or the command.
- * @throws {UsageError} with the command as it may have been meant
+ * Accepts `--cwd` before the command as well, like git's `-C`. For any other option there, it is unknown whether the
+ * next word is its value or the command.
+ * @throws {UsageError} with the command line that was probably intended
  */
 function commandFirst([node = '', file = '', ...words]: readonly string[]): readonly string[] {
   const before: string[] = [];
@@ -148,7 +151,10 @@ function commandFirst([node = '', file = '', ...words]: readonly string[]): read
   );
 }
 
-/** One line with the next step: commander's own message, and the help of the command it is about when it names none. */
+/**
+ * One line with the next step: commander's message, and the help of the command in question if the message names
+ * none.
+ */
 function oneLine(text: string, command: string): string {
   const message = shorten(text.replace(/^error: /, ''), MAX_MESSAGE);
   const hint = /^(unknown|too many|missing)|argument missing$|cannot be used with/.test(message)

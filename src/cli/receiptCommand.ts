@@ -7,7 +7,7 @@ import { countArgument, cwdOption } from './arguments.ts';
 import { print, printJson } from './print.ts';
 import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
-/** `ralph-fresh receipt`: what the iterations of a run took, brought and cost. */
+/** `ralph-fresh receipt`: duration, results and cost of a run's iterations. */
 export function addReceiptCommand(program: Command): void {
   program
     .command('receipt')

@@ -26,7 +26,7 @@ interface RevertFlags {
   readonly json?: true;
 }
 
-/** `ralph-fresh revert`: takes a story or an iteration back, and leaves what came after. */
+/** `ralph-fresh revert`: reverts a story or an iteration, and keeps what came after it. */
 export function addRevertCommand(program: Command): void {
   forPeople(program.command('revert'))
     .description('take one story back, by a new commit; later work stays')
@@ -49,7 +49,7 @@ async function revert(storyId: string | undefined, flags: RevertFlags): Promise<
   const states = await new RunHistory(files).read();
   requireIteration(of, chosen, states);
   if (of.kind === 'story' && !states.some(({ commits }) => commits.some(isOf(of.storyId)))) {
-    // Of a story that the file no longer has, the commits can still be taken back.
+    // The commits of a story can be reverted even if the file no longer contains the story.
     await findStory(files, of.storyId, flags.file);
   }
   const planned = await planWorkRevert(files, { of, states, storyFile });

@@ -23,7 +23,7 @@ interface RollbackFlags {
   readonly json?: true;
 }
 
-/** `ralph-fresh rollback`: back to the state before an iteration, by a new commit. */
+/** `ralph-fresh rollback`: returns to the state before an iteration, with a new commit. */
 export function addRollbackCommand(program: Command): void {
   forPeople(program.command('rollback'))
     .description('go back to the state before an iteration, by a new commit; the history stays')
@@ -46,7 +46,7 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
   const result = await alone(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
-    // Opened first: a journal that cannot be written should keep nobody in the dark about a commit.
+    // Opened first: a journal that is not writable must not hide a commit from the person.
     const journal = await JournalWriter.open(files.journalFile(newest)).catch((error: unknown) => {
       throw cannotWriteTo(files.runDir(newest), error);
     });
@@ -82,8 +82,8 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
 }
 
 /**
- * The new commit is for the branch of the run, as long as there is one.
- * @throws {HumanError} when HEAD is somewhere else
+ * The new commit belongs on the branch of the run, as long as that exists.
+ * @throws {HumanError} if HEAD is somewhere else
  */
 async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void> {
   const { workBranch } = await readRunState(files.journalFile(runId));
@@ -99,7 +99,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
   }
 }
 
-/** Says so where the stories could not go back with the files. */
+/** Reports it if the stories could not be reset together with the files. */
 async function tellOfTicks(files: RunFiles): Promise<void> {
   const file = await storyFileOf(files, undefined);
   if (file === undefined || (await runGit(files.workspace, 'ls-files', '--', file)) !== '') {
@@ -114,9 +114,8 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
 }
 
 /**
- * Where an iteration began: its restore point, or, where git keeps none (any more), the commit that the journal
- * names.
- * @throws {UsageError} naming the iterations that can be gone back to
+ * The start of an iteration: its restore point, or, if git no longer has one, the commit that the journal names.
+ * @throws {UsageError} naming the iterations that can be rolled back to
  */
 async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<string> {
   const { runId } = chosen;

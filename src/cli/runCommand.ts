@@ -33,7 +33,7 @@ export function addRunCommand(program: Command): void {
   });
 }
 
-/** `a|b|c`; given again it adds to them. */
+/** `a|b|c`; repeated flags add to the list. */
 function taskList(text: string, before: readonly string[] = []): readonly string[] {
   const tasks = text
     .split('|')
@@ -45,7 +45,7 @@ function taskList(text: string, before: readonly string[] = []): readonly string
   return [...before, ...tasks];
 }
 
-/** A flag's value, with those that were given before; each once. */
+/** Values of a repeatable flag, without duplicates. */
 function storyIds(text: string, before: readonly string[] = []): readonly string[] {
   const id = text.trim();
   if (id === '') {

@@ -9,10 +9,10 @@ import { begunRunIds, isRunId, RunFiles, runIds } from '../orchestrator/workspac
 import { livingLoop, readRun } from './loopEnd.ts';
 import { print } from './print.ts';
 
-/** So many runs are named in a message. */
+/** Maximum number of runs named in a message. */
 const MAX_NAMED = 5;
 
-/** `--run <id>` of the commands that look at one run. */
+/** `--run <id>` of the commands that inspect one run. */
 export function runOption(): Option {
   return new Option('--run <id>', 'another run than the newest').argParser(value => {
     if (!isRunId(value)) {
@@ -24,7 +24,7 @@ export function runOption(): Option {
   });
 }
 
-/** That there has been no run here; where a folder above has runs, the person is in the wrong folder. */
+/** The message that there has been no run here. If a folder above has runs, the person is in the wrong folder. */
 export async function noRunHere(files: RunFiles): Promise<string> {
   const { workspace } = files;
   const lost = (await lostRuns(files, [])).at(-1);
@@ -43,17 +43,17 @@ export async function noRunHere(files: RunFiles): Promise<string> {
 /** The run that a command is about. */
 export interface ChosenRun {
   readonly runId: string;
-  /** All runs of the folder that have begun, oldest first. */
+  /** All started runs of the folder, oldest first. */
   readonly ids: readonly string[];
-  /** The newest run, where it has no iterations and an older one was taken in its place. */
+  /** The newest run, if it has no iterations and an older one was chosen instead. */
   readonly passedOver?: string;
 }
 
 /**
- * The named run, the one that is going on, or the newest; the newest with iterations where that one has none, as after a
- * run that found no story ready.
- * @throws {UsageError} when there is no run of that id
- * @throws {HumanError} when there has been no run at all
+ * The named run, the running one, or the newest. If the newest has no iterations, for example because no story was
+ * ready, the newest run with iterations.
+ * @throws {UsageError} if there is no run with that id
+ * @throws {HumanError} if there has been no run at all
  */
 export async function requireRun(files: RunFiles, named: string | undefined): Promise<ChosenRun> {
   const ids = await begunRunIds(files);
@@ -74,7 +74,7 @@ export async function requireRun(files: RunFiles, named: string | undefined): Pr
   }
   const newestLost = lost.at(-1);
   if (newestLost !== undefined && newestLost > newest) {
-    // An agent may have put it there, so it does not hide the runs that can be read.
+    // An agent may have put it there, so it must not hide the readable runs.
     process.stderr.write(
       `ralph-fresh: The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} says what is left of it.\n`,
     );
@@ -92,8 +92,8 @@ export async function requireRun(files: RunFiles, named: string | undefined): Pr
 }
 
 /**
- * Says which run is told of where it is not the newest.
- * @param isData standard output is for programs, so it goes to standard error
+ * Says which run is shown if it is not the newest.
+ * @param isData standard output is for programs, so this goes to standard error
  */
 export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean): void {
   if (passedOver === undefined) {
@@ -107,7 +107,7 @@ export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean
   }
 }
 
-/** Runs whose journals do not begin as a loop's do, though iterations of theirs have ended; oldest first. */
+/** Runs with ended iterations whose journals do not start as a loop writes them; oldest first. */
 async function lostRuns(files: RunFiles, begun: readonly string[]): Promise<string[]> {
   const lost: string[] = [];
   for (const runId of await runIds(files)) {
@@ -118,14 +118,14 @@ async function lostRuns(files: RunFiles, begun: readonly string[]): Promise<stri
   return lost;
 }
 
-/** What is wrong with the journal of a run that has had iterations, what still tells of it, and the next step. */
+/** What is wrong with the journal of a run with iterations, which other records exist, and the next step. */
 async function damagedJournal(files: RunFiles, runId: string): Promise<string> {
   return `The journal of run ${runId} is empty or damaged: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, await keptReceipts(files, runId))} Put a backup of the journal back, or start the next run with "ralph-fresh run --new".`;
 }
 
 /**
- * Says so where a run's journal does not have the end of iterations that have ended: it was cut off.
- * @param ended iterations whose end the journal has
+ * Reports that a run's journal lacks the end of ended iterations: it was truncated.
+ * @param ended iterations whose end the journal contains
  */
 export async function cutOffJournal(
   files: RunFiles,
@@ -146,7 +146,7 @@ function whereReceiptsAre(files: RunFiles, runId: string, iterations: readonly n
     : `Iterations ${ranges(iterations)} are still told by a ${RECEIPT_NAME} each, the first by ${place}.`;
 }
 
-/** The error for an iteration that a run does not have. */
+/** The error for an unknown iteration of a run. */
 export function noIteration(
   iteration: number,
   { ids, runId }: ChosenRun,
@@ -164,7 +164,7 @@ function newestOf(ids: readonly string[]): string {
   return `The newest runs are ${ids.slice(-MAX_NAMED).reverse().join(', ')}; name one with --run.`;
 }
 
-/** `1-3, 7`; a run may have a thousand. */
+/** `1-3, 7`, because a run may have a thousand iterations. */
 function ranges(numbers: readonly number[]): string {
   const found: [number, number][] = [];
   for (const number of numbers) {

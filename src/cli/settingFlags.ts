@@ -53,7 +53,7 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   apiKey: 'an API key in the environment: use or remove',
 };
 
-/** They cannot plan, which the planner says better than a flag that is not known. */
+/** These agents cannot plan; the planner explains that better than an unknown flag would. */
 const OTHER_PROGRAMS: readonly SettingName[] = [
   'command',
   'commandArgs',
@@ -61,7 +61,7 @@ const OTHER_PROGRAMS: readonly SettingName[] = [
   'preset',
 ];
 
-/** What the shell means by a text; the loop may be in another folder. */
+/** Resolves a value as the shell would here: the loop may run in another folder. */
 const AS_MEANT_HERE: { readonly [N in SettingName]?: (text: string) => string } = {
   claudePath: absoluteProgram,
   command: absoluteProgram,
@@ -69,7 +69,7 @@ const AS_MEANT_HERE: { readonly [N in SettingName]?: (text: string) => string } 
   outsideLinks: absolutePath,
 };
 
-/** One flag for each setting. None has a default here: what is not given is left to the files. */
+/** Adds one flag per setting. None has a default here: settings that are not given come from the files. */
 export function addSettingFlags(command: Command, defaults: GivenSettings = {}): Command {
   const all: GivenSettings = { ...DEFAULT_SETTINGS, ...defaults };
   for (const setting of SETTING_NAMES) {
@@ -86,7 +86,10 @@ export function addSettingFlags(command: Command, defaults: GivenSettings = {}):
   return command;
 }
 
-/** The flags of a planner that makes no run. Those of a run alone are refused: who gives one expects it to do something. */
+/**
+ * Adds the flags of a planner that starts no run. Flags that only affect a run are rejected: they would have no
+ * effect.
+ */
 export function addPlannerFlags(command: Command): Command {
   addSettingFlags(command);
   const used = new Set(PLANNER_SETTINGS.map(attributeOf));
@@ -118,7 +121,7 @@ export function addPlannerFlags(command: Command): Command {
   });
 }
 
-/** The settings that the command line gave. */
+/** The settings given on the command line. */
 export function settingsOf(command: Command): GivenSettings {
   return Object.fromEntries(
     SETTING_NAMES.flatMap(setting => {
@@ -131,8 +134,7 @@ export function settingsOf(command: Command): GivenSettings {
 }
 
 /**
- * Everything that the command line gave, as arguments for the same command elsewhere: values are already
- * read, so paths are absolute.
+ * All given flags, as arguments for the same command elsewhere. Values are already parsed, so paths are absolute.
  * @param except attribute names (`runId` of `--run-id`)
  */
 export function givenFlags(command: Command, except: readonly string[]): string[] {
@@ -185,7 +187,7 @@ function read(setting: SettingName, text: string, before: unknown): unknown {
   return parsed.data;
 }
 
-/** Of a list a flag gives a part. */
+/** A flag of a list setting gives one item. */
 function expectedOf(setting: SettingName): string {
   const { kind } = definitionOf(setting);
   if (kind.shape !== 'list') {
@@ -194,12 +196,12 @@ function expectedOf(setting: SettingName): string {
   return setting === 'allowedTools' ? say('a list such as Read,Edit,Bash(git *)') : say('a text');
 }
 
-/** A bare name is looked up on the PATH. */
+/** A bare name is looked up in the PATH. */
 function absoluteProgram(program: string): string {
   return /[\\/]/.test(program) ? absolutePath(program) : program;
 }
 
-/** A shell leaves `~` as it is in `--flag=~/…`. */
+/** A shell does not expand `~` in `--flag=~/…`. */
 function absolutePath(place: string): string {
   return place === '' || /^~[\\/]/.test(place) ? place : path.resolve(place);
 }

@@ -22,7 +22,7 @@ interface SplitFlags {
   readonly attached?: true;
 }
 
-/** `ralph-fresh split`: one story as several smaller ones. */
+/** `ralph-fresh split`: splits one story into several smaller ones. */
 export function addSplitCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('split')))
     .description('have a planning agent split a story into two to five smaller ones, and show them')

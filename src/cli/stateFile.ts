@@ -5,14 +5,14 @@ import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 
-/** Whether the state file says that a loop works here, be it true or not. */
+/** Whether the state file says that a loop works here, whether or not that is true. */
 export async function saysActive(files: RunFiles): Promise<boolean> {
   return (await readState(files))?.['active'] === true;
 }
 
 /**
- * Sets the state file to inactive, which asks a loop to end; its other keys stay.
- * @returns whether it was active. A file that is not there asks to end already
+ * Sets the state file to inactive, which asks a loop to end. Other keys are kept.
+ * @returns whether it was active; a missing file already asks the loop to end
  */
 export async function deactivate(files: RunFiles): Promise<boolean> {
   requirePlainState(files);
@@ -27,7 +27,7 @@ export async function deactivate(files: RunFiles): Promise<boolean> {
   return true;
 }
 
-/** @returns `undefined` when there is no file, or none that can be read: nobody takes that for active */
+/** @returns `undefined` if the file is missing or unreadable: no reader treats that as active */
 async function readState(files: RunFiles): Promise<Record<string, unknown> | undefined> {
   const text = await readPlainFile(files.stateFile, MAX_STATE_BYTES);
   try {

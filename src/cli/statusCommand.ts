@@ -10,7 +10,7 @@ import { EXIT_FAILURE } from './exitCodes.ts';
 import { eventPrinter, print, printJson } from './print.ts';
 import { noRunHere } from './runs.ts';
 
-/** `ralph-fresh status`: the run here, once or until it ends. */
+/** `ralph-fresh status`: shows the run here, once or until it ends. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
@@ -44,7 +44,7 @@ async function status(flags: { cwd: string; json?: true; watch?: true }): Promis
   const failed = new Promise<never>((_resolve, reject) => {
     watcher.onError(error => reject(unreadable(error)));
   });
-  // Met by the races below; without one of them nobody else would.
+  // Handled by the races below; if none of them is running, the rejection must not be unhandled.
   failed.catch(() => undefined);
   try {
     return await Promise.race([failed, watchUntilEnd(files, watcher, flags.json === true)]);
@@ -57,7 +57,7 @@ function unreadable(error: unknown): HumanError {
   return new HumanError(`The run's files cannot be read: ${messageOf(error)}`, { cause: error });
 }
 
-/** Follows the newest run until it ends. @returns the run's exit code; 0 when there is none */
+/** Follows the newest run until it ends. @returns the run's exit code; 0 if there is none */
 async function watchUntilEnd(files: RunFiles, watcher: RunWatcher, json: boolean): Promise<number> {
   const ended = new Promise<number>((resolve, reject) => {
     let told: Promise<void> | undefined;

@@ -8,7 +8,7 @@ import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 
-/** `ralph-fresh stop`: ends the run here and waits until nothing of it is left. */
+/** `ralph-fresh stop`: ends the run here and waits until all its processes are gone. */
 export function addStopCommand(program: Command): void {
   forPeople(program.command('stop'))
     .description('stop the run here and wait until nothing of it is left')
@@ -36,7 +36,8 @@ async function stop(cwd: string, mode: StopMode): Promise<void> {
     print('The run will end after this iteration. Ctrl-C ends only this waiting.');
   }
   await reportEnd(files, loop, async () => {
-    // The agent may have removed the state (`git clean -fdx`) before the loop has read this. A second time does no harm.
+    // The agent may have removed the state (`git clean -fdx`) before the loop has read this. Repeating it is
+    // harmless.
     if (existsSync(files.journalFile(runId)) && !existsSync(files.inboxFile(runId))) {
       ask();
     }

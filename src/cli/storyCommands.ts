@@ -94,7 +94,7 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
   return 0;
 }
 
-/** As data, so that a program need not read what was meant for people. */
+/** Printed as data, so that a program need not parse text meant for people. */
 function noList(
   message: string,
   named: string | undefined,
@@ -127,7 +127,7 @@ async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags)
   }
 }
 
-/** What the journals tell, the newest run last. */
+/** The runs according to the journals, the newest last. */
 interface RunStates {
   readonly states: readonly RunState[];
   readonly newest: RunState;
@@ -150,8 +150,8 @@ function known({ alive, newest, states }: RunStates): KnownOfStories {
 }
 
 /**
- * What a living run leaves alone, and what it puts behind the others. When none lives, the next one tries again what has failed or was blocked;
- * only a person's skip is still meant.
+ * Which stories a living run passes over, and which it puts last. If none is alive, the next run retries failed and
+ * blocked stories; only a person's skip still counts.
  */
 function turnsOf({ stories }: StoryList, { alive, newest }: RunStates): NextStoryOptions {
   if (alive) {

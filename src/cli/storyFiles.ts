@@ -17,9 +17,9 @@ import { newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.t
 import { livingLoop, readRun } from './loopEnd.ts';
 import { wayToBranch } from './wayToBranch.ts';
 
-/** Where stories that are made for a run are written, unless a file is named. */
+/** Where stories created for a run are written, unless a file is named. */
 export const OWN_STORY_FILE = path.join('.omc', 'prd.json');
-/** So many ids are named in a message. */
+/** Maximum number of ids in a message. */
 const MAX_NAMED = 8;
 
 /** `--file <path>` of the commands that work on stories. */
@@ -30,7 +30,7 @@ export function fileOption(): Option {
   );
 }
 
-/** Where a command's stories are: the named file, the living run's, or the one that a run would find. */
+/** The story file of a command: the named one, the living run's, or the one that a run would find. */
 export async function storyFileOf(
   files: RunFiles,
   named: string | undefined,
@@ -45,7 +45,7 @@ export async function storyFileOf(
     : path.resolve(files.workspace, ofRun);
 }
 
-/** @throws {HumanError} when there is no story file */
+/** @throws {HumanError} if there is no story file */
 export async function requireStoryFile(
   files: RunFiles,
   named: string | undefined,
@@ -65,7 +65,7 @@ export async function requireStoryFile(
   return file;
 }
 
-/** A person in a folder of the project may mean the project. Not above the repository, where other things are. */
+/** A person in a subfolder may mean the project. Does not search above the repository. */
 async function folderAboveWithStories(workspace: string): Promise<string | undefined> {
   for (let dir = workspace; !existsSync(path.join(dir, '.git')); ) {
     const parent = path.dirname(dir);
@@ -81,8 +81,8 @@ async function folderAboveWithStories(workspace: string): Promise<string | undef
 }
 
 /**
- * Why no story file is there to be used by itself.
- * @returns what was found and, where only one has to be named, how
+ * Why no story file is used by default.
+ * @returns what was found and, if one only has to be named, how
  */
 export async function whyNoStoryFile(
   files: RunFiles,
@@ -126,8 +126,8 @@ export async function whyNoStoryFile(
 }
 
 /**
- * Says of the story file of the newest run, where that is not there, which branch has it.
- * @throws {HumanError} then
+ * Reports which branch contains the story file of the newest run, if it is missing here.
+ * @throws {HumanError} in that case
  */
 export async function requireRunsStoryFile(files: RunFiles): Promise<void> {
   const left = await newestLeftOnBranch(files);
@@ -143,7 +143,7 @@ export async function requireRunsStoryFile(files: RunFiles): Promise<void> {
   }
 }
 
-/** The story file of the newest run, where it is away since another branch is checked out. */
+/** The story file of the newest run, if it is missing because another branch is checked out. */
 async function newestLeftOnBranch(files: RunFiles): Promise<LeftOnBranch | undefined> {
   const newest = await newestRunId(files);
   return newest === undefined
@@ -163,11 +163,11 @@ async function howToGoBack(
   );
 }
 
-/** @throws {HumanError} naming the file, the line and the mend when it cannot be used */
+/** @throws {HumanError} naming the file, the line and the fix if the file is not usable */
 export function requireReadable(file: StoryFile): StoryList {
   if (file.kind === 'invalid') {
     const [{ line, message }] = file.problems;
-    // What is wrong with the file as a whole (a link, its size) names the file itself.
+    // Problems with the file as a whole (a link, its size) already name the file.
     throw new HumanError(
       message.startsWith(file.path)
         ? message
@@ -178,8 +178,8 @@ export function requireReadable(file: StoryFile): StoryList {
 }
 
 /**
- * The story of this id, the first where several share it.
- * @throws {UsageError} naming the ids there are
+ * The story with this id; if several share it, the first.
+ * @throws {UsageError} naming the existing ids
  */
 function requireStory({ path, stories }: StoryList, id: string): Story {
   const story = stories.find(story => story.id === id);
@@ -206,7 +206,7 @@ function requireStory({ path, stories }: StoryList, id: string): Story {
   return story;
 }
 
-/** Reads the story file and looks the id up in it. */
+/** Reads the story file and finds the story with this id. */
 export async function findStory(
   files: RunFiles,
   id: string,

@@ -2,11 +2,11 @@ import { say } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 
 /**
- * How to come to a branch that is not checked out here: git switches to none that another worktree has.
- * @throws {HumanError} when git cannot tell
+ * How to switch to a branch that is not checked out here: git refuses a branch that another worktree has checked out.
+ * @throws {HumanError} if git fails
  */
 export async function wayToBranch(workspace: string, branch: string): Promise<string> {
-  // Few commands need git for this.
+  // Loaded on demand: few commands need git for this.
   const [{ lookAtBranch }, { adviceOnWorktree }] = await Promise.all([
     import('../orchestrator/git/branch.ts'),
     import('../orchestrator/git/worktrees.ts'),

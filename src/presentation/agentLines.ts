@@ -4,9 +4,9 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { duration, type Translate } from './sentences.ts';
 import { line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 
-/** Lines of an agent's failure that are shown, its last ones. */
+/** Number of lines shown of an agent's failure, the last ones. */
 const MAX_ERROR_LINES = 6;
-/** Longest failure in one line, in UTF-16 units: one of ours tells the next step at its end. */
+/** Maximum length of a one-line failure, in UTF-16 units: ours end with the next step. */
 const MAX_ERROR = 1_000;
 
 /** Which agent it is, and who pays. */
@@ -22,7 +22,7 @@ export function agentInit(
   return facts.length === 0 ? [] : [line('dim', `  ${facts.join(' · ')}`)];
 }
 
-/** What it says. */
+/** Text of the agent. */
 export function agentText(
   event: Extract<RunEvent, { type: 'agent.text' }>,
   t: Translate,
@@ -43,7 +43,7 @@ export function agentText(
   ];
 }
 
-/** How its process ended, where that is worth a line. */
+/** How its process ended, if that deserves a line. */
 export function agentEnded(
   event: Extract<RunEvent, { type: 'agent.ended' }>,
   t: Translate,
@@ -88,7 +88,7 @@ export function agentEnded(
   return found;
 }
 
-/** In the agent's own last words; of many lines, each on its own, with where all of them are. */
+/** The agent's own last words. If there are many lines, each gets its own, followed by where to find all of them. */
 function failedLines(
   message: string,
   stderr: string | undefined,
@@ -110,7 +110,7 @@ function failedLines(
   ];
 }
 
-/** Its call failed for a moment. */
+/** A call failed temporarily. */
 export function callRetried(
   event: Extract<RunEvent, { type: 'call.retried' }>,
   t: Translate,
@@ -127,7 +127,7 @@ export function callRetried(
   );
 }
 
-/** Another agent goes on in its place. */
+/** Another agent takes over. */
 export function agentReplaced(
   event: Extract<RunEvent, { type: 'agent.replaced' }>,
   t: Translate,

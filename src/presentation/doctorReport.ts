@@ -1,16 +1,16 @@
 import { withoutControls } from '../base/text.ts';
 
-/** What was found at one thing that a run needs. */
+/** The finding about one thing that a run needs. */
 export interface Finding {
-  /** Stable name of what was looked at. */
+  /** Stable name of the check. */
   readonly id: string;
   /** `error`: no run can work like this. `warning`: it can, but a person should know. */
   readonly level: 'ok' | 'warning' | 'error';
-  /** One sentence or less, without the mend. */
+  /** At most one sentence, without the fix. */
   readonly message: string;
-  /** What to do; `null` where there is nothing to mend. */
+  /** What to do; `null` if there is nothing to fix. */
   readonly mend: string | null;
-  /** What was found as data, where other programs use it: paths, versions, names of variables. */
+  /** The finding as data, if other programs use it: paths, versions, names of variables. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -21,18 +21,18 @@ export interface DoctorData {
   readonly checks: readonly Finding[];
 }
 
-/** The data of `doctor --json`; `ok` when no finding is an error, whatever there is of warnings. */
+/** The data of `doctor --json`; `ok` if no finding is an error, regardless of warnings. */
 export function doctorData(checks: readonly Finding[]): DoctorData {
   return { ok: checks.every(({ level }) => level !== 'error'), checks };
 }
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
 
-/** One line for each finding: mark, what was found, and the mend. */
+/** One line per finding: mark, message, and fix. */
 export function doctorText({ checks }: DoctorData): string {
   return checks
     .map(({ level, mend, message }) =>
-      // Paths and the words of other programs may hold anything.
+      // Paths and the output of other programs may contain anything.
       withoutControls(`${MARKS[level]} ${message}${mend === null ? '' : ` ${mend}`}`, ' ').replace(
         /\s*\n\s*/g,
         ' ',

@@ -6,14 +6,14 @@ import { receiptText } from './receiptTable.ts';
 import { duration, type Translate } from './sentences.ts';
 import { Transcript } from './transcript.ts';
 
-/** What an iteration did, as its terminal showed it. @param events of its whole run */
+/** What an iteration did, as its terminal showed it. @param events all events of its run */
 export function transcriptText(
   events: readonly RunEvent[],
   iteration: number,
   t: Translate,
 ): string {
   const isShown = ofIteration(iteration);
-  // All events, since what one says may need what came before the iteration.
+  // All events, since an event's text may depend on events before the iteration.
   const transcript = new Transcript(t, 'window');
   const lines = events.flatMap(event => {
     const described = transcript.describe(event);
@@ -22,17 +22,17 @@ export function transcriptText(
   return `${lines.join('\n').trim()}\n`;
 }
 
-/** A check of an iteration and what it printed. */
+/** A check of an iteration and its output. */
 export interface CheckOutput {
   readonly event: Extract<RunEvent, { type: 'check.ended' }>;
-  /** `undefined` where its file is gone. */
+  /** `undefined` if its file is gone. */
   readonly output: string | undefined;
 }
 
 /**
- * The checks of an iteration in the order they ran. A claim that is checked again counts as it is checked last: their
- * logs are written again, too.
- * @param events of its whole run
+ * The checks of an iteration in the order they ran. If a claim is checked again, only the last time counts, because
+ * the logs are overwritten, too.
+ * @param events all events of its run
  */
 export function checksOf(
   events: readonly RunEvent[],
@@ -49,7 +49,7 @@ export function checksOf(
     );
 }
 
-/** What the checks of an iteration printed, each below its command. */
+/** The output of an iteration's checks, each below its command. */
 export function checksText(checks: readonly CheckOutput[], t: Translate): string {
   if (checks.length === 0) {
     return `${t('No check ran in this iteration.')}\n`;
@@ -65,7 +65,7 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
           : exitCode === undefined
             ? t('failed after {0}', time)
             : t('failed after {0}, exit code {1}', time, exitCode);
-      // Of a check whose file is gone the journal has the end.
+      // If the file of a check is gone, the journal still has the end of its output.
       return withoutControls(`$ ${command}\n[${result}]\n\n${output ?? event.outputTail}`);
     })
     .map(text => `${text.trimEnd()}\n`)
@@ -73,7 +73,7 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
 }
 
 /**
- * What a story took in all runs, a table for each run that worked on it.
+ * What a story cost in all runs, with one table for each run that worked on it.
  * @param runs events of each run, the oldest first
  */
 export function storyReceiptText(

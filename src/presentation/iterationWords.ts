@@ -3,10 +3,10 @@ import { shorten } from '../base/text.ts';
 import type { IterationReason, IterationRow } from '../orchestrator/journal/iterationRows.ts';
 import type { Translate } from './sentences.ts';
 
-/** Longest quotation of an agent, a check or a reviewer, in UTF-16 units. */
+/** Maximum length of a quotation of an agent, a check or a reviewer, in UTF-16 units. */
 const MAX_REASON = 400;
 
-/** What an iteration came to, as the short words of a list. */
+/** The outcome of an iteration, as the short words of a list. */
 export function outcomeWord(outcome: IterationRow['outcome'], t: Translate): string {
   switch (outcome) {
     case 'running':
@@ -36,7 +36,7 @@ export function outcomeWord(outcome: IterationRow['outcome'], t: Translate): str
   }
 }
 
-/** Why it came out so, in a sentence; `undefined` where there is nothing to add. */
+/** Why it had that outcome, in a sentence; `undefined` if there is nothing to add. */
 export function reasonWords(reason: IterationReason, t: Translate): string | undefined {
   switch (reason.kind) {
     case 'hardLimit':

@@ -4,10 +4,10 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { duration, type Translate } from './sentences.ts';
 import { items, line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 
-/** Lines of a check's output that are shown, its last ones. */
+/** Number of lines shown of a check's output, the last ones. */
 const MAX_CHECK_LINES = 20;
 
-/** What an agent changed without being allowed to. */
+/** What an agent changed without permission. */
 export function guardFound(
   { changes, restored, keptAside }: Extract<RunEvent, { type: 'guard.found' }>,
   t: Translate,
@@ -32,7 +32,7 @@ export function guardFound(
   ];
 }
 
-/** A newer loop may find more than is known here. */
+/** A newer loop may report kinds that are unknown here. */
 function changeWords(kind: string, t: Translate): string {
   const words: Readonly<Record<GuardChange['kind'], string>> = {
     storyRemoved: t('removed'),
@@ -53,7 +53,9 @@ function changeWords(kind: string, t: Translate): string {
   return Object.hasOwn(words, kind) ? words[kind as GuardChange['kind']] : kind;
 }
 
-/** Work that an agent left elsewhere than on the run's branch; why it could not be brought back is told with the run's end. */
+/**
+ * Work that an agent left on another branch than the run's. The end of the run says why it could not be brought back.
+ */
 export function branchLeft(
   { branch, broughtBack, commits, found, reason }: Extract<RunEvent, { type: 'branch.left' }>,
   t: Translate,
@@ -76,7 +78,7 @@ export function branchLeft(
   ];
 }
 
-/** Commits of done stories that the rewritten history lacks; the way out is told with the run's end. */
+/** Commits of done stories that the rewritten history lacks. The end of the run says how to recover them. */
 export function commitsLost(
   { branch, commits }: Extract<RunEvent, { type: 'commits.lost' }>,
   t: Translate,
@@ -97,7 +99,7 @@ export function commitsLost(
   ];
 }
 
-/** How a check ended, and of a failed one the end of its output. */
+/** How a check ended, and the end of its output if it failed. */
 export function checkEnded(
   event: Extract<RunEvent, { type: 'check.ended' }>,
   t: Translate,
@@ -114,7 +116,7 @@ export function checkEnded(
   return [line('error', `  └  ${why} · ${duration(durationMs, t)}`), ...outputLines(outputTail, t)];
 }
 
-/** The end of an output is where its failure is told. */
+/** The failure is usually at the end of an output. */
 function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
   const all = withoutControls(output).trimEnd().split('\n');
   const shown = all.slice(-MAX_CHECK_LINES);
@@ -127,12 +129,12 @@ function outputLines(output: string, t: Translate): readonly TranscriptLine[] {
   ];
 }
 
-/** Indentation says something in an output, so that `shorten` is not for it. */
+/** Indentation in an output has a meaning, so `shorten` is not suitable. */
 function cut(text: string): string {
   return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE - 1)}…` : text;
 }
 
-/** What all checks together say. */
+/** The combined result of all checks. */
 export function gateEnded(
   { green, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
   t: Translate,

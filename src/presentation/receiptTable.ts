@@ -4,13 +4,13 @@ import { outcomeWord } from './iterationWords.ts';
 import { costWords, english, type Translate, tenths, wholeNumber } from './sentences.ts';
 import { table } from './table.ts';
 
-/** Longest story id in the table, in UTF-16 units. */
+/** Maximum length of a story id in the table, in UTF-16 units. */
 const MAX_ID = 24;
 const MAX_SUBJECT = 100;
-/** In the place of a number that nobody knows. */
+/** Shown instead of an unknown number. */
 const UNTOLD = '–';
 
-/** A run's receipt as lines of equally wide letters: its iterations, its stories, the sum. */
+/** A run's receipt as lines in a monospaced font: its iterations, its stories, the total. */
 export function receiptText(receipt: RunReceipt, t: Translate = english): string {
   const { agent, iterations, model, payer, planning, run, stories, total } = receipt;
   const facts = [
@@ -83,7 +83,7 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
   );
 }
 
-/** Texts to the left, numbers to the right. */
+/** Text columns are aligned to the left, numbers to the right. */
 const LEFT: ReadonlySet<number> = new Set([1, 2]);
 
 function spentHeadings(t: Translate): string[] {
@@ -106,12 +106,12 @@ function spentCells(spent: Spent, t: Translate): string[] {
   ];
 }
 
-/** All that the model read, whether it came from the cache or not. */
+/** All input tokens of the model, cached or not. */
 function tokensIn(spent: Spent): number {
   return spent.inputTokens + spent.cacheReadTokens + spent.cacheWriteTokens;
 }
 
-/** An agent that does not tell its cost tells neither turns nor tokens. */
+/** An agent that does not report its cost reports neither turns nor tokens. */
 function isUntold({ costUnknown }: Spent, count: number): boolean {
   return costUnknown && count === 0;
 }

@@ -5,7 +5,7 @@ import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
 import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 
-/** What steers the run and who pays. */
+/** What controls the run and who pays. */
 export function settings(
   event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>,
   t: Translate,
@@ -44,7 +44,7 @@ function checks(
   if (verify.length > 0) {
     return [own('plain', t('Checks: {0}', shorten(verify.join(' · '), MAX_LINE)))];
   }
-  // Without stories a warning of its own follows.
+  // A run without stories gets its own warning next.
   return mode === undefined || mode === 'stories' ? [own('warning', noChecks(t, door))] : [];
 }
 
@@ -54,7 +54,7 @@ function noChecks(t: Translate, door: Door): string {
     : t('Checks: none, so what the agents claim is believed. Set one in {0}.', 'ralphFresh.verify');
 }
 
-/** The first minute of a wait is told, then ever rounder ones: a line a minute for five hours is noise. */
+/** The first minute of a wait is reported, then ever rounder values: a line per minute for five hours is noise. */
 export function limitWaiting(
   event: Extract<RunEvent, { type: 'limit.waiting' }>,
   t: Translate,
@@ -90,7 +90,7 @@ export function willStop(
     : t('Will stop after this iteration');
 }
 
-/** Something went wrong that the run survives. */
+/** A problem that does not end the run. */
 export function warningWords(
   { code, detail }: Extract<RunEvent, { type: 'warning' }>,
   t: Translate,

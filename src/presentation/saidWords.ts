@@ -1,30 +1,30 @@
-/** Ends the keys of the loop's own templates in a bundle, as VS Code writes a comment behind a text. */
+/** Suffix of the loop's own templates in a bundle, in the form VS Code uses for a comment on a text. */
 export const SAID = '/loop';
 
-/** A longer text is no sentence of the loop. */
+/** A longer text cannot be a sentence of the loop. */
 const MAX_TEXT = 10_000;
-/** A sentence in a sentence in a sentence: a file with a line with what is wrong there. */
+/** Sentences can be nested: a file with a line, and what is wrong in it. */
 const MAX_DEPTH = 4;
-/** So many sentences, or lines, of one text are looked at on their own. */
+/** Maximum number of sentences, or lines, of one text that are matched individually. */
 const MAX_SENTENCES = 12;
 
 interface Template {
-  /** The English words around the places, in their order. */
+  /** The English words between the placeholders, in order. */
   readonly words: readonly string[];
-  /** The number of each place, in their order. */
+  /** The number of each placeholder, in order. */
   readonly places: readonly string[];
   readonly translated: string;
 }
 
 interface Translation {
   readonly text: string;
-  /** So many UTF-16 units of the English text were not known, and stand as they were. */
+  /** Number of UTF-16 units of the English text that were not recognized and stay untranslated. */
   readonly unknown: number;
 }
 
 /**
- * Says the loop's English sentences in another language. They come as finished texts, from errors, journals and the output
- * of other processes, so each is known again by its template (see `say.ts`), and what stands in its places likewise.
+ * Translates the loop's English sentences. They arrive as finished texts, from errors, journals and the output of
+ * other processes, so each is matched against its template (see `say.ts`), and so are the values of its placeholders.
  */
 export class SaidWords {
   private readonly fixed = new Map<string, string>();
@@ -46,16 +46,16 @@ export class SaidWords {
         templates.push({ words, places, translated });
       }
     }
-    // What says most fits best: `{0}: {1}` fits nearly everything.
+    // The most specific template is the best match: `{0}: {1}` matches nearly everything.
     this.templates = templates.sort((a, b) => lengthOf(b) - lengthOf(a));
   }
 
-  /** @returns the text itself where it is not one of the loop's sentences, and none of its sentences is */
+  /** @returns the text itself if neither it nor any of its sentences comes from the loop */
   in(text: string): string {
     return this.translated(text, MAX_DEPTH, new Map()).text;
   }
 
-  /** Of all ways to read the text the one that knows most of it. */
+  /** The reading of the text with the largest recognized part. */
   private translated(text: string, depth: number, known: Map<string, Translation>): Translation {
     const asItIs = { text, unknown: text.length };
     if (depth === 0 || text.length > MAX_TEXT) {
@@ -77,7 +77,7 @@ export class SaidWords {
     return best;
   }
 
-  /** As one sentence, and as several: a list of problems stands in the place of one. */
+  /** As one sentence, and as several: a list of problems can be the value of one placeholder. */
   private *readings(
     text: string,
     depth: number,
@@ -97,7 +97,7 @@ export class SaidWords {
         unknown += found.unknown;
         isKnown ||= found.text !== value;
       }
-      // Without words of its own, `{0}: {1}` or `{0}:{1}: {2}.`, it only counts by what stands in its places.
+      // A template without words, `{0}: {1}` or `{0}:{1}: {2}.`, only counts by the values of its placeholders.
       if (isKnown) {
         const inPlaces = template.translated.replace(
           /\{(\d+)\}/g,
@@ -118,7 +118,7 @@ export class SaidWords {
   }
 }
 
-/** What stands in the places of a text that was made of the template; `undefined` when it was not. */
+/** The placeholder values of a text that was made from the template; `undefined` if it was not. */
 function valuesOf(
   { places, words }: Template,
   text: string,

@@ -8,19 +8,19 @@ import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
-/** Longest reason of a run's end, in UTF-16 units. */
+/** Maximum length of the reason of a run's end, in UTF-16 units. */
 const MAX_DETAIL = 1_000;
 
-/** Translates an English message with `{0}`-style places, as VS Code's `l10n.t` does. */
+/** Translates an English message with `{0}`-style placeholders, as VS Code's `l10n.t` does. */
 export interface Translate {
   (message: string, ...args: (string | number | boolean)[]): string;
-  /** BCP 47, for numbers and times; `undefined` for those of the command line, which are the same everywhere. */
+  /** BCP 47, for numbers and times; `undefined` for the command line's format, which is the same everywhere. */
   readonly language: string | undefined;
-  /** A sentence of the loop, which is English wherever it comes from; another text stays as it is. */
+  /** Translates a sentence of the loop, which is always English; any other text is returned unchanged. */
   readonly said: (text: string) => string;
 }
 
-/** Whose numbers and times they are. */
+/** Determines the format of numbers and times. */
 type Speaker = Pick<Translate, 'language'>;
 
 /** The command line speaks English. */
@@ -33,7 +33,7 @@ export const english: Translate = Object.assign(
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
 export type Door = 'terminal' | 'window';
 
-/** What is known of a run's end. */
+/** What is known about a run's end. */
 export interface RunEnd {
   readonly outcome: RunOutcome;
   readonly iterations: number;
@@ -44,15 +44,15 @@ export interface RunEnd {
   readonly costUsd?: number | undefined;
   readonly costEstimated?: boolean | undefined;
   readonly costUnknown?: boolean | undefined;
-  /** Ids of the stories that are left, where none was ready. */
+  /** Ids of the remaining stories, if none was ready. */
   readonly open?: readonly string[] | undefined;
-  /** Those of them that wait for each other, the first one again at the end. */
+  /** Those of them that wait for each other, with the first one repeated at the end. */
   readonly circle?: readonly string[] | undefined;
-  /** Ids of the stories that the run leaves alone until that is taken back. */
+  /** Ids of the stories that the run skips until the skip is withdrawn. */
   readonly skipped?: readonly string[] | undefined;
-  /** Whether a person has answered since what the run ended with. */
+  /** Whether a person has answered since the event that ended the run. */
   readonly isAnswered?: boolean | undefined;
-  /** Of a loop that was killed: where it was. */
+  /** If the loop was killed: where it was. */
   readonly killed?: KilledAt | undefined;
   readonly uncommitted?: RunState['uncommitted'] | undefined;
 }
@@ -60,7 +60,7 @@ export interface RunEnd {
 /** Where a run was when its loop was killed. */
 export type KilledAt = 'beforeFirst' | 'inIteration' | 'afterIteration';
 
-/** Of a run whose loop was killed: whether an iteration was under way, or the last one was over already. */
+/** For a run whose loop was killed: whether an iteration was running, or the last one had already ended. */
 export function killedAt({ cutOff, iteration, running }: RunState): KilledAt {
   if (running.length > 0 || cutOff.length > 0) {
     return 'inIteration';
@@ -68,7 +68,7 @@ export function killedAt({ cutOff, iteration, running }: RunState): KilledAt {
   return iteration === 0 ? 'beforeFirst' : 'afterIteration';
 }
 
-/** The end of a run, by its folded state. */
+/** The end of a run, from its folded state. */
 export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const { iteration: iterations, stories, detail, open, circle } = state;
   const { budgetUsd, costUsd, costEstimated, costUnknown } = state;
@@ -144,7 +144,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         door === 'terminal' ? mendNotReady(end, t) : mend('cause', t, door),
       );
     case 'stuck':
-      // The story's id; without stories the number of iterations.
+      // The story's id; without stories, the number of iterations.
       return stories.total === 0
         ? t(
             'Stuck: no progress for {0}. {1}',
@@ -155,7 +155,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
     case 'stopped':
       return t('Stopped. State saved; run again to continue.');
     case 'error':
-      // The last words of an agent may have lines.
+      // The last words of an agent may contain line breaks.
       return t('Cannot continue: {0}', shorten(t.said(detail), MAX_DETAIL));
     case 'interrupted':
       switch (end.killed ?? 'inIteration') {
@@ -207,9 +207,9 @@ function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): strin
   }
 }
 
-/** A story that is skipped stays so when the run goes on. */
+/** A skipped story remains skipped when the run continues. */
 function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
-  // Journals of version 0.1 have the ids in one text alone, which cannot tell a comma of theirs.
+  // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
   const open = ids ?? detail.split(', ');
   const left = skipped.filter(id => open.includes(id));
   const [first] = left;
@@ -226,8 +226,8 @@ function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Trans
 }
 
 /**
- * Why a run that lives does not go on, and what a person can do, in a few sentences.
- * @param now when it is told, in ms since the epoch
+ * Why a living run is waiting, and what a person can do, in a few sentences.
+ * @param now current time, in ms since the epoch
  */
 export function waitingSentence(
   waiting: Waiting,
@@ -277,7 +277,7 @@ export function waitingSentence(
   }
 }
 
-/** That a person took the files back, and how far. */
+/** That a person rolled the files back, and how far. */
 export function rolledBackWords(
   {
     commit,
@@ -292,7 +292,7 @@ export function rolledBackWords(
     : t('Rolled back to before iteration {0} of run {1}, by commit {2}.', iteration, of, hash);
 }
 
-/** A number of iterations; what a journal says of it may be no number. */
+/** A number of iterations; the journal's value may not be a number. */
 export function iterationCount(count: number, t: Translate): string {
   if (!Number.isSafeInteger(count)) {
     return t('some iterations');
@@ -301,8 +301,8 @@ export function iterationCount(count: number, t: Translate): string {
 }
 
 /**
- * US dollars. Nothing that costs is shown as free.
- * @param isEstimate nobody has told the whole of it
+ * US dollars. A positive cost is never shown as zero.
+ * @param isEstimate a part of the amount was not reported
  */
 export function dollars(usd: number, { language }: Speaker, isEstimate = false): string {
   const isTiny = usd > 0 && usd < 0.01;
@@ -312,14 +312,14 @@ export function dollars(usd: number, { language }: Speaker, isEstimate = false):
   return `${isEstimate ? '≈ ' : ''}${isTiny ? '<' : ''}${amount}`;
 }
 
-/** What something cost, and how well that is known. */
+/** A cost, and how reliable it is. */
 export interface Cost {
   readonly costUsd: number;
   readonly costEstimated?: boolean | undefined;
   readonly costUnknown?: boolean | undefined;
 }
 
-/** What something cost; that of an agent which does not tell is unknown, never nothing. */
+/** A cost in words; if an agent does not report its cost, it is unknown, never zero. */
 export function costWords({ costEstimated, costUnknown, costUsd }: Cost, t: Translate): string {
   const amount = dollars(costUsd, t, costEstimated);
   if (costUnknown !== true) {
@@ -328,17 +328,17 @@ export function costWords({ costEstimated, costUnknown, costUsd }: Cost, t: Tran
   return costUsd > 0 ? t('at least {0}', amount) : t('cost unknown');
 }
 
-/** A number with one place behind the point. */
+/** A number with one decimal. */
 export function tenths(value: number, { language }: Speaker): string {
   return language === undefined ? value.toFixed(1) : numbersOf(language).tenths.format(value);
 }
 
-/** A whole number, in groups of three digits or as the language has it. */
+/** A whole number, grouped according to the language. */
 export function wholeNumber(value: number, { language = 'en' }: Speaker): string {
   return numbersOf(language).whole.format(value);
 }
 
-/** The time of a moment by the clock here, with its date when that is another day. */
+/** A time of day in the local time zone, with its date if that is another day. */
 export function clock(at: number, now: number, { language }: Speaker): string {
   if (Number.isNaN(at)) {
     return '–';
@@ -366,7 +366,7 @@ export function duration(ms: number, t: Translate): string {
   return whole < 60 ? t('{0} s', whole) : t('{0} min {1} s', Math.floor(whole / 60), whole % 60);
 }
 
-/** A time to come, in the two units that matter. */
+/** A future duration, in its two largest units. */
 export function span(ms: number, t: Translate): string {
   const minutes = Math.ceil(Math.max(0, ms) / 60_000);
   const hours = Math.floor(minutes / 60);
@@ -390,7 +390,7 @@ interface NumberFormats {
 
 const formats = new Map<string, NumberFormats>();
 
-/** Made once for a language: a list has hundreds of numbers, and making a format is slow. */
+/** Created once per language: a list has hundreds of numbers, and creating a format is slow. */
 function numbersOf(language: string): NumberFormats {
   const known = formats.get(language);
   if (known) {
@@ -414,7 +414,7 @@ function numbersOf(language: string): NumberFormats {
   return made;
 }
 
-/** With a full stop, where it has no end. */
+/** Adds a full stop if the text does not end with punctuation. */
 export function sentence(text: string): string {
   return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -24,10 +24,10 @@ import {
 } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
 
-/** So many open stories are named. */
+/** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;
 
-/** What is wrong with the story file; `line` is 0 when there is no such file. */
+/** A problem with the story file; `line` is 0 if there is no such file. */
 interface FileProblem {
   readonly file: string;
   readonly line: number;
@@ -69,7 +69,10 @@ export async function statusData(
   };
 }
 
-/** The run's own story file, which may have been named by hand; else the one a run would find. A plan's run has none. */
+/**
+ * The run's own story file, which may have been given explicitly; otherwise the one a run would find. A plan's run
+ * has none.
+ */
 async function storyFileOf(files: RunFiles, state: RunState): Promise<string | undefined> {
   if (state.planDir !== undefined) {
     return undefined;
@@ -79,7 +82,7 @@ async function storyFileOf(files: RunFiles, state: RunState): Promise<string | u
     : path.resolve(files.workspace, state.storyFile);
 }
 
-/** The plan of a run over a plan; its steps are the checkboxes in it, where there are any. */
+/** The plan of a run over a plan; its steps are the checkboxes in it, if it has any. */
 interface PlanStatus {
   /** Absolute. */
   readonly file: string;
@@ -95,7 +98,10 @@ async function readPlan(files: RunFiles, { planDir }: RunState): Promise<PlanSta
   return { file, steps: stories === undefined ? null : countOf(stories) };
 }
 
-/** By the file alone, as the contract says: a claim under check counts here, and for people it does not. */
+/**
+ * Counts by the file alone, as the contract says. This includes a claim that is still being checked, which is not
+ * counted in the text for people.
+ */
 function countOf({ stories }: StoryList): { done: number; total: number } {
   return { done: stories.filter(story => story.done).length, total: stories.length };
 }
@@ -135,7 +141,7 @@ async function look(
   }
   const stories = await readStoryFile(storyFile);
   if (stories === undefined) {
-    // The journal knows the last count.
+    // The journal has the last count.
     return { problem: { file: storyFile, line: 0, message: noStoryFile(storyFile) } };
   }
   if (stories.kind === 'stories') {
@@ -146,7 +152,7 @@ async function look(
 }
 
 /**
- * How the run stands, in a few lines.
+ * The state of the run, in a few lines.
  * @param now in ms since the epoch
  */
 export async function statusText(
@@ -156,7 +162,7 @@ export async function statusText(
 ): Promise<string> {
   const plan = await readPlan(files, run.state);
   const { stories } = plan ? {} : await look(await storyFileOf(files, run.state));
-  // A file that is gone or broken counts as the run last knew it.
+  // If the file is gone or broken, the run's last count is used.
   const counted = withFileCount(run, stories, files.workspace);
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
   const open = stories ? openIds(stories, run.state) : [];

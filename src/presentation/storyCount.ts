@@ -6,8 +6,8 @@ import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 
 /**
- * Whether a story counts as done: its file says so, and no run works on it. What an agent claims counts when its
- * iteration is over, checks and review included; when the run ended before that, it waits for them. Pure.
+ * Whether a story counts as done: the file says so, and no run works on it. An agent's claim counts when its
+ * iteration is over, checks and review included. If the run ended before that, the claim waits for them. Pure.
  * @param run on the file of the story
  */
 function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun): boolean {
@@ -19,7 +19,7 @@ function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun)
   return done && !(state.cutOff.some(({ storyId }) => storyId === id) && isUnjudged(id, state));
 }
 
-/** Whether a claim is still to be judged by checks or a reviewer; a person's tick needs neither. */
+/** Whether a claim still has to be judged by checks or a reviewer. A person's tick needs neither. */
 function isUnjudged(storyId: string, state: RunState): boolean {
   const { approved, doneBy, verified } = storyRecord(state, storyId);
   return (
@@ -44,7 +44,10 @@ export function countStories(
   return { done: done.length, total: file.stories.length };
 }
 
-/** The run with the stories counted in its file where it can be: a person may have ticked since the run last looked. Pure. */
+/**
+ * The run with the stories counted in its file, if possible: a person may have ticked since the run last read it.
+ * Pure.
+ */
 export function withFileCount(
   run: WatchedRun,
   file: StoryFile | undefined,
@@ -56,8 +59,9 @@ export function withFileCount(
 }
 
 /**
- * The same while the run works. What a run has come to in the end stays, whatever becomes of its stories; its process
- * outlives its end for a moment, in which a window may not yet have read what the last agent has written. Pure.
+ * Like {@link withFileCount}, but only while the run works. The result of an ended run is final, whatever happens to
+ * its stories. Its process outlives its end for a moment, in which a window may not have read the last agent's
+ * changes. Pure.
  */
 export function withFileCountUntilEnd(
   run: WatchedRun,

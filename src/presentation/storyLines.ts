@@ -4,7 +4,7 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { type Door, iterationCount, type Translate } from './sentences.ts';
 import { own, type TranscriptLine } from './transcriptLine.ts';
 
-/** A story is left alone in this run. */
+/** A story is skipped in this run. */
 export function storySkipped(
   { storyId, by }: Extract<RunEvent, { type: 'story.skipped' }>,
   t: Translate,
@@ -25,7 +25,7 @@ export function storySkipped(
   );
 }
 
-/** A story gets no further, and what the run does about it. */
+/** A story makes no progress, and what the run does about it. */
 export function storyStuck(
   { storyId, iterations, action }: Extract<RunEvent, { type: 'story.stuck' }>,
   t: Translate,
@@ -48,7 +48,7 @@ export function storyStuck(
         ),
       );
     case 'skip':
-      // What follows from it is an event of its own.
+      // The consequence is an event of its own.
       return own('warning', t('{0} has made no progress for {1}', what, howLong));
     case 'ask':
       return own(
@@ -62,7 +62,7 @@ export function storyStuck(
   }
 }
 
-/** A story is done now, or is not any more, and by whom. */
+/** A story is now done, or no longer done, and who changed it. */
 export function storyChanged(
   { storyId, done, by }: Extract<RunEvent, { type: 'story.changed' }>,
   t: Translate,
@@ -99,7 +99,7 @@ export function storyChanged(
   }
 }
 
-/** What an agent's last words say of its story. */
+/** What an agent's final message says about its story. */
 export function promiseSeen(
   { signal, message, accepted }: Extract<RunEvent, { type: 'promise.seen' }>,
   t: Translate,

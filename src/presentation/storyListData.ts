@@ -8,23 +8,23 @@ import {
 import type { Story, StoryFile, StoryFormatName } from '../orchestrator/stories/story.ts';
 import { openCircle } from '../orchestrator/stories/storyProblems.ts';
 
-/** What `stories --json` prints. */
+/** The output of `stories --json`. */
 export interface StoryListData {
-  /** The path of the story file, as it was given. */
+  /** The path of the story file, as given. */
   readonly source: string;
   readonly format: StoryFormatName;
-  /** Empty when the file cannot be used; `problems` says why. */
+  /** Empty if the file is not usable; `problems` says why. */
   readonly stories: readonly StoryData[];
   readonly problems: readonly ProblemData[];
 }
 
-/** Something that is wrong with the file. */
+/** A problem with the file. */
 export interface ProblemData {
   readonly message: string;
   readonly line: number;
-  /** Stable, as in the editor's list of problems. */
+  /** Stable, the same as in the editor's list of problems. */
   readonly code?: string;
-  /** `info` is a hint: the loop does what the file says. */
+  /** `info` is a hint: the loop follows the file anyway. */
   readonly severity?: 'error' | 'warning' | 'info';
 }
 
@@ -33,36 +33,36 @@ export interface StoryData {
   readonly title: string;
   readonly done: boolean;
   /**
-   * By the file: `done`; `ready`; `waiting` for the stories in `blockedBy`; `parked`, which the file has put aside.
-   * Facts of a run may give other words.
+   * From the file: `done`; `ready`; `waiting` for the stories in `blockedBy`; `parked`, which the file has put aside.
+   * The state of a run can lead to other values.
    */
   readonly state: string;
   /** Lower runs first; `null` runs after all numbered ones. */
   readonly priority: number | null;
-  /** Declared dependencies that are not done, or that the file does not have. */
+  /** Declared dependencies that are not done, or that the file does not contain. */
   readonly blockedBy: readonly string[];
   readonly epic: string | null;
-  /** Of its agent, for the person, while nobody has answered; the state is `blocked` then. */
+  /** The agent's question for the person, until somebody answers it; the state is `blocked` meanwhile. */
   readonly question: string | null;
 }
 
-/** What is known of stories beyond what their file's reader tells. */
+/** Facts about stories from outside their file. */
 export interface KnownOfStories {
-  /** What a run knows of a story's state; `undefined` leaves what the file says. */
+  /** A story's state according to a run; `undefined` keeps the state from the file. */
   readonly stateOf?: (story: Story) => string | undefined;
-  /** The newest run's, that nobody has answered. */
+  /** The newest run's unanswered question. */
   readonly question?: Question;
-  /** Those that the file has, in place of the reader's. */
+  /** Problems of the file, instead of those that the reader found. */
   readonly problems?: readonly ProblemData[];
 }
 
-/** What `next --json` prints: the story to run next, or why there is none. */
+/** The output of `next --json`: the story to run next, or why there is none. */
 export type NextData =
   | { readonly id: string }
   | {
       readonly id: null;
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped' | 'invalid';
-      /** Ids of stories that wait for each other, the first one again at the end. */
+      /** Ids of stories that wait for each other, with the first one repeated at the end. */
       readonly circle?: readonly string[];
     };
 
@@ -105,7 +105,7 @@ function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): str
   return blockedBy.length > 0 ? 'waiting' : 'ready';
 }
 
-/** The next story as data for other programs. @param turns who is passed over and who comes last, as in `nextStory` */
+/** The next story as data for other programs. @param turns stories to pass over or to put last, as in `nextStory` */
 export function nextData(file: StoryFile, turns: NextStoryOptions = {}): NextData {
   if (file.kind === 'invalid') {
     return { id: null, reason: 'invalid' };

@@ -6,13 +6,13 @@ import { sentence } from './sentences.ts';
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { table } from './table.ts';
 
-/** Longest texts in a line, in UTF-16 units. */
+/** Maximum lengths of texts in a line, in UTF-16 units. */
 const MAX_ID = 40;
 const MAX_TITLE = 100;
 const MAX_QUESTION = 200;
-/** So many stories that another waits for are named. */
+/** Maximum number of named stories that another one waits for. */
 const MAX_NAMED = 5;
-/** So many hints on how the file is written are shown. */
+/** Maximum number of hints on the format of the file. */
 const MAX_HINTS = 5;
 
 /** Stories as lines for a terminal, with the problems of their file below. */
@@ -47,12 +47,12 @@ function questionLine({ id, question }: StoryData): string[] {
       ];
 }
 
-/** As `countStories` counts: what an agent claims counts when no run works on it any more. */
+/** Like `countStories`: an agent's claim counts when no run works on it anymore. */
 function countsAsDone({ done, state }: StoryData): boolean {
   return done && state !== 'running';
 }
 
-/** All problems, but of the hints only some: a file may have one for each story. */
+/** All problems, but only some of the hints: a file may have one per story. */
 function problemLines(problems: StoryListData['problems']): string[] {
   const hints = problems.filter(({ severity }) => severity === 'info');
   const shown = [
@@ -66,7 +66,7 @@ function problemLines(problems: StoryListData['problems']): string[] {
   ];
 }
 
-/** The next story in a line, or why there is none. */
+/** The next story in one line, or why there is none. */
 export function nextText(
   next: NextData,
   { stories }: { readonly stories: readonly Story[] },

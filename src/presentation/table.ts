@@ -2,8 +2,8 @@ import { widthOf } from './wrapLine.ts';
 
 /**
  * Lays out rows as columns, two spaces apart.
- * @param left indexes of the columns that begin at their left; the others end at their right
- * @returns lines without white space at their end
+ * @param left indexes of the left-aligned columns; the others are right-aligned
+ * @returns lines without trailing white space
  */
 export function table(
   headings: readonly string[],

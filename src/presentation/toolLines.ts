@@ -6,19 +6,19 @@ import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
 /** The call that a tool's result belongs to. */
 export interface ToolCall {
   readonly name: string;
-  /** Nothing was told since, so that the result stands below its call. */
+  /** Nothing was printed since, so the result is directly below its call. */
   readonly isLast: boolean;
 }
 
-/** Tool calls whose results have not come yet; beyond it the oldest are forgotten. */
+/** Maximum number of tool calls without a result; above it, the oldest are dropped. */
 const MAX_OPEN_CALLS = 100;
 
-/** Remembers calls of tools until their results come: an agent may make several at a time. */
+/** Keeps tool calls until their results arrive: an agent may make several in parallel. */
 export class ToolCalls {
   private readonly names = new Map<string, string>();
   private last: string | undefined;
 
-  /** Takes an event. @returns of a result, its call, where that is known */
+  /** Records an event. @returns the call of a result, if known */
   take(event: RunEvent): ToolCall | undefined {
     const { last, names } = this;
     if (event.type === 'agent.toolResult' || event.type === 'agent.toolFailed') {
@@ -41,7 +41,7 @@ export class ToolCalls {
   }
 }
 
-/** What a tool gave back, its first lines, below the call. */
+/** The first lines of a tool's result, below the call. */
 export function resultLines(
   style: 'dim' | 'error',
   event: Extract<RunEvent, { type: 'agent.toolResult' | 'agent.toolFailed' }>,
@@ -76,7 +76,7 @@ function moreLines(more: number, door: Door, iteration: number | undefined, t: T
     : count;
 }
 
-/** How a window's transcript names the whole one of an iteration; its terminal makes a link of it. */
+/** The name of an iteration's full transcript in a window; the window's terminal turns it into a link. */
 export function transcriptOf(iteration: number | string, t: Translate): string {
   return t('transcript of iteration {0}', iteration);
 }

@@ -25,18 +25,18 @@ import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
-/** What is known besides the event. */
+/** Context of the event. */
 export interface Telling {
-  /** The fold of all events before this one; without it, sentences that need it say less. */
+  /** The fold of all earlier events; without it, some sentences are less specific. */
   readonly state?: RunState;
   readonly door?: Door;
-  /** Of a tool's result: the call that it belongs to, where that is known. */
+  /** For a tool's result: the call that it belongs to, if known. */
   readonly call?: ToolCall | undefined;
 }
 
 /**
- * Tells a run's events as a person reads them in a terminal: the whitepaper's lines (5.2) and the agent's
- * work between them. Text of agents, stories and commits comes out without control characters.
+ * Describes a run's event as it appears in a terminal: the whitepaper's lines (5.2) and the agent's work between
+ * them. Text of agents, stories and commits is returned without control characters.
  */
 export function describeEvent(
   event: RunEvent,
@@ -49,14 +49,14 @@ export function describeEvent(
   }));
 }
 
-/** Tells the events of one run as they come, and remembers what its sentences need. */
+/** Describes the events of one run as they arrive, and keeps the context that its sentences need. */
 export class Transcript {
   private readonly t: Translate;
   private readonly door: Door;
   private state: RunState;
   private readonly calls = new ToolCalls();
 
-  /** @param earlier the run as it was before the first event that comes */
+  /** @param earlier state of the run before the first event */
   constructor(t: Translate, door: Door = 'terminal', earlier: RunState = INITIAL_RUN_STATE) {
     this.t = t;
     this.door = door;
@@ -65,7 +65,7 @@ export class Transcript {
 
   describe(event: RunEvent): readonly TranscriptLine[] {
     if (event.type === 'run.started') {
-      // Another run's numbers begin anew.
+      // The numbers of another run start again.
       this.state = INITIAL_RUN_STATE;
     }
     const { door, state } = this;
@@ -288,7 +288,7 @@ function lines(
   }
 }
 
-/** The iteration that was cut off is judged first, so the next one has a new number all the same. */
+/** The interrupted iteration is judged first, but the next one gets a new number anyway. */
 function resumesAt(state: RunState): number {
   return state.iteration + 1;
 }

@@ -1,7 +1,7 @@
 import { shorten } from '../base/text.ts';
 import type { Translate } from './sentences.ts';
 
-/** Roles of text in a transcript; each door decides how they look. */
+/** Roles of text in a transcript; the terminal and the window each define their look. */
 export type Style = 'plain' | 'heading' | 'dim' | 'tool' | 'success' | 'warning' | 'error';
 
 export interface TranscriptLine {
@@ -11,9 +11,9 @@ export interface TranscriptLine {
 
 const PREFIX = '[Ralph Fresh]';
 
-/** Longest line of foreign text, in UTF-16 units: of a problem, an objection, a hint, an output. */
+/** Maximum length of a line of foreign text, in UTF-16 units: a problem, an objection, a hint, an output. */
 export const MAX_LINE = 500;
-/** Problems of a plan, objections of a reviewer, changes that the guard found. */
+/** Maximum number of problems of a plan, objections of a reviewer, or changes found by the guard. */
 const MAX_ITEMS = 10;
 
 /** A line in the loop's own words. */
@@ -21,12 +21,12 @@ export function own(style: Style, text: string): TranscriptLine {
   return line(style, `${PREFIX} ${text}`);
 }
 
-/** A line between them: an agent's work, an output. */
+/** A line from elsewhere: an agent's work, an output. */
 export function line(style: Style, text: string): TranscriptLine {
   return { style, text };
 }
 
-/** Some of a list, a line each. */
+/** The first items of a list, one per line. */
 export function items(
   style: Style,
   texts: readonly string[],
@@ -39,12 +39,12 @@ export function items(
   ];
 }
 
-/** So many lines of an output are left out before those that are shown. */
+/** Says how many lines of an output are omitted before those shown. */
 export function linesBefore(count: number, t: Translate): string {
   return count === 1 ? t('… 1 line before') : t('… {0} lines before', count);
 }
 
-/** The first line that says something, of whichever length; '' when none does. */
+/** The first non-blank line, of any length; '' if there is none. */
 export function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }

@@ -4,7 +4,7 @@ import type { RunState } from '../orchestrator/journal/runState.ts';
 const MAX_FILES = 5;
 const MAX_NAME = 200;
 
-/** What is done and in no commit, and how it comes into one. */
+/** Work that is done but not committed, and how to commit it. */
 export function uncommittedWords(
   { files, lock, more = 0, storyIds }: NonNullable<RunState['uncommitted']>,
   t: (message: string, ...args: (string | number)[]) => string,

@@ -1,13 +1,13 @@
-/** Below this many columns a hanging indent would leave no room for words. */
+/** Below this many columns, a hanging indent would leave no room for words. */
 const MIN_TEXT_COLUMNS = 20;
-/** Bullets and signs that a line begins with; what follows them is what continuation lines stand below. */
+/** Bullets and signs at the start of a line; continuation lines are aligned with the text after them. */
 const LEAD = /^(?:\[Ralph Fresh\] | *(?:[●└-]|\d+\.) +| +)/;
 
 /**
- * Breaks one line of a transcript at words, for a terminal with so many columns. Continuation lines stand below the
- * first one's text. A word that fits into no line is left to the terminal, which keeps what is wrapped one line for
- * links and copying. Pure; the text is to have no control characters and no escape sequences.
- * @param columns without this number, or in a terminal that narrow, nothing is broken
+ * Breaks one line of a transcript at words, for a terminal of this width. Continuation lines are aligned with the
+ * first one's text. A word that is too long for a line is left to the terminal, which keeps wrapped text as one line
+ * for links and copying. Pure; the text must not contain control characters or escape sequences.
+ * @param columns if it is undefined or very small, nothing is wrapped
  */
 export function wrapLine(text: string, columns: number | undefined): readonly string[] {
   if (columns === undefined || columns < MIN_TEXT_COLUMNS || widthOf(text) <= columns) {
@@ -36,9 +36,9 @@ export function wrapLine(text: string, columns: number | undefined): readonly st
   return [...lines, line];
 }
 
-/** Columns that a text takes: two for East Asian wide letters and emoji, none for marks on the letter before. */
+/** Number of columns of a text: two for East Asian wide letters and emoji, none for combining marks. */
 export function widthOf(text: string): number {
-  // Most lines are plain.
+  // Fast path: most lines are ASCII.
   if (/^[\x20-\x7e]*$/.test(text)) {
     return text.length;
   }

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { ProgressStrings, ShownActivity } from '../views/progress/protocol.ts';
 import { moment } from './moment.ts';
 
-/** What was said and done last, the newest at the bottom. It is not read out by itself: it never stops. */
+/** The last messages and actions, the newest at the bottom. Not a live region: the stream never stops. */
 export function activity(
   lines: readonly ShownActivity[],
   strings: ProgressStrings,

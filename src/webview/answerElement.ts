@@ -2,10 +2,10 @@ import { html, LitElement, type PropertyValues } from 'lit';
 import type { ProgressStrings, ShownQuestion } from '../views/progress/protocol.ts';
 import { post, savedPageState, savePageState } from './vsCodeApi.ts';
 
-/** Longest answer, as the protocol takes it, in UTF-16 units. */
+/** Maximum length of an answer, as in the protocol, in UTF-16 units. */
 const MAX_ANSWER = 8_000;
 
-/** `<ralph-answer>`: a field for the answer to an agent's question. What is not sent survives a reload. */
+/** `<ralph-answer>`: a field for the answer to an agent's question. A draft survives a reload. */
 export class AnswerElement extends LitElement {
   static override properties = {
     question: { attribute: false },
@@ -17,7 +17,7 @@ export class AnswerElement extends LitElement {
   declare question: ShownQuestion | undefined;
   declare strings: ProgressStrings | undefined;
   declare protected text: string;
-  /** The button is not pressed twice while the answer is on its way. */
+  /** Disables the button while the answer is being sent. */
   declare protected isSent: boolean;
 
   constructor() {
@@ -33,7 +33,7 @@ export class AnswerElement extends LitElement {
 
   protected override willUpdate(changed: PropertyValues): void {
     const before = changed.get('question') as ShownQuestion | undefined;
-    // Each snapshot has an object of its own for the same question.
+    // Each snapshot contains a new object for the same question.
     if (changed.has('question') && before?.id !== this.question?.id) {
       const { draft } = savedPageState();
       this.text = draft !== undefined && draft.question === this.question?.id ? draft.text : '';

@@ -8,14 +8,14 @@ import type {
 import { savedPageState, savePageState } from './vsCodeApi.ts';
 
 /**
- * The drawings are stretched to their place, so that they need no measuring: x is the point's number, y goes
- * down to this.
+ * The drawings are stretched to their container, so they need no measuring: x is the point's number, and y goes down
+ * to this value.
  */
 const HEIGHT = 100;
-/** Of a bar's place, on each side. */
+/** Share of a bar's width, on each side. */
 const GAP = 0.15;
 
-/** Stories left, cost in sum and cost of each iteration, over the same iterations. */
+/** Remaining stories, total cost and cost of each iteration, over the same iterations. */
 export function charts(shown: ShownCharts, strings: ProgressStrings): TemplateResult {
   const { cost, points, stories, sum } = shown;
   return html`
@@ -69,7 +69,7 @@ function figure(
 }
 
 function storiesDrawing(chart: ShownChart, points: readonly ShownPoint[]): TemplateResult {
-  // The count holds until an iteration has changed it.
+  // The count is constant until an iteration changes it.
   const steps = points
     .map(({ left = 0 }, x) => (x === 0 ? `M0 ${y(left, chart)}` : `H${x}V${y(left, chart)}`))
     .join('');
@@ -98,7 +98,7 @@ function sumDrawing(
   `;
 }
 
-/** A bar is an iteration, so its drawing begins with the first one, not with the start of the run. */
+/** A bar is an iteration, so its drawing starts with the first one, not with the start of the run. */
 function firstBar([, first]: readonly ShownPoint[]): ShownPoint | undefined {
   return first;
 }

@@ -1,4 +1,4 @@
 import { html } from 'lit';
 
-/** Stands between two facts of a line: a dot to be seen, a pause to be heard. */
+/** Separates two facts in a line: visible as a dot, read as a pause. */
 export const dot = html`<span class="dot"><span class="only-heard">,</span></span>`;

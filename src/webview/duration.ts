@@ -1,7 +1,7 @@
 import type { ProgressStrings } from '../views/progress/protocol.ts';
 import { fill } from './fill.ts';
 
-/** Hours and minutes, or minutes and seconds; the smaller one has two digits, so that columns align. */
+/** Hours and minutes, or minutes and seconds. The smaller unit has two digits, so that columns align. */
 export function durationWords(ms: number, strings: ProgressStrings): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const minutes = Math.floor(seconds / 60);

@@ -5,8 +5,8 @@ import { durationWords } from './duration.ts';
 const SECOND_MS = 1_000;
 
 /**
- * `<ralph-elapsed>`: the time since something began, or until something begins. It redraws only itself,
- * once a second.
+ * `<ralph-elapsed>`: the time since a moment in the past, or until one in the future. It redraws only itself, once a
+ * second.
  */
 export class ElapsedElement extends LitElement {
   static override properties = {
@@ -18,9 +18,9 @@ export class ElapsedElement extends LitElement {
 
   /** ISO time by the extension's clock. */
   declare since: string | undefined;
-  /** The same, to come; shown in place of `since`. */
+  /** ISO time of a future moment; shown instead of `since`. */
   declare until: string | undefined;
-  /** Adds up with this page's clock to the extension's, in ms. */
+  /** Difference between the extension's clock and this page's, in ms. */
   declare clockOffset: number;
   declare strings: ProgressStrings | undefined;
   private timer: number | undefined;
@@ -51,7 +51,7 @@ export class ElapsedElement extends LitElement {
   protected override updated(_changed: PropertyValues): void {
     clearTimeout(this.timer);
     if (this.isConnected) {
-      // To the next full second, so that none is shown twice or skipped.
+      // Until the next full second, so that none is shown twice or skipped.
       const part = this.shownMs() % SECOND_MS;
       const rest = this.until === undefined ? SECOND_MS - part : part + 1;
       this.timer = setTimeout(() => this.requestUpdate(), rest);
@@ -62,7 +62,7 @@ export class ElapsedElement extends LitElement {
     const now = Date.now() + this.clockOffset;
     const ms =
       this.until === undefined ? now - Date.parse(this.since ?? '') : Date.parse(this.until) - now;
-    // An unreadable time, or a clock that was set back.
+    // An invalid time, or a clock that was set back.
     return Number.isFinite(ms) && ms > 0 ? ms : 0;
   }
 }

@@ -2,8 +2,8 @@ import { html, svg, type TemplateResult } from 'lit';
 import type { Glyph } from '../views/progress/protocol.ts';
 
 /**
- * Icons of 16 by 16 that differ in shape, not only in colour. Drawn here, so that the page needs no
- * font. `hole` parts have the page's colour.
+ * Icons of 16 by 16 that differ in shape, not only in color. Drawn here, so that the page needs no font. `hole` parts
+ * have the page's color.
  */
 const shapes: Readonly<Record<Glyph, TemplateResult>> = {
   running: svg`<circle class="track" cx="8" cy="8" r="6"/><path class="line" d="M8 2a6 6 0 0 1 6 6"/>`,
@@ -18,7 +18,7 @@ const shapes: Readonly<Record<Glyph, TemplateResult>> = {
   interrupted: svg`<circle class="line dashed" cx="8" cy="8" r="6"/><path class="line" d="M8 4.8v4M8 11.2v.1"/>`,
 };
 
-/** An icon that stands beside words saying the same. */
+/** An icon next to words with the same meaning. */
 export function glyphIcon(glyph: Glyph): TemplateResult {
   return html`<svg class="glyph ${glyph}" viewBox="0 0 16 16" aria-hidden="true">${shapes[glyph]}</svg>`;
 }

@@ -17,7 +17,7 @@ import { moment } from './moment.ts';
 import { storyName } from './storyName.ts';
 import { post } from './vsCodeApi.ts';
 
-/** What goes on now, how far it is, and the buttons that fit. */
+/** The current activity, the progress, and the buttons that fit. */
 export function head(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {
   const { actions, cost, glyph, now, question, quote, sentence, status, stories, until } = run;
   return html`
@@ -44,7 +44,7 @@ export function head(run: ShownRun, strings: ProgressStrings, clockOffset: numbe
   `;
 }
 
-/** Which of the window's folders the page is about. */
+/** The choice of the window's folder that the page shows. */
 export function folderChoice(
   folders: readonly ShownFolder[],
   strings: ProgressStrings,
@@ -65,7 +65,7 @@ export function folderChoice(
   `;
 }
 
-/** What a person can do now, as buttons; one whose answer has not come yet cannot be pressed again. */
+/** The available actions, as buttons. A pending one cannot be pressed again. */
 export function actionButtons(
   actions: readonly ShownAction[],
   strings: ProgressStrings,
@@ -81,7 +81,7 @@ export function actionButtons(
             class=${primary ? 'primary' : 'secondary'}
             aria-disabled=${pending ? 'true' : nothing}
             @click=${() => {
-              // Not the attribute disabled: that would take the keyboard's place away.
+              // Not the attribute `disabled`, which would remove the keyboard focus.
               if (!pending) {
                 post({ type: action });
               }
@@ -114,7 +114,7 @@ function nowLines(
   `;
 }
 
-/** The sentence has places for the moment and for what is left until then, in the language's own order. */
+/** The sentence has placeholders for the time and for the remaining duration, in the language's own order. */
 function goesOn(until: string, strings: ProgressStrings, clockOffset: number): unknown[] {
   return strings.goesOnIn.split(/(\{[01]\})/).map(part => {
     if (part === '{0}') {
@@ -126,7 +126,7 @@ function goesOn(until: string, strings: ProgressStrings, clockOffset: number): u
   });
 }
 
-/** The words say all of it. */
+/** Hidden from screen readers, since the words contain everything. */
 function meter({ max, value, words }: ShownMeter, name: string): TemplateResult {
   return html`
     <div class="meter ${name}">
@@ -149,7 +149,7 @@ function meter({ max, value, words }: ShownMeter, name: string): TemplateResult 
   `;
 }
 
-/** What the page says of a button that stands in many rows. */
+/** Accessible name of a button that exists in many rows. */
 export function ofIteration(words: string, iteration: number, strings: ProgressStrings): string {
   return fill(strings.ofIteration, words, iteration);
 }

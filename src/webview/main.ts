@@ -14,7 +14,7 @@ if (page instanceof ProgressElement) {
     page.show(data);
     if (first) {
       first = false;
-      // Before it is drawn there is nothing to scroll.
+      // Before it is drawn, there is nothing to scroll.
       await page.updateComplete;
       window.scrollTo(0, savedPageState().scrollY);
       keepScroll();

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit';
 
-/** A moment by the clock of the person who looks, with the date when it is not today. */
+/** A time in the user's time zone, with the date if it is not today. */
 export function moment(
   iso: string,
   timeStyle: 'short' | 'medium' = 'short',
@@ -15,7 +15,7 @@ export function moment(
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Made once: a page has hundreds of times, and making a format is slow. */
+/** Created once: a page has hundreds of times, and creating a format is slow. */
 function format(timeStyle: 'short' | 'medium', withDate: boolean): Intl.DateTimeFormat {
   const key = `${timeStyle} ${withDate}`;
   const known = formats.get(key);

@@ -14,18 +14,18 @@ import { moment } from './moment.ts';
 import { timeline } from './timeline.ts';
 import { xray } from './xray.ts';
 
-/** Who was busy elsewhere finds the last ones at the end of the page. */
+/** Kept, so that a user who missed them finds the last ones at the end of the page. */
 const MAX_ANNOUNCED = 5;
 const TRIM_AFTER_MS = 2_000;
-/** A screen reader may pass over what is followed by more at once. */
+/** A screen reader may skip an announcement that is immediately followed by another one. */
 const COLLECT_MS = 1_000;
 
-/** What came at once; in one paragraph, or a screen reader may begin with the second. */
+/** Sentences that arrived together; in one paragraph, since a screen reader may otherwise start with the second. */
 interface Announced {
   readonly news: readonly string[];
 }
 
-/** `<ralph-progress>`: the whole page. It draws the newest snapshot and keeps nothing of those before. */
+/** `<ralph-progress>`: the whole page. It draws the newest snapshot and keeps nothing of earlier ones. */
 export class ProgressElement extends LitElement {
   static override properties = {
     shown: { attribute: false },
@@ -33,12 +33,12 @@ export class ProgressElement extends LitElement {
   };
 
   declare protected shown: SnapshotMessage | undefined;
-  /** In the live region now, the newest last. */
+  /** Now in the live region, the newest last. */
   declare protected announced: readonly Announced[];
   /** The extension's clock minus this page's, in ms. */
   private clockOffset: number | undefined;
   private actionHadFocus = false;
-  /** Not yet read out. */
+  /** Not announced yet. */
   private pendingNews: string[] = [];
   private newsTimer: number | undefined;
   private trimTimer: number | undefined;
@@ -50,7 +50,7 @@ export class ProgressElement extends LitElement {
 
   show(message: SnapshotMessage): void {
     const { snapshot } = message;
-    // What stands there when the page opens is read as the page; only what changes then is news.
+    // The initial content is read as the page; only later changes are announced.
     if (this.shown) {
       const news = newsOf(this.shown.snapshot.announcements, snapshot.announcements);
       this.pendingNews.push(...news);
@@ -58,7 +58,7 @@ export class ProgressElement extends LitElement {
         this.newsTimer ??= setTimeout(() => this.announce(), COLLECT_MS);
       }
     }
-    // Taken once: with each message's own delay the seconds would jump.
+    // Computed once: with each message's own delay, the seconds would jump.
     this.clockOffset ??= snapshot.sentAt - Date.now();
     this.shown = message;
   }
@@ -68,13 +68,13 @@ export class ProgressElement extends LitElement {
     this.announced = [...this.announced, { news: this.pendingNews }];
     this.pendingNews = [];
     clearTimeout(this.trimTimer);
-    // Not at once: when the first goes as the last comes, all of them are read out.
+    // Delayed: if the first one is removed when the last is added, all of them are read out.
     this.trimTimer = setTimeout(() => {
       this.announced = this.announced.slice(-MAX_ANNOUNCED);
     }, TRIM_AFTER_MS);
   }
 
-  /** In the document itself: the style sheet comes from a file, as the content security policy wants. */
+  /** Renders into the document itself: the style sheet is a file, as the content security policy requires. */
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
@@ -84,7 +84,7 @@ export class ProgressElement extends LitElement {
   }
 
   protected override updated(_changed: PropertyValues): void {
-    // Start is gone when the run has started: the keyboard stays among the actions, on the last one,
+    // The start button disappears when the run has started. The focus remains among the actions, on the last one,
     // which ends nothing.
     if (this.actionHadFocus && this.querySelector('.actions :focus, .answer :focus') === null) {
       this.querySelector<HTMLElement>('.headline .actions button:last-of-type')?.focus();
@@ -119,7 +119,7 @@ export class ProgressElement extends LitElement {
 
 customElements.define('ralph-progress', ProgressElement);
 
-/** Those that were not said. Where something is only gone, such as a request taken back, the last tells what holds now. */
+/** New sentences. If one was only removed, such as a withdrawn request, the last sentence, which is still valid. */
 function newsOf(before: readonly string[], after: readonly string[]): readonly string[] {
   const news = after.filter(text => !before.includes(text));
   const isGone = before.some(text => !after.includes(text));

@@ -15,7 +15,7 @@ import { ofIteration } from './head.ts';
 import { storyName } from './storyName.ts';
 import { post } from './vsCodeApi.ts';
 
-/** The iterations, newest first, each with what came of it and what can be opened. */
+/** The iterations, newest first, each with its outcome and its documents. */
 export function timeline(
   { iterations, newer, older, words }: ShownTimeline,
   strings: ProgressStrings,
@@ -30,7 +30,7 @@ export function timeline(
     <ol class="timeline">
       ${repeat(
         iterations,
-        // A new one on top moves the others and leaves the focus where it is.
+        // A new one on top moves the others and does not change the focus.
         ({ number }) => number,
         iteration => entry(iteration, strings, clockOffset),
       )}

@@ -1,6 +1,6 @@
 import type { FromPage } from '../views/progress/protocol.ts';
 
-/** What VS Code gives to a page. */
+/** The API that VS Code provides to a page. */
 interface VsCodeApi {
   postMessage(message: unknown): void;
   getState(): unknown;
@@ -9,29 +9,29 @@ interface VsCodeApi {
 
 declare function acquireVsCodeApi(): VsCodeApi;
 
-// It can be acquired once only, so it is, here.
+// It can be acquired only once, so this is the only place.
 const api = acquireVsCodeApi();
 
-/** Sends a message to the extension, which looks at its shape again; there is no answer but a new state. */
+/** Sends a message to the extension, which validates it. There is no reply except a new state. */
 export function post(message: FromPage): void {
   api.postMessage(message);
 }
 
-/** How the person had arranged the page; what it tells comes from the extension again. */
+/** How the user has arranged the page; the content comes from the extension again. */
 export interface PageState {
   readonly scrollY: number;
-  /** The numbers of the charts are shown. */
+  /** Whether the table with the charts' numbers is open. */
   readonly isTableOpen: boolean;
-  /** An answer that is not sent yet, and the question it is for. */
+  /** An unsent answer, and the question it belongs to. */
   readonly draft?: { readonly question: string; readonly text: string } | undefined;
 }
 
-/** Keeps how the page is arranged, over hiding and reloading; what is not named stays as it was. */
+/** Saves how the page is arranged, across hiding and reloading. Omitted properties keep their values. */
 export function savePageState(changed: Partial<PageState>): void {
   api.setState({ ...savedPageState(), ...changed });
 }
 
-/** What was kept of the page; of what is missing or of another shape, the beginning. */
+/** The saved state of the page; missing or invalid properties get their initial values. */
 export function savedPageState(): PageState {
   // An older or newer version of the page may have saved it.
   const saved = record(api.getState());

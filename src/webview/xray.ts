@@ -4,12 +4,12 @@ import { fill } from './fill.ts';
 import { ofIteration } from './head.ts';
 import { post } from './vsCodeApi.ts';
 
-/** Colours that the sections have in turn; the style sheet names them. */
+/** Number of colors that the sections use in turn; the style sheet defines them. */
 const COLOURS = 6;
-/** The bar is stretched to its place. */
+/** The bar is stretched to its container. */
 const WIDTH = 1_000;
 
-/** What the last prompt was made of: a bar, and a list whose lines open the sections. */
+/** The composition of the last prompt: a bar, and a list whose lines open the sections. */
 export function xray(
   { iteration, sections, words }: ShownPrompt,
   strings: ProgressStrings,
@@ -29,7 +29,7 @@ export function xray(
   `;
 }
 
-/** The list says all of it in words. */
+/** Hidden from screen readers, since the list contains everything in words. */
 function bar(sections: readonly ShownSection[]): TemplateResult {
   const total = Math.max(
     1,

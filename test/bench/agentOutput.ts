@@ -3,14 +3,14 @@ import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJs
 import { medianMs, type Row } from './row.ts';
 import { streamOf } from './streamLines.ts';
 
-/** As long as a pipe gives them. */
+/** The chunk size of a pipe. */
 const CHUNK = 64 * 1024;
-/** As agentProcess.ts takes them. */
+/** The limit of agentProcess.ts. */
 const MAX_LINE = 8 * 1024 * 1024;
 const MEGABYTE = 1e6;
 const MIN_SPEED = 100;
 
-/** Bytes of an agent into events, against nothing but JSON.parse of the same lines. */
+/** Converts an agent's bytes into events, compared with just JSON.parse of the same lines. */
 export function agentOutput(): Row[] {
   const stream = streamOf(64 * MEGABYTE);
   const lines = stream.toString('utf8').split('\n').slice(0, -1);
@@ -49,7 +49,7 @@ export function agentOutput(): Row[] {
   ];
 }
 
-/** @returns how many events there were, and the last text */
+/** @returns the number of events, and the last text */
 function countEvents(stream: Buffer): { events: number; text: string } {
   const splitter = new LineSplitter(MAX_LINE);
   const decoder = new StreamJsonDecoder();

@@ -1,4 +1,4 @@
-// What the loop is measured against: nothing but an agent for each open story until none is left, its output in a file.
+// The baseline for the loop: just one agent per open story until none is left, with its output in a file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cleanEnv, gitRepo, tempDir } from '../support/cleanEnv.ts';
 
-/** A repository with a story file to measure in. */
+/** A repository with a story file for measurements. */
 export interface BenchWorkspace extends AsyncDisposable {
   readonly root: string;
   readonly folder: string;
@@ -34,7 +34,7 @@ export function storyFileText(stories: readonly BenchStory[]): string {
   return `${JSON.stringify({ project: 'Bench', description: 'Measure it', userStories: stories }, null, 2)}\n`;
 }
 
-/** Stories as people write them: a sentence or two, a few criteria. */
+/** Realistic stories: a sentence or two, a few criteria. */
 export function benchStories(count: number, done = 0): BenchStory[] {
   return Array.from({ length: count }, (_, i) => ({
     id: `US-${String(i + 1).padStart(4, '0')}`,

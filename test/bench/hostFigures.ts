@@ -1,14 +1,16 @@
-/** The file that the bench inside VS Code writes its figures to. */
+/** The variable with the file that the benchmark inside VS Code writes its results to. */
 export const resultsVariable = 'RALPH_FRESH_BENCH_RESULTS';
 
-/** What is measured inside the extension host. Times in ms. */
+/** The measurements inside the extension host. Times in ms. */
 export interface HostFigures {
-  /** Loading the extension's code and calling `activate`, as VS Code itself takes the time. */
+  /** Loading the extension's code and calling `activate`, as measured by VS Code itself. */
   readonly activationMs: number;
-  /** From asking for the activation to its end: with what VS Code does for it, beside it and in the browser. */
+  /**
+   * From the request for activation to its end, including what VS Code does for it, in parallel and in the browser.
+   */
   readonly askedMs: number;
-  /** 5,000 stories from their file to all lines of the view. */
+  /** From the file with 5,000 stories to all lines of the view. */
   readonly treeMs: number;
-  /** Lines of the view that one changed story draws anew. */
+  /** Number of lines of the view that are redrawn for one changed story. */
   readonly redrawn: number;
 }

@@ -17,18 +17,18 @@ const OUTPUT_BYTES = 200e6;
 const RUNS = 50;
 const ITERATIONS = 40;
 const COMMANDS = ['status', 'stories', 'next'] as const;
-/** Of each command, after one to warm up. */
+/** Of each command, after one warm-up run. */
 const ROUNDS = 9;
 const MAX_MS = 300;
-/** Against `node -e 0`; what takes 300 ms where that takes 40. */
+/** Compared with `node -e 0`: 300 ms if that takes 40. */
 const MAX_RATIO = 7.5;
 const MAX_MB = 120;
-/** Run by the measured process itself at its end; the system keeps the highest value. */
+/** Run by the measured process itself when it exits; the system records the peak. */
 const TELL_MEMORY = `import{readFileSync,writeSync}from'node:fs';process.on('exit',()=>writeSync(3,readFileSync('/proc/self/status','utf8')))`;
 
 /**
- * What `status`, `stories` and `next` take when the folder has had a run whose agent printed 200 MB, and 2,000 iterations in
- * 50 runs. The first run and one of 40 iterations are made by the product; the journal of the latter is then repeated.
+ * The cost of `status`, `stories` and `next` in a folder with a run whose agent printed 200 MB, and 2,000 iterations
+ * in 50 runs. The product creates the first run and one of 40 iterations, whose journal is then copied.
  */
 export async function longHistory(): Promise<Row[]> {
   await using workspace = await benchWorkspace(benchStories(ITERATIONS));
@@ -73,7 +73,7 @@ export async function longHistory(): Promise<Row[]> {
   return rows;
 }
 
-/** @param agent a fake of the tests, or the path of one */
+/** @param agent a fake of the tests, or a path of one */
 async function run(workspace: BenchWorkspace, agent: string, ...args: string[]): Promise<void> {
   const program = path.isAbsolute(agent) ? agent : fakeAgent(agent);
   const given = ['run', '--quiet', '--agent', 'claude', '--claude-path', program, ...args];
@@ -81,7 +81,7 @@ async function run(workspace: BenchWorkspace, agent: string, ...args: string[]):
   await ended([...NODE_FLAGS, CLI, ...given], { ...workspace, env });
 }
 
-/** Makes 49 more runs of one: its journal with other ids, each older than the one before. */
+/** Creates 49 more runs from one: its journal with other ids, each older than the one before. */
 async function repeatRun({ folder }: BenchWorkspace): Promise<void> {
   const files = new RunFiles(folder);
   const [first = ''] = await runIds(files);
@@ -100,7 +100,7 @@ async function timeOf(args: readonly string[], workspace: BenchWorkspace): Promi
   return performance.now() - startedAt;
 }
 
-/** In MB; `undefined` where the system does not tell. */
+/** In MB; `undefined` if the system does not report it. */
 async function memoryOf(
   args: readonly string[],
   workspace: BenchWorkspace,

@@ -14,12 +14,12 @@ const STORIES = 20;
 const ROUNDS = 25;
 const REAL_STORIES = 5;
 const REAL_ROUNDS = 2;
-/** Around the real Claude Code. */
+/** With the real Claude Code. */
 const MAX_RATIO = 1.1;
-/** Around the scripted agent, an iteration. */
+/** With the scripted agent, per iteration. */
 const MAX_MS = 40;
 
-/** What both loops are made of. */
+/** Configuration of both loops. */
 interface Setup {
   readonly stories: number;
   readonly rounds: number;
@@ -30,13 +30,13 @@ interface Setup {
   readonly env: (workspace: BenchWorkspace) => Promise<Record<string, string>>;
 }
 
-/** The whole time of both runs in a round, in ms. */
+/** The total time of both runs in a round, in ms. */
 interface Round {
   readonly bare: number;
   readonly ralph: number;
 }
 
-/** The loop against a bare `while` loop around the same scripted agent, which does next to nothing. */
+/** The loop compared with a bare `while` loop around the same scripted agent, which does next to nothing. */
 export async function loopOverhead(): Promise<Row[]> {
   const rounds = await measure({
     ...{ stories: STORIES, rounds: ROUNDS, agent: fakeAgent('succeeds'), args: [] },
@@ -55,7 +55,7 @@ export async function loopOverhead(): Promise<Row[]> {
   ];
 }
 
-/** The same around the real Claude Code, whose model is a script on this machine and answers at once. */
+/** Like {@link loopOverhead}, with the real Claude Code, whose model is a local script that answers at once. */
 export async function claudeOverhead(): Promise<Row[]> {
   const agent = await ensureClaudeCode(line => console.log(`[bench] ${line}`));
   const stories = benchStories(REAL_STORIES);
@@ -77,8 +77,8 @@ export async function claudeOverhead(): Promise<Row[]> {
 }
 
 /**
- * The median of what each round tells, since both runs of a round met the same machine.
- * @param max budget; `undefined`: the figure is there to be read
+ * The median over the rounds, since both runs of a round see the same load of the machine.
+ * @param max budget; `undefined` if the value is only informative
  */
 function ratioRow(
   what: string,
@@ -99,7 +99,7 @@ function ratioRow(
   };
 }
 
-/** Both loops as processes of their own, in turns, around the same agent with the same kind of prompt. */
+/** Runs both loops as separate processes, alternating, around the same agent with the same kind of prompt. */
 async function measure(setup: Setup): Promise<Round[]> {
   const { agent, args, rounds, stories } = setup;
   const bareLoop = path.join(import.meta.dirname, './bareLoop.mjs');
@@ -107,15 +107,15 @@ async function measure(setup: Setup): Promise<Round[]> {
     ...[CLI, 'run', '--agent', 'claude', '--claude-path', agent],
     ...['--max-iterations', String(stories + 1)],
   ];
-  // Removed when all is measured: the file system is busy with that for longer than it takes.
+  // Removed after all measurements: deletion keeps the file system busy even after it has returned.
   await using workspaces = new AsyncDisposableStack();
   const runBare = () => timeOf(setup, workspaces, [bareLoop, agent, ...args]);
   const runRalph = () => timeOf(setup, workspaces, loop);
-  // The first one after a build compiles the program, and finds neither git nor Node in memory.
+  // The first run after a build compiles the program, and finds neither git nor Node in the file cache.
   await runRalph();
   const measured: Round[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Neither always comes first.
+    // Alternates which one comes first.
     if (round % 2 === 0) {
       const bare = await runBare();
       measured.push({ bare, ralph: await runRalph() });
@@ -136,7 +136,7 @@ async function timeOf(
   const workspace = workspaces.use(await benchWorkspace(benchStories(stories)));
   const childEnv = await env(workspace);
   if (process.platform === 'linux') {
-    // What the run before and the making of the workspace have left to be written is neither's.
+    // Flushes pending writes of the previous run and of the setup, which must not count.
     spawnSync('sync');
   }
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { medianMs, type Row } from './row.ts';
 const STORIES = 5_000;
 const MAX_MS = 50;
 
-/** A story file of 5,000 stories from bytes to the model, against JSON.parse of its text. */
+/** Reads a story file of 5,000 stories from bytes to the model, compared with JSON.parse of its text. */
 export function manyStories(): Row[] {
   const bytes = Buffer.from(storyFileText(benchStories(STORIES, STORIES / 2)));
   const text = bytes.toString('utf8');

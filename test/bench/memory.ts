@@ -10,10 +10,10 @@ import { median, type Row } from './row.ts';
 const LOOK_MS = 50;
 const MEGABYTE = 1e6;
 const MAX_MB = 160;
-/** Ten times the output may take so many times the memory. */
+/** Maximum growth of memory for ten times the output. */
 const MAX_GROWTH = 1.15;
 
-/** Memory of the loop while an agent prints 100 MB and 1 GB. Read from /proc, so on Linux alone. */
+/** Memory of the loop while an agent prints 100 MB and 1 GB. Read from /proc, so Linux only. */
 export async function memory(): Promise<Row[]> {
   if (process.platform !== 'linux') {
     return [];
@@ -71,7 +71,7 @@ async function memoryWhileReading(bytes: number): Promise<Memory> {
     const resident = megabytes(status, 'VmRSS');
     if (resident > 0) {
       samples.push(resident);
-      // The system keeps the highest value, so none is missed between two looks.
+      // The system records the peak, so none is missed between two reads.
       peak = Math.max(peak, megabytes(status, 'VmHWM'));
     }
     await delay(LOOK_MS);

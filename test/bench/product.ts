@@ -4,11 +4,11 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What people run. */
+/** The command line that people run. */
 export const CLI = path.join(root, 'dist', 'cli.js');
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
-/** Builds the product when it is absent or older than its source. */
+/** Builds the product if it is missing or older than its source. */
 export function buildWhenOutdated(): void {
   const builtAt = statSync(CLI, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = ['package.json', 'scripts/build.ts', ...globSync('src/**/*.ts', { cwd: root })];

@@ -3,10 +3,10 @@ export interface Row {
   readonly what: string;
   readonly budget: string;
   readonly value: string;
-  /** Against something measured in the same run. */
+  /** Compared with something measured in the same run. */
   readonly ratio?: string;
   readonly isWithin: boolean;
-  /** Whether it may fail the command: only what does not depend on how fast the machine is. */
+  /** Whether it may fail the command; only values that do not depend on the speed of the machine. */
   readonly decides: boolean;
 }
 
@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** Of several runs of something synchronous, in ms; the first ones only warm up. */
+/** Median of several synchronous runs, in ms; the first ones only warm up. */
 export function medianMs(action: () => void, runs: number, warmUps = 3): number {
   const times = Array.from({ length: warmUps + runs }, () => {
     const startedAt = performance.now();

@@ -1,5 +1,5 @@
-// Measures what docs/benchmarks.md lists: npm run bench, or some of them: npm run bench -- stories output
-// Exit code 1 when a budget is exceeded that holds on any machine, since both sides were measured in this run.
+// Measures what docs/benchmarks.md lists: npm run bench, or some of it: npm run bench -- stories output
+// Exits with 1 if a budget is exceeded that is valid on any machine, since both sides were measured in this run.
 import { availableParallelism, cpus } from 'node:os';
 import { agentOutput } from './agentOutput.ts';
 import { extensionHost } from './extensionHost.ts';
@@ -20,7 +20,7 @@ const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   output: agentOutput,
   stories: manyStories,
   history: longHistory,
-  // The package is made first, so that the window has the build that is published.
+  // The package is built first, so that the window has the build that is published.
   size,
   window: extensionHost,
 };

@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const MAX_BUNDLE_KB = 400;
 const MAX_VSIX_KB = 1_536;
 
-/** Makes the package as it is published, and weighs it. The build in dist/ is the minified one afterwards. */
+/** Builds the package as it is published, and measures its size. Afterwards dist/ contains the minified build. */
 export function size(): Row[] {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -28,7 +28,7 @@ export function size(): Row[] {
   ];
 }
 
-/** A file and all that it loads before it runs; what it loads later, if ever, is not among them. */
+/** A file and everything it loads before it runs; excludes what it loads later, if ever. */
 function loadedBy(file: string, found: Set<string>): ReadonlySet<string> {
   if (!found.has(file)) {
     found.add(file);

@@ -1,6 +1,6 @@
 /**
- * Lines like those that `claude -p --output-format stream-json --verbose` prints in an hour of work: mostly results of
- * tools, some of them long; calls of tools; now and then a few words; signs of life in between. Always the same.
+ * Lines similar to those that `claude -p --output-format stream-json --verbose` prints in an hour of work: mostly
+ * tool results, some of them long; tool calls; occasional short texts; keep-alive lines in between. Deterministic.
  */
 export function* streamLines(): Generator<string> {
   const session = { session_id: '0b7c9d0e-4f53-4b0e-9d86-2f4f0d6c1a11', parent_tool_use_id: null };
@@ -46,7 +46,7 @@ export function* streamLines(): Generator<string> {
   }
 }
 
-/** Whole lines of about so many bytes. */
+/** Complete lines of about this many bytes in total. */
 export function streamOf(bytes: number): Buffer {
   const lines: Buffer[] = [];
   let size = 0;
@@ -76,7 +76,7 @@ function prose(words: number): string {
   return 'the sum leaves out entries without a date and '.repeat(Math.ceil(words / 9)).trim();
 }
 
-/** Lines with what JSON must escape, and some characters of more than one byte. */
+/** Lines with characters that JSON escapes, and some multi-byte characters. */
 function code(lines: number): string {
   return '\tconst total = sum(group.entries.map(({ "value": value }) => value ?? 0)); // Σ “all”\n'.repeat(
     lines,

@@ -25,10 +25,13 @@ import type { Row } from './row.ts';
 
 const STORIES = 1_000;
 const MAX_GROWTH = 1.05;
-/** Commits before the run; a run seldom begins in an empty repository. */
+/** Commits before the run; a run seldom starts in an empty repository. */
 const HISTORY = 10;
 
-/** What an agent is told at iteration 1,000 of 1,000, against iteration 2. Stories, log, commits and journal are real. */
+/**
+ * The prompt of an agent at iteration 1,000 of 1,000, compared with iteration 2. Stories, log, commits and journal
+ * are real.
+ */
 export async function thousandth(): Promise<Row[]> {
   const second = await briefingAt(2);
   const last = await briefingAt(STORIES);
@@ -59,7 +62,7 @@ export async function thousandth(): Promise<Row[]> {
   ];
 }
 
-/** The workspace as it is when every iteration before has done its story, and the briefing of this one. */
+/** The workspace after every earlier iteration has done its story, and the briefing of this iteration. */
 async function briefingAt(
   iteration: number,
 ): Promise<{ promptBytes: number; handoffBytes: number; ms: number }> {
@@ -115,7 +118,7 @@ async function briefingAt(
 }
 
 /**
- * The commits that the repository had before the run, and one for each story; by one git process.
+ * Creates the commits of the repository before the run, and one for each story, with one git process.
  * @returns the hashes of the stories' commits, oldest first
  */
 async function makeCommits(
@@ -151,7 +154,7 @@ async function makeCommits(
 
   async function run(program: string, args: readonly string[], input = ''): Promise<string> {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
-    // One that reads nothing may have ended by now; its exit code tells how.
+    // A git that reads nothing may have ended by now; its exit code says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     let output = '';
@@ -195,7 +198,7 @@ function progressLog(iterations: number): string {
   return `# Ralph Progress Log\n\n## Codebase Patterns\n${patterns.map(text => `- ${text}`).join('\n')}\n\n---\n\n${entries.join('\n')}\n`;
 }
 
-/** What the journal holds when all iterations before this one have done their stories. */
+/** The content of the journal after all earlier iterations have done their stories. */
 function* eventsBefore(
   runId: string,
   iteration: number,

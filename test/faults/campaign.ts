@@ -3,14 +3,14 @@ import { Random } from './random.ts';
 
 export interface CampaignPlan {
   readonly seed: number;
-  /** Kills of all runs together, at least. */
+  /** Minimum number of kills in all runs together. */
   readonly kills: number;
   readonly stories: number;
-  /** Kills of one run, drawn between these. */
+  /** Range of kills per run, chosen at random. */
   readonly killsPerRun: readonly [min: number, max: number];
-  /** Runs at the same time. */
+  /** Number of runs in parallel. */
   readonly parallel: number;
-  /** Told of each run that is over. */
+  /** Called after each run. */
   readonly onRun?: (report: FaultyRunReport) => void;
 }
 
@@ -21,7 +21,7 @@ export interface CampaignReport {
   readonly failed: readonly FaultyRunReport[];
 }
 
-/** Runs under kills until there were enough of them; a violation ends it after the runs that are going on. */
+/** Runs with kills until there were enough of them. After a violation, no new runs start. */
 export async function campaign(plan: CampaignPlan): Promise<CampaignReport> {
   const random = new Random(plan.seed);
   const reports: FaultyRunReport[] = [];
@@ -52,7 +52,7 @@ export async function campaign(plan: CampaignPlan): Promise<CampaignReport> {
   };
 }
 
-/** What a person needs to look into a run that went wrong. */
+/** What a person needs to investigate a failed run. */
 export function describeFailure({ folder, log, seed, violations }: FaultyRunReport): string {
   return [
     `run with seed ${seed}, kept in ${folder}:`,

@@ -7,11 +7,11 @@ import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import type { FaultWorkspace, Manner } from './faultWorkspace.ts';
 import { runIdsNow, wholeJournal } from './journalTail.ts';
 
-/** Nothing that ends by itself takes so long. */
+/** Longer than anything takes to end by itself. */
 const ENDING_MS = 30_000;
 const LOOK_MS = 20;
 
-/** What is wrong with a workspace after a run that was killed again and again, and is complete now. */
+/** What is wrong with a workspace after a run that was killed repeatedly and is now complete. */
 export async function endViolations(
   workspace: FaultWorkspace,
   order: Manner['order'],
@@ -90,7 +90,7 @@ async function commitViolations(
   const hashes = log.map(line => line.slice(0, line.indexOf(' ')));
   const subjects = log.map(line => line.slice(line.indexOf(' ') + 1));
   const changed = (await workspace.git('status', '--porcelain', '-uall', '-z')).split('\0');
-  // Nobody comes after an agent that ticked the last story and was killed before its commit.
+  // If an agent ticked the last story and was killed before its commit, no other agent follows.
   const last = workspace.storyIds.at(-1) ?? '';
   const isLeftAtEnd =
     order === 'tickFirst' && changed.some(entry => entry.endsWith(`work/${last}.txt`));
@@ -114,7 +114,7 @@ async function commitViolations(
   ];
 }
 
-/** Work files whose text is not what an agent writes. */
+/** Work files whose text differs from what an agent writes. */
 async function tornFiles(workspace: FaultWorkspace): Promise<string[]> {
   return workspace.storyIds.flatMap(id => {
     const expected = ['one', 'two', 'three'].map(part => `${id}: part ${part}\n`).join('');
@@ -127,7 +127,7 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
-    // Not on this system, or it has just ended.
+    // Not available on this system, or it has just ended.
     return 'unknown';
   }
 }
@@ -141,7 +141,7 @@ function stateViolations(files: RunFiles): string[] {
 }
 
 async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
-  // What is ending by itself is not left behind; on a busy machine even a shell without input takes a while for it.
+  // A process that is ending is not left behind; on a busy machine, even a shell without input takes a while to end.
   const end = performance.now() + ENDING_MS;
   while (workspace.processes().length > 0 && performance.now() < end) {
     await delay(LOOK_MS);
@@ -152,7 +152,7 @@ async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
   ];
 }
 
-/** @returns a text for everything that is there more or less often than once */
+/** @returns a text for every item that does not occur exactly once */
 function timesOtherThanOnce(expected: readonly string[], found: readonly string[]): string[] {
   return [...new Set([...expected, ...found])].flatMap(name => {
     const wanted = expected.includes(name) ? 1 : 0;

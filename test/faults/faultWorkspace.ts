@@ -9,7 +9,7 @@ import { fakeAgent, isAlive, RunningCli } from '../support/ralph.ts';
 
 const run = promisify(execFile);
 
-/** What CAREFUL_AGENT tells test/support/fakeAgents/careful.mjs. */
+/** Options of test/support/fakeAgents/careful.mjs, in CAREFUL_AGENT. */
 export interface Manner {
   readonly order: 'commitFirst' | 'tickFirst';
   readonly paceMs: number;
@@ -18,19 +18,19 @@ export interface Manner {
   readonly children: readonly string[];
 }
 
-/** One line that an agent wrote down. */
+/** One line that an agent wrote. */
 export interface AgentNote {
   readonly pid?: number;
   readonly left?: readonly number[];
   readonly commit?: string;
   readonly did?: string;
-  /** What the agent found that may not be. */
+  /** A violation that the agent found. */
   readonly wrong?: string;
 }
 
 /** A repository with stories, in which runs are killed. */
 export class FaultWorkspace {
-  /** Those whose processes may still run. */
+  /** Workspaces whose processes may still run. */
   static readonly open = new Set<FaultWorkspace>();
   readonly root: string;
   readonly folder: string;
@@ -63,7 +63,7 @@ export class FaultWorkspace {
     options: {
       readonly args: readonly string[];
       readonly manner: Manner;
-      /** That the story file asks for. */
+      /** Requested by the story file. */
       readonly branch?: string;
     },
   ): Promise<FaultWorkspace> {
@@ -112,13 +112,13 @@ export class FaultWorkspace {
     return whole.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as AgentNote]));
   }
 
-  /** The newest agent, when it runs. */
+  /** The newest agent, if it runs. */
   livingAgent(): number | undefined {
     const pid = this.notes().findLast(note => note.pid !== undefined)?.pid;
     return pid !== undefined && this.isOurs(pid) ? pid : undefined;
   }
 
-  /** Lets agents wait at their next step until {@link release}. */
+  /** Makes agents wait at their next step until {@link release}. */
   hold(): Promise<void> {
     return writeFile(path.join(this.notesDir, 'hold'), '');
   }
@@ -127,7 +127,7 @@ export class FaultWorkspace {
     return rm(path.join(this.notesDir, 'hold'), { force: true });
   }
 
-  /** Every living process of this workspace's loops, agents, checks, and what they started. */
+  /** All living processes of this workspace's loops, agents and checks, and their descendants. */
   processes(): number[] {
     if (process.platform === 'linux') {
       return readdirSync('/proc')
@@ -144,7 +144,7 @@ export class FaultWorkspace {
     }
   }
 
-  /** Ends everything of it and removes it, unless it is to be looked at. */
+  /** Ends all its processes and removes it, unless it is kept for inspection. */
   async dispose(options: { readonly keep: boolean }): Promise<void> {
     this.endProcesses();
     await Promise.all(this.started.map(cli => cli.finished));
@@ -154,7 +154,7 @@ export class FaultWorkspace {
     }
   }
 
-  /** A pid may be somebody else's by now; ours have our folder in their environment. */
+  /** A pid may have been reused; our processes have our folder in their environment. */
   private isOurs(pid: number): boolean {
     return process.platform === 'linux'
       ? isAlive(pid) && readOrNothing(`/proc/${pid}/environ`).includes(this.notesDir)

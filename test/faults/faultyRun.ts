@@ -15,9 +15,9 @@ import {
 import { Random } from './random.ts';
 
 const LOOK_MS = 2;
-/** When nothing has come for so long, it never will; no run waits that long when all is well. */
+/** Far longer than any wait takes in a run without errors. */
 const NEVER_MS = 120_000;
-/** What is assumed until it was seen, in ms. */
+/** Assumed until measured, in ms. */
 const FIRST_ITERATION_MS = 600;
 const START_MS = 900;
 const AGENT_MS = 500;
@@ -28,22 +28,22 @@ export type Target = (typeof TARGETS)[number];
 export interface FaultyRunPlan {
   readonly seed: number;
   readonly stories: number;
-  /** At most so many kills; fewer when the run is complete before. */
+  /** Maximum number of kills; fewer if the run is complete before. */
   readonly kills: number;
 }
 
 export interface FaultyRunReport {
   readonly seed: number;
   readonly kills: Readonly<Record<Target, number>>;
-  /** What was killed when, in order. */
+  /** The kills and their times, in order. */
   readonly log: readonly string[];
-  /** Empty when all is well. */
+  /** Empty if all is well. */
   readonly violations: readonly string[];
-  /** Where it can be looked at; absent when all was well and it was removed. */
+  /** Where to inspect it; absent if all was well and it was removed. */
   readonly folder?: string;
 }
 
-/** Runs all stories of one workspace under kills, starts the same command again after each, and looks at the end. */
+/** Runs all stories of one workspace with kills, repeats the same command after each, and checks the result. */
 export async function faultyRun(plan: FaultyRunPlan): Promise<FaultyRunReport> {
   const random = new Random(plan.seed);
   const hasGate = random.chance(0.5);
@@ -84,7 +84,7 @@ export async function faultyRun(plan: FaultyRunPlan): Promise<FaultyRunReport> {
 
 const GREEN_CHECK = 'node -e "setTimeout(() => {}, 20)"';
 
-/** What may never happen, whatever is killed. */
+/** Something that must never happen, whatever is killed. */
 class Violation extends Error {}
 
 class FaultyRun {
@@ -136,7 +136,7 @@ class FaultyRun {
     }
   }
 
-  /** How many stories are done when each kill's turn comes; spread over the run. A start is hit again and again. */
+  /** Number of done stories at which each kill happens, spread over the run. Starts are hit repeatedly. */
   private turns(): number[] {
     const { kills, stories } = this.plan;
     const turns = Array.from({ length: kills }, () => this.random.whole(0, stories - 1));
@@ -172,7 +172,7 @@ class FaultyRun {
 
   /**
    * Starts a loop; sometimes two at once, of which one must be refused.
-   * @returns whether it has only just been started
+   * @returns whether it has only just started
    */
   private async start(): Promise<boolean> {
     this.finished = undefined;
@@ -193,7 +193,7 @@ class FaultyRun {
     });
   }
 
-  /** While agents are held no loop can come to its end, so the one that ends has been refused. */
+  /** No loop can end while agents are held, so the one that ends was refused. */
   private async startTwo(): Promise<void> {
     await this.workspace.hold();
     const first = this.workspace.start();
@@ -229,7 +229,7 @@ class FaultyRun {
     const agent = workspace.livingAgent();
     const target = agent === undefined ? 'loop' : wanted;
     if (target !== 'loop' && agent !== undefined) {
-      // Sometimes with what it runs, as a machine's end does: then git dies in the middle of a commit.
+      // Sometimes with its children, as in a crash of the machine: then git dies in the middle of a commit.
       const isGroup = process.platform !== 'win32' && random.chance(0.4);
       if (target === 'agent' || random.chance(0.5)) {
         kill(isGroup ? -agent : agent);
@@ -239,7 +239,7 @@ class FaultyRun {
       kill(loop.pid);
       const { signal } = await loop.finished;
       if (signal !== 'SIGKILL') {
-        // It had come to its end in this very moment.
+        // It had just ended.
         return;
       }
       if (target === 'both' && agent !== undefined) {
@@ -258,7 +258,7 @@ class FaultyRun {
     }
   }
 
-  /** Waits for it, or for the end of the loop. */
+  /** Waits for a condition, or for the end of the loop. */
   private async until(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
     await this.poll(what, events => isThere(events) || this.finished !== undefined);
   }

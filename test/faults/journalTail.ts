@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/events.ts';
 import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 
-/** Follows all journals of a workspace by looking; synchronous, so that a kill follows an event at once. */
+/** Follows all journals of a workspace by polling; synchronous, so that a kill follows an event at once. */
 export class JournalTail {
   private readonly files: RunFiles;
   private readonly offsets = new Map<string, number>();
@@ -27,7 +27,7 @@ export class JournalTail {
     const fd = openSync(file, 'r');
     const length = readSync(fd, bytes, 0, bytes.length, from);
     closeSync(fd);
-    // A torn last line is dropped by the next loop; what was read of it is read again.
+    // The next loop drops an incomplete last line; the part that was read is read again.
     const end = bytes.subarray(0, length).lastIndexOf(0x0a) + 1;
     this.offsets.set(runId, from + end);
     const lines = bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1);
@@ -35,7 +35,7 @@ export class JournalTail {
   }
 }
 
-/** Every line of one journal. @throws when a line is no event, or the last one is not whole */
+/** All lines of one journal. @throws if a line is not an event, or the last one is incomplete */
 export function wholeJournal(files: RunFiles, runId: string): RunEvent[] {
   const lines = readFileSync(files.journalFile(runId), 'utf8').split('\n');
   if (lines.pop() !== '') {
@@ -57,7 +57,7 @@ export function runIdsNow(files: RunFiles): string[] {
       .filter(id => statSync(files.journalFile(id), { throwIfNoEntry: false }) !== undefined)
       .sort();
   } catch {
-    // There was no run yet.
+    // There has been no run yet.
     return [];
   }
 }

@@ -5,10 +5,10 @@ import type { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { runIdsNow } from './journalTail.ts';
 import type { Random } from './random.ts';
 
-/** When a kill comes, once its turn has come. */
+/** The moment of a kill, after its turn has come. */
 export type Moment =
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Right after the next event of one of these types is in the journal, or so much later. */
+  /** Right after the next event of one of these types is in the journal, or after an additional delay. */
   | {
       readonly kind: 'event';
       readonly types: readonly RunEvent['type'][];
@@ -58,7 +58,7 @@ export function startingMoment(random: Random, startMs: number): Moment {
       };
 }
 
-/** While a loop works. @param iterationMs what an iteration takes about */
+/** While a loop works. @param iterationMs approximate duration of an iteration */
 export function workingMoment(random: Random, iterationMs: number, hasGate: boolean): Moment {
   const kind = random.next();
   if (kind < 0.4) {
@@ -71,13 +71,13 @@ export function workingMoment(random: Random, iterationMs: number, hasGate: bool
   return { kind: 'event', types: [type] };
 }
 
-/** While an agent works. @param agentMs what it takes about */
+/** While an agent works. @param agentMs its approximate duration */
 export function agentMoment(random: Random, agentMs: number): Moment {
   const types = [random.pick(AGENT_EVENTS)];
   return { kind: 'event', types, ...(random.chance(0.7) && { thenMs: random.next() * agentMs }) };
 }
 
-/** Tells when a moment has come; made at the time from which on it counts. */
+/** Detects when a moment has come, counted from the construction. */
 export class MomentWatch {
   private readonly moment: Moment;
   private readonly files: RunFiles;
@@ -91,7 +91,7 @@ export class MomentWatch {
     this.before = moment.kind === 'file' ? this.stamp(moment.file) : '';
   }
 
-  /** @param events what the journal got since the last look */
+  /** @param events new events of the journal since the last call */
   hasCome(events: readonly RunEvent[]): boolean {
     const { moment } = this;
     switch (moment.kind) {
@@ -111,7 +111,7 @@ export class MomentWatch {
     }
   }
 
-  /** Another text whenever the file is another one. */
+  /** Changes whenever the file changes. */
   private stamp(file: WatchedFile): string {
     const { files } = this;
     switch (file) {

@@ -1,5 +1,5 @@
 // Kills loops and agents at random moments: npm run test:faults -- 20 --seed 7
-// Exit code 1 when anything was lost, done twice or left running.
+// Exits with 1 if anything was lost, done twice or left running.
 import { parseArgs } from 'node:util';
 import { campaign, describeFailure } from './campaign.ts';
 import { FaultWorkspace } from './faultWorkspace.ts';
@@ -9,7 +9,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     seed: { type: 'string' },
-    /** Repeats one run of a campaign, by the seed that its failure names. */
+    /** Repeats one run of a campaign, with the seed that its failure printed. */
     run: { type: 'string' },
     stories: { type: 'string', default: '20' },
     parallel: { type: 'string', default: '2' },
@@ -23,7 +23,7 @@ const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0);
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
-    // Loops and agents are in groups of their own, so nobody else ends them.
+    // Loops and agents are in their own process groups, so nothing else ends them.
     for (const workspace of FaultWorkspace.open) {
       workspace.endProcesses();
     }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Frame, FrameLocator } from '@playwright/test';
 
-/** As much of axe-core as is used here. */
+/** The part of axe-core that is used here. */
 interface Axe {
   run(
     context: Document,
@@ -15,7 +15,7 @@ interface Axe {
   }>;
 }
 
-/** The frame that a page of an extension is in. */
+/** The frame that contains an extension's webview. */
 export async function frameOf(page: FrameLocator): Promise<Frame> {
   const root = await page.locator('html').elementHandle();
   const frame = await root?.ownerFrame();
@@ -26,15 +26,15 @@ export async function frameOf(page: FrameLocator): Promise<Frame> {
 }
 
 /**
- * What axe-core objects to, a line for each element. It comes from outside, past the page's content security policy,
- * which stays as it is.
+ * The violations that axe-core finds, one line per element. It is injected from outside, bypassing the page's content
+ * security policy, which is not changed.
  */
 export async function violations(frame: Frame): Promise<readonly string[]> {
   const source = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   await frame.evaluate(source);
   const found = await frame.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe };
-    // Style sheets would be loaded anew, which the policy forbids.
+    // Style sheets would be loaded again, which the policy forbids.
     return (await axe.run(document, { preload: false, resultTypes: ['violations'] })).violations;
   });
   return found.flatMap(({ id, help, nodes }) =>
@@ -42,7 +42,7 @@ export async function violations(frame: Frame): Promise<readonly string[]> {
   );
 }
 
-/** As much of a node of Chromium's accessibility tree as is told here. */
+/** The part of a node of Chromium's accessibility tree that is used here. */
 interface AxNode {
   readonly nodeId: string;
   readonly parentId?: string;
@@ -56,14 +56,13 @@ interface AxNode {
   }>;
 }
 
-/** Roles that are told with their name in place of what is in them. */
+/** Roles that are listed by their name, without their content. */
 const WHOLE = new Set(['button', 'heading', 'image', 'textbox', 'columnheader', 'rowheader']);
-/** Told before what is in them; others only hold something together. */
+/** Roles that are listed before their content; all others are only containers. */
 const NAMED = new Set(['main', 'region', 'group', 'log', 'table', 'list', 'figure', 'blockquote']);
 
 /**
- * The page as Chromium hands it to a screen reader, in reading order: a line for each heading, control, picture and
- * piece of text.
+ * The page as Chromium passes it to a screen reader, in reading order: one line per heading, control, picture and text.
  */
 export async function readingOrder(frame: Frame): Promise<readonly string[]> {
   const nodes = await accessibilityTree(frame);
@@ -108,7 +107,7 @@ async function accessibilityTree(frame: Frame): Promise<readonly AxNode[]> {
   try {
     const { frameTree } = await session.send('Page.getFrameTree');
     const around = frameWith(frameTree, frame.parentFrame()?.url() ?? '');
-    // Its own address is another one for Chromium, since its document was written into it.
+    // For Chromium its URL differs, since its document was written into it.
     const found = around?.childFrames?.find(child => child.frame.name === 'active-frame');
     if (!found) {
       throw new Error(`Chromium knows no frame at ${frame.url()}.`);
@@ -133,7 +132,7 @@ function frameWith(tree: FrameTree, url: string): FrameTree | undefined {
 
 const HEARD = 'heardForTests';
 
-/** From now on everything that the page reads out by itself is kept for {@link heard}. */
+/** Starts to record everything that the page announces, for {@link heard}. */
 export async function listen(page: FrameLocator): Promise<void> {
   await page.getByRole('log').evaluate((log, key) => {
     const kept: string[] = [];
@@ -150,7 +149,7 @@ export async function listen(page: FrameLocator): Promise<void> {
   }, HEARD);
 }
 
-/** What the page has read out since {@link listen}, a line for each sentence. */
+/** Everything that the page has announced since {@link listen}, one line per sentence. */
 export async function heard(page: FrameLocator): Promise<readonly string[]> {
   const kept = await page
     .locator('html')

@@ -16,7 +16,7 @@ import {
   wroteSome,
 } from './scenarioSteps.ts';
 
-/** Runs that nobody touches: what comes of them is up to their agents, checks and limits. */
+/** Runs without any action of a person: they depend only on their agents, checks and limits. */
 export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   severalStories: scripted(3, [['work']]),
   twoChecksGreen: scripted(1, [['work']], '--verify', 'echo one', '--verify', 'echo two'),
@@ -165,7 +165,7 @@ export const AGENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
       { recursive: true },
     );
     await workspace.write('.gitignore', 'node_modules\n');
-    // It is there, and the system refuses to start it.
+    // It exists, but the system refuses to start it.
     const program = path.join(workspace.folder, 'no-program');
     await workspace.write('no-program', '#!/no/such/interpreter\n');
     await chmod(program, 0o755);

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const file = path.resolve(import.meta.dirname, '../../dist/cli.js');
 
-/** The command line as people get it. `npm test` builds it before the suites that use it. */
+/** The built command line. `npm test` builds it before the suites that use it. */
 export function builtCli(): string {
   if (!existsSync(file)) {
     throw new Error(`There is no ${file}. Run "npm run build" first.`);

@@ -7,18 +7,18 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Without these no program starts on Windows. */
+/** Without these, no program starts on Windows. */
 const windowsNeeds = ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATHEXT', 'WINDIR'];
 
 export interface CleanEnvOptions {
-  /** A temporary folder; on Linux the temporary files go into `tmp` in it, too. */
+  /** A temporary folder; on Linux, its subfolder `tmp` is used for temporary files. */
   readonly home: string;
-  /** Folders that come before the system's, for example one with a scripted `claude`. */
+  /** Folders that precede the system's, for example one with a scripted `claude`. */
   readonly path?: readonly string[];
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** An environment made from nothing, so that a test passes or fails whatever the machine's own variables are. */
+/** An environment created from scratch, so that a test does not depend on the machine's own variables. */
 export function cleanEnv(options: CleanEnvOptions): Record<string, string> {
   const temp = tempBelow(options.home);
   const env: Record<string, string> = {
@@ -48,7 +48,7 @@ export function cleanEnv(options: CleanEnvOptions): Record<string, string> {
   return { ...env, ...options.extra };
 }
 
-/** VS Code leaves sockets in its temporary folder. Elsewhere than on Linux their path would become too long. */
+/** VS Code leaves sockets in its temporary folder. On systems other than Linux, their path would be too long. */
 function tempBelow(home: string): string {
   if (process.platform !== 'linux') {
     return tmpdir();
@@ -58,7 +58,7 @@ function tempBelow(home: string): string {
   return folder;
 }
 
-/** A user's or a machine's git settings (signing, hooks, another default branch) are none of a test's business. */
+/** Git settings of the user or the machine (signing, hooks, another default branch) must not affect a test. */
 function ownGit(home: string): Record<string, string> {
   return {
     GIT_CONFIG_GLOBAL: path.join(home, '.gitconfig'),
@@ -67,7 +67,7 @@ function ownGit(home: string): Record<string, string> {
   };
 }
 
-/** The system's own folders and the one of git; a person's `claude` is elsewhere more often than not. */
+/** The system's own folders and the one of git; a user's `claude` is usually elsewhere. */
 function systemPath(): string[] {
   const own = (process.env['PATH'] ?? '').split(path.delimiter).filter(path.isAbsolute);
   const git = own.find(folder =>
@@ -85,7 +85,7 @@ export interface TempDir extends AsyncDisposable {
   remove(): Promise<void>;
 }
 
-/** A new folder, by its real name: VS Code and git would otherwise name it differently where /tmp is a link. */
+/** Creates a folder and returns its real path: VS Code and git would use a different one if /tmp is a link. */
 export async function tempDir(prefix: string): Promise<TempDir> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), prefix)));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -95,7 +95,7 @@ export async function tempDir(prefix: string): Promise<TempDir> {
 /** Makes the folder a repository on `main` with all its files in a first commit, and returns that commit. */
 export async function gitRepo(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  // A git hook that runs the tests hands its own repository on in such variables.
+  // A git hook that runs the tests passes its own repository on in such variables.
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   const env = { ...Object.fromEntries(inherited), ...ownGit(path.join(folder, '.git')) };
   const git = async (...args: readonly string[]): Promise<string> => {

@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { cleanEnv, tempDir } from './cleanEnv.ts';
 
-/** Far more than anything takes that does not grow faster than its input, on however slow and busy a machine. */
+/** Far more than any algorithm with linear run time needs, however slow and busy the machine is. */
 const NEVER_MS = 5 * 60_000;
 
 /**
- * Fails when the code does not end. It gets a module of the repository as `module` and runs in a process of
- * its own, since a function that takes minutes could not be interrupted here.
+ * Fails if the code does not end. The code gets a module of the repository as `module` and runs in a separate process,
+ * since a function that takes minutes could not be interrupted in this one.
  */
 export async function endsSoon(file: string, code: string): Promise<void> {
   await using home = await tempDir('ends-soon-');

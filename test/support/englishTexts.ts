@@ -12,16 +12,16 @@ import { SAID } from '../../src/presentation/saidWords.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** A text on the screen, or one that a screen reader says. */
+/** A visible text, or one that a screen reader says. */
 interface ShownText {
   readonly text: string;
-  /** In a webview, where nothing is VS Code's. */
+  /** In a webview, which contains no texts of VS Code. */
   readonly isOwn: boolean;
 }
 
-/** English texts of the extension that have others in the language of a window. */
+/** English texts of the extension that are translated in the display language. */
 export class EnglishTexts {
-  /** What the code or the manifest has in English, in the language. */
+  /** The translation of each English text of the code or the manifest. */
   private readonly translated: ReadonlyMap<string, string>;
   private readonly patterns: readonly RegExp[];
   private readonly ofVsCode: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export class EnglishTexts {
     this.ofVsCode = ofVsCode;
     this.patterns = [...translated.keys()].flatMap(english => {
       const words = english.split(/\{\d+\}/);
-      // Of one word beside its places too many other texts are made.
+      // With only one word besides its placeholders, it would match too many other texts.
       return words.length > 1 && (words.join('#').match(/\p{L}{2,}/gu) ?? []).length > 1
         ? [new RegExp(`^${words.map(escapeRegExp).join('.+?')}$`, 'us')]
         : [];
@@ -40,7 +40,7 @@ export class EnglishTexts {
 
   static async of(language: Language): Promise<EnglishTexts> {
     const translated = new Map<string, string>();
-    // What the manifest and the code both have is a command's title most often.
+    // A text in both the manifest and the code is usually a command's title.
     for (const { english, fileOf } of textKinds(root).toSorted(manifestLast)) {
       const texts = readTexts(root, fileOf(language));
       for (const [key, text] of Object.entries(english)) {
@@ -53,7 +53,7 @@ export class EnglishTexts {
     return new EnglishTexts(translated, await textsOfVsCode());
   }
 
-  /** The words of the window for an English text; of the manifest, without the marks of its links. */
+  /** The translation of an English text; for the manifest, without the markup of its links. */
   in(english: string): string {
     const words = this.translated.get(english);
     if (words === undefined) {
@@ -62,7 +62,7 @@ export class EnglishTexts {
     return words;
   }
 
-  /** Everything that the window shows now and that is English text of the extension. */
+  /** All visible English texts of the extension. */
   async shownBy(page: Page): Promise<string[]> {
     const shown = (await Promise.all(page.frames().map(frame => shownIn(frame)))).flat();
     return [
@@ -75,7 +75,7 @@ export class EnglishTexts {
     return lines.filter(line => this.has(line, true));
   }
 
-  /** VS Code of these tests is English itself, and some of its texts are the same. */
+  /** VS Code itself is English in these tests, and some of its texts are the same. */
   private has(shown: string, isOwn: boolean): boolean {
     const text = shown.replace(/^\[Ralph Fresh\] /, '').trim();
     return isOwn || !this.ofVsCode.has(text)
@@ -93,11 +93,11 @@ async function textsOfVsCode(): Promise<ReadonlySet<string>> {
       typeof text === 'string' ? text : text.message,
     ),
   );
-  // Letters that open a menu are marked.
+  // Mnemonics of menus are marked.
   return new Set([...messages, ...ofExtensions].map(text => text.replaceAll('&&', '')));
 }
 
-/** What a frame draws, lines of an editor as a whole, and what it says of its elements. */
+/** The visible texts of a frame, lines of an editor as a whole, and the accessible names of its elements. */
 async function shownIn(frame: ReturnType<Page['frames']>[number]): Promise<ShownText[]> {
   const isOwn = frame.parentFrame() !== null;
   const texts = await frame
@@ -118,7 +118,7 @@ async function shownIn(frame: ReturnType<Page['frames']>[number]): Promise<Shown
       }
       return found;
     })
-    // A frame that went away meanwhile shows nothing.
+    // A frame that was removed meanwhile shows nothing.
     .catch(() => []);
   return texts
     .map(text => ({ text: text.replaceAll(/\s+/g, ' ').trim(), isOwn }))

@@ -10,14 +10,14 @@ import {
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { iterationEnded, iterationStarted, runStarted } from './runEvents.ts';
 
-/** What people and agents say in these events: no word of it is in a language of the product. */
+/** Text of people and agents in these events: it contains no word of any language. */
 const DATA = '№ 7';
-/** What the loop itself says where an event has a sentence of its own. */
+/** The loop's own text, for events that contain a sentence of it. */
 const SAID = say('The answer holds no JSON object.');
 const stories = { done: 0, total: 4 };
 const story = { storyId: 'US-001', storyTitle: DATA };
 
-/** The codes of warnings; a test holds them against the code. */
+/** The codes of warnings; a test compares them with the code. */
 export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
   ...['hintsNotTold', 'handoffNotWritten', 'noChecks', 'costUnknown', 'guardCouldNotRestore'],
@@ -36,7 +36,7 @@ export const WARNING_CODES = [
 ];
 
 /**
- * A run in which everything happens that an event can tell: each kind of event, and each code in it.
+ * A run with everything that an event can contain: each kind of event, and each code in it.
  * @param commit of all its commits
  */
 export function everyEvent(commit: string): RunEventBody[] {
@@ -74,7 +74,7 @@ export function everyEvent(commit: string): RunEventBody[] {
     { type: 'stop.requested', by: 'signal', mode: 'end', signal: '7' },
     { type: 'run.rolledBack', iteration: 2, commit },
     { type: 'run.rolledBack', iteration: 2, commit, of: '7' },
-    // The last of them is `completed`: nobody goes on with such a run.
+    // The last of them is `completed`: such a run is never continued.
     ...RUN_OUTCOMES.toReversed().flatMap<RunEventBody>(outcome => [
       {
         ...{ type: 'run.resumed', version: '0.1.0', pid: 1, agent: 'claude', maxIterations: 20 },
@@ -178,7 +178,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
   ];
 }
 
-/** What happens between two iterations; the first of a few. */
+/** Events between two iterations; the first of several parts. */
 function between(index: number): RunEventBody[] {
   const storyId = 'US-003';
   switch (index) {

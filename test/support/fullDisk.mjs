@@ -1,6 +1,7 @@
-// A fake of a full disk, loaded into the loop by --import: journals take this many bytes and no more. With
-// room for none, the list that hides the state from git, which comes before them, is not written either. With
-// FULL_DISK=all no file takes anything: it can be created, as on a real disk, and stays empty. FULL_DISK_CODE is another reason.
+// Simulates a full disk, loaded into the loop with --import: journals accept this many bytes and no more. With 0 bytes,
+// the exclude list that hides the state from git, which is written before them, is not written either. With
+// FULL_DISK=all, no file accepts anything: it can be created, as on a real disk, but remains empty. FULL_DISK_CODE sets
+// another error code.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import path from 'node:path';
 const isFull = process.env.FULL_DISK === 'all';
 const room = Number(process.env.FULL_DISK_AFTER ?? Number.POSITIVE_INFINITY);
 const { openSync, writeFileSync, writeSync } = fs;
-/** The last that a process has from the start: its own input and output, which are no files here. */
+/** The last stream that a process has from the start: standard streams are not files on the disk. */
 const LAST_STREAM = 2;
 const journals = new Set();
 
@@ -24,7 +25,7 @@ fs.writeSync = (fd, ...rest) => {
     throw full();
   }
   if (journals.has(fd) && fs.fstatSync(fd).size + rest[0].length > room) {
-    // As a disk does it: what fits is written.
+    // Like a real disk: writes the part that fits.
     writeSync(fd, rest[0].subarray(0, Math.max(0, room - fs.fstatSync(fd).size)));
     throw full();
   }

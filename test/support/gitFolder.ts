@@ -6,16 +6,16 @@ import { cleanEnv } from './cleanEnv.ts';
 
 const run = promisify(execFile);
 
-/** Where a test works: each has a folder of its own, so it is asked anew every time. */
+/** The test's folders. A function, since each test has its own. */
 type Place = () => { readonly folder: string; readonly home: string };
 
-/** What a person does in a repository. Files are named relative to its folder. */
+/** A person's work in a repository. File names are relative to its folder. */
 export interface GitFolder {
-  /** @returns what git printed, without the space around it */
+  /** @returns git's output, trimmed */
   git(...args: readonly string[]): Promise<string>;
   write(file: string, content: string | Buffer): Promise<void>;
   read(file: string): Promise<string>;
-  /** Commits all there is, also nothing. @returns the commit */
+  /** Commits all changes, even if there are none. @returns the commit */
   commit(message?: string): Promise<string>;
   head(): Promise<string>;
 }

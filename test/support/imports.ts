@@ -12,12 +12,12 @@ export async function sources(folder: string): Promise<string[]> {
       .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
       .map(entry => path.relative(src, path.join(entry.parentPath, entry.name)))
       .map(file => file.split(path.sep).join('/'))
-      // What the demo agent writes into the sample project is text to us.
+      // The files that the demo agent writes into the sample project are only text for us.
       .filter(file => !file.startsWith('orchestrator/agents/demo/work/'))
   );
 }
 
-/** Everything a file imports: ours as paths relative to `src`, others by their names. */
+/** Everything a file imports: our own files as paths relative to `src`, others by name. */
 export async function importsOf(file: string): Promise<string[]> {
   const text = await readFile(path.join(src, file), 'utf8');
   const found = text.matchAll(
@@ -28,13 +28,13 @@ export async function importsOf(file: string): Promise<string[]> {
     .map(name => (name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name));
 }
 
-/** A file, and what one of its imports names. */
+/** A file, and the target of one of its imports. */
 export interface Import {
   readonly file: string;
   readonly imported: string;
 }
 
-/** The imports of some files, of types too. */
+/** The imports of some files, including types. */
 export async function allImports(files: readonly string[]): Promise<Import[]> {
   const lists = await Promise.all(
     files.map(async file => (await importsOf(file)).map(imported => ({ file, imported }))),

@@ -12,7 +12,7 @@ export async function newestJournal(workspace: string): Promise<RunEvent[]> {
   return runId === undefined ? [] : readJournal(files.journalFile(runId));
 }
 
-/** Pids of the loop, also of one that went on with the run, and of all its agents, by the journal. */
+/** Pids of the loop, of loops that continued the run, and of all its agents, from the journal. */
 export function pidsOf(events: readonly RunEvent[]): number[] {
   return processesOf(events).map(({ pid }) => pid);
 }
@@ -27,14 +27,15 @@ function processesOf(events: readonly RunEvent[]) {
 }
 
 /**
- * Ends what a test may have left running in a workspace: the loop and the agents that the newest journal names, and loops
- * that have not begun yet. Returns when they are gone, so that nobody writes into a folder that is removed then.
+ * Ends everything that a test may have left running in a workspace: the loop and the agents that the newest journal
+ * names, and loops that have not started a run yet. Returns when they are gone, so that nothing writes into a folder
+ * that is removed next.
  */
 export async function endRuns(workspace: string): Promise<void> {
   for (;;) {
     const living = await launchedLoops(workspace);
     for (const { pid, startId } of processesOf(await newestJournal(workspace))) {
-      // A journal made by hand names process 1, or one that is gone: those are not a test's to end.
+      // A handmade journal names process 1, or one that is gone; a test must not end those.
       if (startId !== undefined && (await isSameRunning({ pid, startId }))) {
         living.push(pid);
       }
@@ -53,7 +54,7 @@ export async function endRuns(workspace: string): Promise<void> {
   }
 }
 
-/** Those that a window has started, by their command lines; where the system does not tell these, none. */
+/** Loops that a window has started, identified by their command lines; none if the system does not report these. */
 async function launchedLoops(workspace: string): Promise<number[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter(name => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -65,7 +66,7 @@ async function launchedLoops(workspace: string): Promise<number[]> {
   return found.flat();
 }
 
-/** Whether the process runs; one that is dead but not yet taken note of does not. */
+/** Whether the process runs; a zombie does not. */
 export async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { create, heard, RUN } from './scenario.ts';
 import { asks, failed, idle, limitKnown, needs, said } from './scenarioSteps.ts';
 
-/** Runs in which a person does something: stops, steers, answers, kills. */
+/** Runs in which a person acts: stops, steers, answers, kills. */
 export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   limitWaited: async t => {
     const workspace = await create(t, 1);

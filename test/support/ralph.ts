@@ -12,15 +12,15 @@ import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
 
 const CLI = builtCli();
 const LOOK_MS = 25;
-/** When an event has not come after this long it never will; no test waits that long when all is well. */
+/** If an event has not come after this time, it never will; a passing test never waits that long. */
 const NEVER_MS = 300_000;
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** No test waits for the servers of an API that is not there. */
+/** No test waits for the servers of an API that does not exist. */
 const FAKE = ['--agent', 'claude', '--retry-delay', '0.01'];
 
-/** One line that a fake agent left for the test. */
+/** One line that a fake agent wrote for the test. */
 export interface Note {
   readonly pid?: number;
   readonly story?: string;
@@ -44,7 +44,7 @@ export interface PrdStory {
   readonly [key: string]: unknown;
 }
 
-/** The path of an executable that stands in for `claude`. */
+/** The path of an executable that replaces `claude`. */
 export function fakeAgent(name: string): string {
   return path.join(import.meta.dirname, './fakeAgents', `${name}.mjs`);
 }
@@ -60,7 +60,7 @@ export function openStories(count: number): PrdStory[] {
   }));
 }
 
-/** Waits until `look` gives something; looks again and again, so it needs no event. */
+/** Polls until `look` returns a value, so it needs no event. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -78,7 +78,7 @@ export async function until<T>(
   }
 }
 
-/** Whether a process runs; a zombie is dead. */
+/** Whether a process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -89,12 +89,12 @@ export function isAlive(pid: number): boolean {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
   } catch {
-    // No /proc on this system; or it ended just now, which the next look tells.
+    // No /proc on this system; or the process ended just now, which the next check finds.
     return !existsSync('/proc/self/stat');
   }
 }
 
-/** A `ralph-fresh` that runs, as it is built. */
+/** A running `ralph-fresh`, as built. */
 export class RunningCli {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
@@ -105,7 +105,7 @@ export class RunningCli {
     const child = spawn(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', CLI, ...args],
-      // Its own group, so that what reaches the test by a terminal does not reach it.
+      // Its own process group, so that signals from a terminal to the test do not reach it.
       { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
     );
     this.child = child;
@@ -140,15 +140,15 @@ export class RunningCli {
 export type Step = string | Readonly<Record<string, unknown>>;
 
 export interface WorkspaceOptions {
-  /** Stories of `.omc/prd.json`; `undefined` for none of this file. */
+  /** Stories of `.omc/prd.json`; `undefined` means no such file. */
   readonly stories?: readonly PrdStory[] | undefined;
-  /** The whole text of `.omc/prd.json`, in place of `stories`. */
+  /** The whole text of `.omc/prd.json`, instead of `stories`. */
   readonly prd?: string;
-  /** A repository by default. */
+  /** Whether it is a repository; true by default. */
   readonly git?: boolean;
 }
 
-/** A folder to run in, a home and a place for notes beside it, and an environment made from nothing. */
+/** A folder to run in, with a home and a folder for notes next to it, and an environment created from scratch. */
 export class Workspace {
   readonly folder: string;
   readonly notesDir: string;
@@ -166,7 +166,7 @@ export class Workspace {
     });
   }
 
-  /** Removed after the test, with every process that it started. */
+  /** Creates one that is removed after the test, with every process that it started. */
   static async create(
     t: Pick<TestContext, 'after'>,
     options: WorkspaceOptions = {},
@@ -212,7 +212,7 @@ export class Workspace {
     return this.cli('run', ...FAKE, '--claude-path', fakeAgent(fake), ...args);
   }
 
-  /** Starts a run with a fake agent that does, call by call, what is written down here. */
+  /** Starts a run with a fake agent that follows a script, call by call. */
   script(calls: readonly (readonly Step[])[], ...args: readonly string[]): RunningCli {
     return this.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
@@ -234,12 +234,12 @@ export class Workspace {
     return readFile(path.join(this.folder, file), 'utf8');
   }
 
-  /** Lets fakes go on that wait for it. */
+  /** Lets waiting fakes continue. */
   note(name: string): Promise<void> {
     return writeFile(path.join(this.notesDir, name), '');
   }
 
-  /** What the fakes wrote down so far. */
+  /** All notes of the fakes so far. */
   async notes(): Promise<Note[]> {
     let text = '';
     try {
@@ -251,7 +251,7 @@ export class Workspace {
     return whole.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Note]));
   }
 
-  /** Agents in the order they started. */
+  /** Agents in the order of their start. */
   async agents(): Promise<number[]> {
     return (await this.notes()).flatMap(({ pid }) => pid ?? []);
   }
@@ -266,7 +266,7 @@ export class Workspace {
     return prd.userStories;
   }
 
-  /** Ids of the stories that the file says are done. */
+  /** Ids of the stories that are done in the file. */
   async done(): Promise<string[]> {
     return (await this.stories()).filter(({ passes }) => passes).map(({ id }) => id);
   }
@@ -279,7 +279,7 @@ export class Workspace {
     }
   }
 
-  /** Every line of a run's journal; fails when one of them is no event. */
+  /** All lines of a run's journal; fails if one of them is not an event. */
   async journal(runId?: string): Promise<RunEvent[]> {
     const id = runId ?? (await this.runIds()).at(-1);
     if (id === undefined) {
@@ -310,7 +310,7 @@ export class Workspace {
     return until(type, async () => (await this.events(type))[0]);
   }
 
-  /** Ends by pid what this test has started and did not see end: command lines, loops, fakes, what they left. */
+  /** Ends all processes of this test that are still running: command lines, loops, fakes, and their leftovers. */
   private async endProcesses(): Promise<void> {
     const loops: number[] = [];
     for (const runId of await this.runIds()) {
@@ -336,7 +336,7 @@ export class Workspace {
   }
 }
 
-/** A pid that was written down may belong to somebody else by now; ours have our files on their command line. */
+/** A recorded pid may have been reused; our processes have our files on their command line. */
 function isOurs(pid: number): boolean {
   try {
     return /fakeAgents|cli\.[tj]s/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));

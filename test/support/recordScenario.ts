@@ -4,7 +4,7 @@ import { SCENARIOS } from './scenarios.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Runs a scenario. @returns the journal that it leaves, without what differs from time to time */
+/** Runs a scenario. @returns its journal, without the parts that differ between runs */
 export async function recordScenario(name: string): Promise<string> {
   const scenario = SCENARIOS[name];
   if (scenario === undefined) {

@@ -4,13 +4,13 @@ import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/eve
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
 
-/** Made by npm run journals. */
+/** Created by npm run journals. */
 export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals');
-/** When the first event of a recorded journal happened; each one after it a second later. */
+/** Time of the first event of a recorded journal; each one after it is a second later. */
 const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
 const HASH = /\b[0-9a-f]{40}\b/g;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What takes time or depends on paths; the same everywhere. */
+/** Values that depend on time or paths, with fixed replacements. */
 const FIXED: Readonly<Record<string, unknown>> = {
   durationMs: 1_000,
   version: '0.0.0',
@@ -25,12 +25,12 @@ export function recordedNames(): string[] {
   return readdirSync(JOURNALS).map(file => path.basename(file, '.jsonl'));
 }
 
-/** An event by what is known of it: its type, and fields that have these values. */
+/** A pattern for an event: its type, and fields with these values. */
 export type EventMatch = {
   [T in RunEvent['type']]: { readonly type: T } & Partial<Extract<RunEvent, { type: T }>>;
 }[RunEvent['type']];
 
-/** A run as a window watches it, and the journal that tells it. */
+/** A run as a window observes it, with its journal. */
 export interface RecordedRun extends WatchedRun {
   readonly runId: string;
   readonly events: readonly RunEvent[];
@@ -38,7 +38,7 @@ export interface RecordedRun extends WatchedRun {
 
 /**
  * A journal that a real run has written, see scenarios.ts.
- * @param until the first event that is so ends it; without it the whole journal
+ * @param until the first matching event is the last one returned; without it, the whole journal
  */
 export function recorded(name: string, until?: EventMatch): readonly RunEvent[] {
   const text = readFileSync(path.join(JOURNALS, `${name}.jsonl`), 'utf8');
@@ -55,23 +55,23 @@ export function recorded(name: string, until?: EventMatch): readonly RunEvent[] 
   return until === undefined ? events : events.slice(0, indexOf(events, until) + 1);
 }
 
-/** A recorded run whose loop lives, after the first event that is so. */
+/** A recorded run whose loop is alive, after the first matching event. */
 export function living(name: string, until: EventMatch): RecordedRun {
   return watched(recorded(name, until), true);
 }
 
-/** One whose loop has ended, or was killed after the first event that is so. */
+/** One whose loop has ended, or was killed after the first matching event. */
 export function over(name: string, until?: EventMatch): RecordedRun {
   return watched(recorded(name, until), false);
 }
 
-/** As a window sees these events. */
+/** These events as a window observes them. */
 export function watched(events: readonly RunEvent[], alive: boolean): RecordedRun {
   return { runId: 'r1', alive, state: foldRun(events), events };
 }
 
 /**
- * A run that is too long to be recorded: the first iteration of a recorded one, again and again, and no end.
+ * A run that is too long to be recorded: the first iteration of a recorded one, repeated, without an end.
  * @param change what differs from one iteration to the next
  */
 export function longRun(
@@ -101,8 +101,8 @@ function indexOf(events: readonly RunEvent[], match: EventMatch): number {
 }
 
 /**
- * Makes a journal the same each time that it is recorded: times, processes, commits and places get names of their own.
- * @param places absolute paths and what they are called
+ * Makes a journal reproducible: times, processes, commits and paths are replaced by fixed names.
+ * @param places absolute paths and their names
  */
 export function neutralJournal(
   events: readonly RunEvent[],
@@ -159,7 +159,7 @@ export function neutralJournal(
     if (typeof value !== 'object' || value === null) {
       return value;
     }
-    // Not every system lets us have cgroups.
+    // Cgroups are not available on every system.
     const everywhere = Object.entries(value).filter(([name]) => name !== 'cgroup');
     return Object.fromEntries(everywhere.map(([name, item]) => [name, neutral(item, name)]));
   };
@@ -171,7 +171,7 @@ export function neutralJournal(
       return `${JSON.stringify({
         ...{ seq, at, type, ...(neutral(body) as object) },
         ...('until' in body && { until }),
-        // A check may be over before anybody can ask when it began.
+        // A check may have ended before its start time could be read.
         ...('pid' in body && { startId: 'start' }),
       })}\n`;
     })

@@ -4,10 +4,10 @@ type RunStarted = Extract<RunEventBody, { type: 'run.started' }>;
 type IterationStarted = Extract<RunEventBody, { type: 'iteration.started' }>;
 type IterationEnded = Extract<RunEventBody, { type: 'iteration.ended' }>;
 
-/** When everything happens, in tests that do not care. */
+/** The time of all events, in tests that do not depend on it. */
 export const AT = '2026-03-01T12:00:00.000Z';
 
-/** Numbers the events as a journal does. */
+/** Numbers the events like a journal. */
 export function journalOf(
   bodies: readonly RunEventBody[],
   at: (index: number) => string = () => AT,
@@ -31,7 +31,7 @@ export function runStarted(more: Partial<RunStarted> & Pick<RunStarted, 'stories
   };
 }
 
-/** An iteration begins, and nothing is known against its story. */
+/** The start of an iteration, without problems of its story. */
 export function iterationStarted(
   more: Partial<IterationStarted> & Pick<IterationStarted, 'iteration' | 'stories'>,
 ): IterationStarted {
@@ -45,7 +45,7 @@ export function iterationStarted(
   };
 }
 
-/** It ends, without a commit unless said otherwise. */
+/** Its end, by default without a commit. */
 export function iterationEnded(
   more: Partial<IterationEnded> & Pick<IterationEnded, 'iteration' | 'outcome' | 'stories'>,
 ): IterationEnded {

@@ -4,14 +4,14 @@ import { gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
 
 const sample = path.resolve(import.meta.dirname, '..', '..', 'sample');
 
-/** A copy of the sample as a repository, and a home beside it. */
+/** A copy of the sample as a repository, with a home next to it. */
 export interface SampleProject {
   readonly temp: TempDir;
   readonly home: string;
   readonly workspace: string;
 }
 
-/** Makes one in a new folder. */
+/** Creates one in a new folder. */
 export async function sampleProject(prefix: string): Promise<SampleProject> {
   const temp = await tempDir(prefix);
   const home = path.join(temp.path, 'home');

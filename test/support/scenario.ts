@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { fakeAgent, openStories, type Step, until, Workspace } from './ralph.ts';
 
-/** Runs something in a workspace until it is over; its newest journal is what it leaves. */
+/** Runs something in a workspace to its end; the result is the workspace's newest journal. */
 export type Scenario = (t: Pick<TestContext, 'after'>) => Promise<Workspace>;
 
-/** A run with the scripted agent, for environments of its own. */
+/** A run with the scripted agent, for scenarios that set up their own environment. */
 export const RUN: readonly string[] = [
   ...['run', '--agent', 'claude', '--claude-path', fakeAgent('scripted')],
   ...['--retry-delay', '0.01'],
@@ -14,7 +14,7 @@ export const RUN: readonly string[] = [
 export const create = (t: Pick<TestContext, 'after'>, stories: number): Promise<Workspace> =>
   Workspace.create(t, { stories: openStories(stories) });
 
-/** Does what the script says, to its end. */
+/** Follows the script to its end. */
 export function scripted(
   stories: number,
   calls: readonly (readonly Step[])[],
@@ -27,7 +27,7 @@ export function scripted(
   };
 }
 
-/** Waits until an agent has said this. */
+/** Waits until an agent has printed this text. */
 export const heard = (workspace: Workspace, words: string): Promise<unknown> =>
   until(words, async () =>
     (await workspace.events('agent.text')).some(({ text }) => text === words),

@@ -1,9 +1,9 @@
 import { openStories, type Step } from './ralph.ts';
 
-/** A check that is green when there is a file of this name. */
+/** A check that passes if a file with this name exists. */
 export const needs = (file: string): string => `test -f ${file}`;
 
-/** What a reviewer answers. */
+/** A reviewer's answer. */
 export function verdict(approved: boolean, objections: readonly string[]): Step {
   const criteria = [{ criterion: 'It works', met: approved, evidence: 'US-001.txt' }];
   return {
@@ -11,7 +11,7 @@ export function verdict(approved: boolean, objections: readonly string[]): Step 
   };
 }
 
-/** A call that the API has refused. */
+/** A call that the API has rejected. */
 export function failed(status: number, text: string): Step {
   return { result: [text, { is_error: true, api_error_status: status, total_cost_usd: 0 }] };
 }
@@ -34,7 +34,7 @@ export const wroteSome: readonly Step[] = [
   { result: ['More is to be done.'] },
 ];
 
-/** Does a story with two commits, for another cost than the usual one. */
+/** Does a story with two commits, at an unusual cost. */
 export function claims(storyId: string, total_cost_usd: number): readonly Step[] {
   return [
     { write: [`${storyId}.txt`, 'One.\n'] },
@@ -45,7 +45,7 @@ export function claims(storyId: string, total_cost_usd: number): readonly Step[]
   ];
 }
 
-/** What the planning agent answers. */
+/** The planning agent's answer. */
 export function planned(stories: number): Step {
   const plan = {
     ...{ project: 'Planned', branchName: 'ralph/planned', description: 'What was asked' },
@@ -54,7 +54,7 @@ export function planned(stories: number): Step {
   return { result: [`\`\`\`json\n${JSON.stringify(plan)}\n\`\`\``, { total_cost_usd: 2 }] };
 }
 
-/** Tells who pays, behind what the fake agent has told. */
+/** Says who pays, after the fake agent's own information. */
 export function initWith(apiKeySource: string): Step {
   return {
     event: {
@@ -64,7 +64,7 @@ export function initWith(apiKeySource: string): Step {
   };
 }
 
-/** What the model has said and used, before anybody has added up its cost. */
+/** Text and usage of the model, before the total cost is known. */
 export function said(text: string): Step {
   return {
     event: {
@@ -77,7 +77,7 @@ export function said(text: string): Step {
   };
 }
 
-/** The account's limit is reached, and when it ends is known. */
+/** The account's limit is reached, and its end is known. */
 export const limitKnown: readonly Step[] = [
   {
     event: {
@@ -91,20 +91,20 @@ export const limitKnown: readonly Step[] = [
   failed(429, 'You have hit your session limit'),
 ];
 
-/** A tool is called; what it gives back may come later. */
+/** A tool call; its result may come later. */
 function callOfTool(id: string, name: string, input: Record<string, string>): Step {
   return {
     event: { type: 'assistant', message: { content: [{ type: 'tool_use', id, name, input }] } },
   };
 }
 
-/** What it gives back. */
+/** The result of a tool call. */
 function resultOfTool(id: string, content: string, is_error = false): Step {
   const block = { type: 'tool_result', tool_use_id: id, content, is_error };
   return { event: { type: 'user', message: { role: 'user', content: [block] } } };
 }
 
-/** Tools that succeed, fail, answer out of order, and print what would steer a terminal. */
+/** Tools that succeed, fail, answer out of order, and print terminal control sequences. */
 export const toolCalls: readonly Step[] = [
   callOfTool('edit', 'Edit', { file_path: 'src/todo.js' }),
   resultOfTool('edit', 'ok'),

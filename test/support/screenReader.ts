@@ -7,7 +7,7 @@ import { execa } from 'execa';
 import { setUpLine } from '../../scripts/lib/cache.ts';
 import { cleanEnv, type TempDir, tempDir } from './cleanEnv.ts';
 
-/** Programs by the Debian package that has them. */
+/** Programs by the Debian package that contains them. */
 const PACKAGES: Readonly<Record<string, string>> = {
   orca: '/usr/bin/orca',
   xvfb: '/usr/bin/Xvfb',
@@ -18,15 +18,15 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 const LOOK_MS = 100;
-/** Nothing said for this long: it has said what it had to say. Nobody can ask a screen reader whether it is through. */
+/** After this much silence, it is considered finished. A screen reader cannot be asked whether it has finished. */
 const SILENCE_MS = 1_500;
 const READY_LIMIT_MS = 30_000;
 const END_LIMIT_MS = 3_000;
 
-/** No voice: on a machine without a sound card it would keep Orca waiting. What it would say is in its log all the same. */
+/** No voice: without a sound card, it would block Orca. The spoken text is in Orca's log anyway. */
 const SPEECH_SETTINGS = 'DisableAutoSpawn\n';
 
-/** Orca's own place for changes, in its language. Its debug log comes in large pieces, this one word by word. */
+/** Orca's own file for customizations, in Python. Orca writes its debug log in large chunks, this one at once. */
 const ORCA_CUSTOMIZATIONS = `import logging, os
 said = logging.FileHandler(os.path.expanduser('~/said.log'), encoding='utf-8')
 logging.getLogger('speech').addHandler(said)
@@ -34,8 +34,8 @@ logging.getLogger('speech').setLevel(logging.INFO)
 `;
 
 /**
- * Without the name of each key that is pressed. Orca 43 takes a page in frames, as every view of an extension is, for
- * one of another tab at times, and would then keep its news to itself.
+ * Disables reading the name of each pressed key. Orca 43 sometimes mistakes a page in frames, like every webview of an
+ * extension, for one in another tab, and would then suppress its announcements.
  */
 const ORCA_CHOICES = { enableKeyEcho: false, presentLiveRegionFromInactiveTab: true };
 const ORCA_SETTINGS = {
@@ -45,9 +45,9 @@ const ORCA_SETTINGS = {
   keybindings: {},
 };
 
-/** Orca, the screen reader of Linux desktops, on a screen of its own that nobody sees and with a voice that nobody hears. */
+/** Orca, the screen reader of Linux desktops, on a virtual screen and without audible speech. */
 export class ScreenReader implements AsyncDisposable {
-  /** Programs with it are on the screen and are read. */
+  /** With this environment, programs run on the virtual screen and are read. */
   readonly env: Readonly<Record<string, string>>;
   private readonly temp: TempDir;
   private readonly programs: ChildProcess[] = [];
@@ -65,7 +65,7 @@ export class ScreenReader implements AsyncDisposable {
     });
   }
 
-  /** Installs what it needs when that is absent, as root on Debian. */
+  /** Installs its dependencies if they are missing, as root on Debian. */
   static async start(say: (line: string) => void): Promise<ScreenReader> {
     await install(say);
     const reader = new ScreenReader(await tempDir('ralph-fresh-orca-'));
@@ -78,7 +78,7 @@ export class ScreenReader implements AsyncDisposable {
     }
   }
 
-  /** Presses a key as a keyboard does, by its name of X. */
+  /** Presses a key like a keyboard does, given by its X name. */
   async press(key: string): Promise<void> {
     await execa('xdotool', ['key', key], { env: this.env, extendEnv: false });
   }
@@ -87,7 +87,7 @@ export class ScreenReader implements AsyncDisposable {
     await execa('xdotool', ['type', '--delay', '30', text], { env: this.env, extendEnv: false });
   }
 
-  /** What was said since the last time, as soon as it is silent. */
+  /** Everything that was said since the last call, once it is silent. */
   async said(): Promise<readonly string[]> {
     let all = await this.utterances();
     for (let silent = 0; silent < SILENCE_MS; silent += LOOK_MS) {
@@ -124,7 +124,7 @@ export class ScreenReader implements AsyncDisposable {
     }
     await mkdir(path.join(temp.path, 'run'), { mode: 0o700 });
 
-    // Without a reset when its first client, which only asks something, has gone.
+    // `-noreset`: its first client only queries something, and a reset would follow when it disconnects.
     const screen = this.launch(
       '/usr/bin/Xvfb',
       '-displayfd',
@@ -173,7 +173,7 @@ export class ScreenReader implements AsyncDisposable {
 
   private async utterances(): Promise<readonly string[]> {
     const log = (await exists(this.logFile)) ? await readFile(this.logFile, 'utf8') : '';
-    // In Python's notation, with the voice after it; the words may go over several lines.
+    // In Python's notation, followed by the voice; the text may have several lines.
     return log
       .split(/^SPEECH OUTPUT: '/m)
       .slice(1)
@@ -216,7 +216,7 @@ function exists(file: string): Promise<boolean> {
   );
 }
 
-/** With what it has started itself: each has a group of its own. */
+/** Including the processes that it has started: each program has its own process group. */
 async function end(program: ChildProcess): Promise<void> {
   const { pid } = program;
   if (pid === undefined || program.exitCode !== null || program.signalCode !== null) {

@@ -12,7 +12,7 @@ export interface ModelUsage {
   readonly cache_creation_input_tokens?: number;
 }
 
-/** What the scripted model says in one turn: text, then tool calls. */
+/** The scripted model's reply in one turn: text, then tool calls. */
 export interface ModelReply {
   readonly text?: string;
   readonly tools?: readonly { readonly name: string; readonly input: unknown }[];
@@ -29,25 +29,27 @@ export interface ModelError {
   };
 }
 
-/** `drop` cuts the connection in mid-stream; `hang` never answers, until the caller or the server goes. */
+/**
+ * `drop` cuts the connection in the middle of the stream; `hang` never answers, until the caller or the server exits.
+ */
 export type Scripted = ModelReply | ModelError | 'drop' | 'hang';
 
-/** What the caller asked in one turn, boiled down to what scripts decide by. */
+/** The caller's request in one turn, reduced to what scripts depend on. */
 export interface ModelTurn {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
-  /** Tool results in the conversation so far: 0 on the first turn. */
+  /** Number of tool results in the conversation so far: 0 on the first turn. */
   readonly toolResults: number;
-  /** Text of the newest tool result, without cutting. */
+  /** Full text of the newest tool result. */
   readonly lastResult: string;
-  /** The person's prompt, without the reminders that the CLI puts around it. */
+  /** The person's prompt, without the reminders that the CLI adds around it. */
   readonly prompt: string;
   readonly model: string;
-  /** Names of the tools on offer; none on auxiliary calls such as titles. */
+  /** Names of the available tools; none for auxiliary calls such as titles. */
   readonly tools: readonly string[];
 }
 
-/** A script may return a promise, so a test can hold the model at a point and release it. */
+/** A script may return a promise, so that a test can pause the model and release it. */
 export type ModelScript = (turn: ModelTurn) => Scripted | Promise<Scripted>;
 
 const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() });
@@ -66,14 +68,14 @@ const requestSchema = z.looseObject({
 export type ModelMessage = z.infer<typeof messageSchema>;
 
 /**
- * A Messages API on loopback that answers as a script says, so that the real agent program can be
- * tested with no account and no network. It runs its tools for real.
+ * A Messages API on loopback that answers according to a script, so that the real agent program can be tested with no
+ * account and no network. It runs its tools for real.
  */
 export class ScriptedModel implements AsyncDisposable {
   readonly url: string;
-  /** The prompt of every conversation in the order in which they began; a retried first turn adds it again. */
+  /** The prompt of every conversation, in order of their start; a retried first turn adds it again. */
   readonly prompts: string[] = [];
-  /** Turns that the agent itself asked for, retries included; auxiliary calls are counted apart. */
+  /** Number of turns that the agent itself requested, including retries; auxiliary calls are counted separately. */
   requests = 0;
   auxiliaryRequests = 0;
   private readonly server: Server;
@@ -93,7 +95,7 @@ export class ScriptedModel implements AsyncDisposable {
     const model = new ScriptedModel(server, script);
     server.on('request', (request, response) => {
       model.handle(request, response).catch((error: unknown) => {
-        // A script that throws must fail the test through the agent's result, not by a hanging call.
+        // A script that throws must fail the test through the agent's result, not through a hanging call.
         if (!response.headersSent) {
           sendError(response, {
             status: 400,
@@ -112,7 +114,7 @@ export class ScriptedModel implements AsyncDisposable {
   }
 
   /**
-   * An environment built from nothing, so that no test can reach an account of the person who runs it.
+   * An environment created from scratch, so that no test can use an account of the person who runs it.
    *
    * @param home temporary folder for everything that the CLI and git keep in a home
    */
@@ -123,7 +125,7 @@ export class ScriptedModel implements AsyncDisposable {
         ANTHROPIC_BASE_URL: this.url,
         ANTHROPIC_API_KEY: 'scripted-model-needs-no-key',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Else tool output stays behind in a folder that all users share.
+        // Otherwise tool output would stay in a folder that all users share.
         CLAUDE_CODE_TMPDIR: home,
         DISABLE_AUTOUPDATER: '1',
         DISABLE_TELEMETRY: '1',
@@ -162,7 +164,7 @@ export class ScriptedModel implements AsyncDisposable {
     const asked = requestSchema.parse(JSON.parse(body));
     const turn = describeTurn(asked);
     if (turn.tools.length === 0) {
-      // Titles, summaries and quota probes come without tools; they are no business of a script.
+      // Titles, summaries and quota probes come without tools; they are not passed to the script.
       this.auxiliaryRequests += 1;
       this.stream(response, asked.model, { text: '{"title":"scripted","isNewTopic":false}' });
       return;
@@ -180,7 +182,7 @@ export class ScriptedModel implements AsyncDisposable {
   }
 
   private stream(response: ServerResponse, model: string, reply: ModelReply): void {
-    // Ids must differ between turns: the real API refuses a conversation that repeats one.
+    // Ids must differ between turns: the real API rejects a conversation that repeats one.
     const call = ++this.calls;
     startStream(response, `msg_${call}`, model, reply.usage ?? {});
     let index = 0;
@@ -209,23 +211,23 @@ export class ScriptedModel implements AsyncDisposable {
   }
 }
 
-/** A story as {@link storyScript} needs it. */
+/** A story for {@link storyScript}. */
 export interface ScriptedStory {
   readonly id: string;
   readonly title: string;
 }
 
 export interface StoryScriptOptions {
-  /** Which story a prompt is about; by default the first known id that the prompt names. */
+  /** The story that a prompt is about; by default the first known id in the prompt. */
   readonly storyOf?: (prompt: string) => string | undefined;
-  /** Shell command of the turn that runs a check, by default a syntax check of the new file. */
+  /** Shell command of the turn that runs a check; by default a syntax check of the new file. */
   readonly check?: (sourceFile: string) => string;
 }
 
 /**
- * A script that plays a diligent agent on a small project: one story per conversation, one tool call
- * per turn. It reads the story file, writes a source file, runs a check, ticks the story, keeps the
- * progress log and commits; with the last story it promises completion.
+ * A script that acts like a diligent agent on a small project: one story per conversation, one tool call per turn. It
+ * reads the story file, writes a source file, runs a check, ticks the story, updates the progress log and commits; with
+ * the last story it promises completion.
  */
 export function storyScript(
   stories: readonly ScriptedStory[],
@@ -290,7 +292,7 @@ function bash(command: string): ModelReply {
   return { tools: [{ name: 'Bash', input: { command, description: 'Work on the story' } }] };
 }
 
-/** Sets `passes` of one story with the Edit tool, which keeps the rest of the file as it is. */
+/** Sets `passes` of one story with the Edit tool, which does not change the rest of the file. */
 function tick(prd: string, id: string, turn: ModelTurn): ModelReply {
   const file = resultTexts(turn.messages)[0]?.replaceAll(/^ *\d+[\t→]/gm, '') ?? '';
   const from = file.indexOf(`"${id}"`);

@@ -7,7 +7,7 @@ import { gitFolder } from './gitFolder.ts';
 import { endRuns, newestJournal } from './journals.ts';
 import { fakeAgent, type PrdStory, type Step } from './ralph.ts';
 
-/** A tool call of an agent, and what it gave back; steps of a script. */
+/** A tool call of an agent and its result, as steps of a script. */
 export function toolCall(
   name: string,
   input: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ export function toolCall(
   ];
 }
 
-/** A project for a window, whose agents do call by call what is written down. */
+/** A project for a window, whose agents follow a script, call by call. */
 export interface ScriptedRun extends AsyncDisposable {
   /** Absolute path of the workspace. */
   readonly workspace: string;
@@ -35,20 +35,20 @@ export interface ScriptedRun extends AsyncDisposable {
   readonly env: Record<string, string>;
   /** For the window. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Lets agents go on that wait for this name. */
+  /** Lets agents continue that wait for this name. */
   release(name: string): Promise<void>;
   events(): Promise<RunEvent[]>;
-  /** Ends its runs and makes the project as new, for the next story of the same window. */
+  /** Ends its runs and resets the project, for the next story in the same window. */
   startAgain(): Promise<void>;
   /** The prompt of an iteration of the newest run. */
   prompt(iteration: number): Promise<string>;
 }
 
-/** Makes it in a new folder, with a git repository. */
+/** Creates it in a new folder, with a git repository. */
 export async function scriptedRun(options: {
   readonly stories: readonly PrdStory[];
   readonly calls: readonly (readonly Step[])[];
-  /** Files besides the stories, by their paths. */
+  /** Further files besides the stories, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ export async function scriptedRun(options: {
       return readFile(path.join(runs.iterationDir(runId, iteration), 'prompt.md'), 'utf8');
     },
     [Symbol.asyncDispose]: async () => {
-      // A test that failed in the middle must not leave its run behind.
+      // A test that failed midway must not leave its run behind.
       await endRuns(workspace);
       await temp.remove();
     },

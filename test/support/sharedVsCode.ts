@@ -11,9 +11,9 @@ import {
 import { cleanEnv, type TempDir, tempDir } from './cleanEnv.ts';
 
 /**
- * A browser and a VS Code server that the stories of a worker use one after another. To start them takes as long as to
- * open the window, and nothing of a story stays in them: each has a browser context, machine settings and an environment
- * of its own.
+ * A browser and a VS Code server that the stories of a worker use one after another. Starting them takes as long as
+ * opening the window. They keep no state of a story: each one has its own browser context, machine settings and
+ * environment.
  */
 export class SharedVsCode implements AsyncDisposable {
   private opened: Promise<Browser> | undefined;
@@ -28,8 +28,8 @@ export class SharedVsCode implements AsyncDisposable {
   }
 
   /**
-   * A server in which the settings and the environment hold from now on. What it keeps for itself is in a home of its own,
-   * which outlives the folders of a story.
+   * A server that uses these settings and this environment from now on. Its own data is in a separate home, which
+   * outlives the folders of a story.
    */
   async server(options: VsCodeServerOptions): Promise<VsCodeServer> {
     this.started ??= this.start(options);
@@ -48,7 +48,7 @@ export class SharedVsCode implements AsyncDisposable {
     this.temp = await tempDir('ralph-fresh-shared-');
     const home = path.join(this.temp.path, 'home');
     await mkdir(home);
-    // The mark says that the environment is complete. Else the server asks the person's shell for more, once for all.
+    // The variable says that the environment is complete. Otherwise the server asks the user's shell for more, once.
     return startVsCodeServer({ ...options, env: cleanEnv({ home, extra: { VSCODE_CLI: '1' } }) });
   }
 }

@@ -5,10 +5,10 @@ import { Workbench } from './workbench.ts';
 export { expect } from '@playwright/test';
 
 /**
- * For stories of the window: as `test` of Playwright, but `Workbench.open` uses one browser and one server for all stories
- * of a worker. Nothing else changes for a story, which has its own window, settings and environment as ever; so import
- * `test` and `expect` from here. What a shared server cannot give gets one of its own by itself: Restricted Mode, other
- * extensions, a server folder that is kept.
+ * For stories of the window: like Playwright's `test`, but `Workbench.open` shares one browser and one server among all
+ * stories of a worker. A story still has its own window, settings and environment; it only has to import `test` and
+ * `expect` from here. For features that a shared server does not support, a separate one is started automatically:
+ * Restricted Mode, other extensions, a server folder that is kept.
  */
 export const test = base.extend<object, { readonly sharedVsCode: SharedVsCode }>({
   sharedVsCode: [
@@ -24,11 +24,11 @@ export const test = base.extend<object, { readonly sharedVsCode: SharedVsCode }>
 });
 
 /**
- * One window for all stories of a `describe`, for those that differ by their theme or width alone: to open a window takes
- * longer than most of them. It is opened before the first of them and closed after the last. A story that fails ends the
- * worker, so the next one has a window of its own.
- * @param open gets a stack for what the window is open on; it is disposed of after the window
- * @returns the window, for inside a story
+ * One window for all stories of a `describe`, for those that differ only by their theme or width: opening a window
+ * takes longer than most of them. It is opened before the first of them and closed after the last. A failing story ends
+ * the worker, so the next one gets a new window.
+ * @param open gets a stack for the resources of the window; it is disposed of after the window
+ * @returns a function that returns the window, for use inside a story
  */
 export function oneWindow(
   open: (project: AsyncDisposableStack) => Promise<Workbench>,

@@ -1,6 +1,6 @@
 import type { Story } from '../../src/orchestrator/stories/story.ts';
 
-/** A story that is open and waits for nothing. */
+/** A story that is open and has no dependencies. */
 export function aStory(more: Partial<Story> = {}): Story {
   return {
     id: 'S1',
@@ -15,7 +15,7 @@ export function aStory(more: Partial<Story> = {}): Story {
   };
 }
 
-/** Stories in the order of their file, called S1, S2, … where nothing else is said. */
+/** Stories in the order of their file, named S1, S2, … by default. */
 export function storyList(...stories: readonly Partial<Story>[]): Story[] {
   return stories.map((story, position) =>
     aStory({ id: `S${position + 1}`, position, line: position + 1, ...story }),

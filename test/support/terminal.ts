@@ -8,7 +8,7 @@ import { fakeAgent, until, type Workspace } from './ralph.ts';
 
 const CLI = builtCli();
 
-/** `ralph-fresh` in a terminal of its own, by `script` of util-linux; what is typed there is echoed. */
+/** `ralph-fresh` in a terminal of its own, with `script` of util-linux; typed text is echoed. */
 export class Terminal {
   readonly finished: Promise<number | null>;
   private readonly child: ChildProcess;
@@ -23,7 +23,7 @@ export class Terminal {
       this.text += text;
     });
     this.finished = once(child, 'close').then(([code]) => code);
-    // Told where it is awaited; a missing program fails the test there.
+    // Reported where it is awaited; a missing program fails the test there.
     this.finished.catch(() => undefined);
   }
 
@@ -42,12 +42,12 @@ export class Terminal {
     const terminal = new Terminal(command.map(quoted).join(' '), workspace.folder, {
       ...{ ...workspace.env, SHELL: '/bin/sh', TERM: 'xterm', ...env },
     });
-    // With the terminal goes what runs in it.
+    // Ending the terminal ends the programs in it.
     t.after(() => terminal.child.kill('SIGKILL'));
     return terminal;
   }
 
-  /** What it shows, without what moves the cursor. */
+  /** Its output, without cursor movements. */
   get output(): string {
     return stripVTControlCharacters(this.text);
   }
@@ -61,7 +61,7 @@ export class Terminal {
     this.child.stdin?.write(keys);
   }
 
-  /** Nobody types any more. */
+  /** Closes the terminal's input. */
   hangUp(): void {
     this.child.stdin?.end();
   }

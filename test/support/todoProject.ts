@@ -8,7 +8,7 @@ import {
 } from '../../src/orchestrator/process/processLimits.ts';
 import { gitRepo, type TempDir, tempDir } from './cleanEnv.ts';
 
-/** A project that real agents work on, and a home of their own beside it. */
+/** A project that real agents work on, with a separate home next to it. */
 export interface TodoProject {
   readonly temp: TempDir;
   readonly home: string;
@@ -16,7 +16,7 @@ export interface TodoProject {
   readonly folder: string;
 }
 
-/** Makes one whose stories are all open. */
+/** Creates one whose stories are all open. */
 export async function todoProject(
   prefix: string,
   stories: readonly { readonly id: string; readonly title: string }[],
@@ -35,7 +35,7 @@ export async function todoProject(
   return { temp, home, folder };
 }
 
-/** One call as the loop makes it. `onEvent` may end it early. */
+/** One call like those of the loop. `onEvent` may end it early. */
 export async function recordedCall(
   { folder, temp }: Omit<TodoProject, 'home'>,
   agent: Agent,

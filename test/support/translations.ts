@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SaidWords } from '../../src/presentation/saidWords.ts';
 import { english, type Translate } from '../../src/presentation/sentences.ts';
 
-/** The texts of a window in one of the languages that the product comes with. */
+/** The texts of a window in one of the supported languages. */
 export function translationInto(language: 'de' | 'ja'): Translate {
   const texts = bundleOf(language);
   const saidWords = new SaidWords(texts);

@@ -3,7 +3,7 @@ import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong } from './findings.ts';
 
-/** Which Claude Code there is, and whether the chosen agent needs it. */
+/** Which Claude Code is installed, and whether the chosen agent needs it. */
 export async function claudeCheck({
   env,
   settings,

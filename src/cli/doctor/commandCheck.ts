@@ -6,7 +6,7 @@ import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong, wrongBy } from './findings.ts';
 
-/** The program of the agent "command", where that is chosen. */
+/** Checks the program of the agent "command", if that agent is chosen. */
 export async function commandCheck({
   env,
   settings,

@@ -2,12 +2,12 @@ import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 
-/** Longest text of others within a finding. */
+/** Maximum length of text from other sources within a finding. */
 export const MAX_WORDS = 300;
-/** So many commands, problems or files are named. */
+/** Maximum number of commands, problems or files that are named. */
 const MAX_NAMED = 3;
 
-/** Nothing to mend. */
+/** Nothing to fix. */
 export function good(id: string, message: string): Finding {
   return { id, level: 'ok', message, mend: null };
 }
@@ -17,12 +17,12 @@ export function warn(id: string, message: string, mend: string | null): Finding 
   return { id, level: 'warning', message, mend };
 }
 
-/** No run can work like this. Many messages name their mend themselves. */
+/** No run can work like this. Many messages already contain their fix. */
 export function wrong(id: string, message: string, mend: string | null): Finding {
   return { id, level: 'error', message, mend };
 }
 
-/** An error for people as a finding; any other is thrown on. */
+/** Turns a `HumanError` into a finding; rethrows any other error. */
 export function wrongBy(id: string, error: unknown): Finding {
   if (error instanceof HumanError) {
     return wrong(id, error.message, null);
@@ -30,7 +30,7 @@ export function wrongBy(id: string, error: unknown): Finding {
   throw error;
 }
 
-/** The first few, and how many more there are. */
+/** The first few items, and how many more there are. */
 export function some(words: readonly string[], separator: string): string {
   const named = words.slice(0, MAX_NAMED).map(word => shorten(word, MAX_WORDS));
   const more = words.length - named.length;

@@ -9,7 +9,7 @@ import { saysActive } from '../stateFile.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn } from './findings.ts';
 
-/** What a planner that was killed has left; else what a loop has. */
+/** Leftovers of a planner that was killed; otherwise those of a loop. */
 export async function leftoversCheck(workspace: DiagnosedWorkspace): Promise<readonly Finding[]> {
   const plans = await deadPlans(workspace.files);
   return plans.length === 0

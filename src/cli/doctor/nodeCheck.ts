@@ -4,7 +4,7 @@ import { good, wrong } from './findings.ts';
 /** `engines.node` of package.json. */
 const OLDEST_NODE = 20;
 
-/** Whether the Node.js that runs this program is new enough. */
+/** Whether the Node.js that runs this program is recent enough. */
 export async function nodeCheck(): Promise<readonly Finding[]> {
   const version = process.versions.node;
   return [

@@ -13,12 +13,12 @@ const PROVIDERS = [
   'CLAUDE_CODE_USE_FOUNDRY',
 ] as const;
 
-/** Which account the agents' work is billed to, as far as that is known. */
+/** Which account pays for the agents' work, as far as that is known. */
 export async function payerCheck(workspace: ConfiguredWorkspace): Promise<readonly Finding[]> {
   return [await withoutClaude(workspace, payer(workspace.env, workspace.settings))];
 }
 
-/** @param env never shown; only the names of what is set */
+/** @param env its values are never shown, only the names of variables that are set */
 function payer(
   env: DiagnosedWorkspace['env'],
   { agent, apiKey, budgetUsd, iterationBudgetUsd }: Settings,
@@ -70,7 +70,7 @@ function payer(
       };
 }
 
-/** Nobody is known to be logged in with a Claude Code that is not there; what the environment says still holds. */
+/** Without Claude Code, nobody can be identified as logged in; the environment still determines who pays. */
 async function withoutClaude(
   { env, settings }: ConfiguredWorkspace,
   found: Finding,

@@ -10,7 +10,7 @@ import { storyFileOf } from '../storyFiles.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, warn, wrong } from './findings.ts';
 
-/** What a run refuses to start without, and what it warns of: the same list that a run goes by. */
+/** What prevents a run from starting, and what it warns about: the same list that a run uses. */
 export async function preconditionFindings({
   env,
   files,

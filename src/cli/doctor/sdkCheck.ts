@@ -6,7 +6,7 @@ import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, wrong } from './findings.ts';
 
-/** Which Agent SDK there is, and whether the chosen agent needs it. */
+/** Which Agent SDK is installed, and whether the chosen agent needs it. */
 export async function sdkCheck({
   env,
   files,

@@ -4,7 +4,7 @@ import { storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn, wrong, wrongBy } from './findings.ts';
 
-/** Whether there is a story file that can be used. */
+/** Whether there is a usable story file. */
 export async function storiesCheck({
   files,
   storyFile: named,
@@ -24,7 +24,7 @@ export async function storiesCheck({
   }
   try {
     const { file: list, problems: found } = await readStoryProblems(file);
-    // Hints are no reason to worry; "ralph-fresh stories" has them.
+    // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
       .map(({ line, message }) => `Line ${line}: ${message}`);

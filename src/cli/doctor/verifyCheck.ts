@@ -3,7 +3,7 @@ import type { Finding } from '../../presentation/doctorReport.ts';
 import type { ConfiguredWorkspace } from './diagnosedWorkspace.ts';
 import { good, some, warn } from './findings.ts';
 
-/** Which commands prove that a story is done; else those that the project seems to have. */
+/** Which commands verify that a story is done; without any, those that the project seems to have. */
 export async function verifyCheck({
   files,
   settings,

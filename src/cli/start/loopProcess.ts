@@ -22,10 +22,10 @@ import { givenFlags } from '../settingFlags.ts';
 import { keepHeapSmall } from '../smallHeap.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 
-/** Given to the detached loop in another form, or not meant for it. */
+/** Passed to the detached loop in another form, or not meant for it. */
 const NOT_PASSED_ON = ['cwd', 'detach', 'quiet', 'runId'];
 
-/** The loop in this process; a signal ends it, a second one at once. @returns the exit code */
+/** Runs the loop in this process. A signal ends it; a second one ends it at once. @returns the exit code */
 export async function loopHere(
   options: RunOptions,
   stop: StopSwitch,
@@ -64,7 +64,7 @@ export async function loopHere(
   }
 }
 
-/** The loop in a process of its own, which outlives this one. @returns the exit code */
+/** Runs the loop in its own process, which outlives this one. @returns the exit code */
 export async function loopDetached(
   files: RunFiles,
   { command, flags, task }: StartRequest,
@@ -80,7 +80,7 @@ export async function loopDetached(
       ...(flags.planDir === undefined || isGiven(command, 'planDir')
         ? []
         : [`--plan-dir=${flags.planDir}`]),
-      // Behind this no text is taken for an option.
+      // After this, no text is parsed as an option.
       ...(task === undefined ? [] : ['--', task]),
     ],
     env: process.env,
@@ -113,7 +113,7 @@ export async function loopDetached(
   return 0;
 }
 
-/** The run is over already: a start that came to nothing is a failure of this command, with the exit code of the run. */
+/** The run is already over: a start without effect is a failure of this command, with the exit code of the run. */
 function tellEnd(state: RunState, { quiet }: RunFlags): number {
   const { good, text } = outcomeSentence(runEnd(state, state.outcome ?? 'error'), english);
   if (!good) {

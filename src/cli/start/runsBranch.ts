@@ -8,9 +8,9 @@ import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { wayToBranch } from '../wayToBranch.ts';
 
 /**
- * Looks, before anything is written, whether the commits of a run that goes on are here. The name of the branch alone does
- * not tell: an agent may have made one, and a person may have merged it.
- * @throws {HumanError} when its commits are on its own branch or a detached HEAD, and not in what is checked out
+ * Checks, before anything is written, whether the checkout contains the commits of a run that continues. The name of
+ * the branch alone is not enough: an agent may have created the branch, and a person may have merged it.
+ * @throws {HumanError} if its commits are on its own branch or a detached HEAD, and not in the checkout
  */
 export async function requireRunsBranch(
   { workspace }: RunFiles,
@@ -22,7 +22,7 @@ export async function requireRunsBranch(
     return;
   }
   if (branch === undefined) {
-    // On a detached HEAD nothing else leads to its commits.
+    // On a detached HEAD, nothing else references its commits.
     if (await holds(workspace, last, last)) {
       throw new HumanError(
         say(
@@ -34,7 +34,7 @@ export async function requireRunsBranch(
     return;
   }
   if (canSwitch && storyFile !== undefined && (await branchOf(storyFile)) === branch) {
-    // The run goes there itself.
+    // The run switches to that branch itself.
     return;
   }
   if (await holds(workspace, `refs/heads/${branch}`, last)) {
@@ -48,12 +48,12 @@ export async function requireRunsBranch(
   }
 }
 
-/** @returns the branch that a story file names; of a broken one the start of the run tells */
+/** @returns the branch that a story file names; a broken file is reported when the run starts */
 async function branchOf(storyFile: string): Promise<string | undefined> {
   return (await readStoryList(storyFile))?.branchName;
 }
 
-/** Whether a commit can be reached from somewhere; not where one of both is gone. */
+/** Whether a commit is reachable from another one; false if either no longer exists. */
 async function holds(workspace: string, from: string, commit: string): Promise<boolean> {
   try {
     const args = ['--max-count=1', '--end-of-options', commit, `^${from}`];

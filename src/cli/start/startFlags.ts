@@ -5,7 +5,7 @@ import { UsageError } from '../../base/usageError.ts';
 import type { OnLastWindow } from '../../orchestrator/workspace/openWindows.ts';
 import { isRunId } from '../../orchestrator/workspace/runFiles.ts';
 
-/** How a run is started, by the flags that each command which starts one has. */
+/** Flags of every command that starts a run. */
 export interface StartFlags {
   readonly cwd: string;
   readonly resume?: string | true;
@@ -15,7 +15,7 @@ export interface StartFlags {
   readonly quiet?: true;
 }
 
-/** What a run is started with, besides its settings. */
+/** What a run is started with, apart from its settings. */
 export interface RunFlags extends StartFlags {
   readonly file?: string;
   readonly prd?: true;
@@ -26,15 +26,15 @@ export interface RunFlags extends StartFlags {
   readonly planDir?: string;
 }
 
-/** A start as the command line asks for it. */
+/** A start as requested on the command line. */
 export interface StartRequest {
   readonly task: string | undefined;
   readonly flags: RunFlags;
-  /** The command that was called, for the settings it was given. */
+  /** The called command, for the settings it was given. */
   readonly command: Command;
 }
 
-/** How to start, the same for each command that starts a run. */
+/** Adds the flags that all commands which start a run share. */
 export function addStartFlags(command: Command): Command {
   return command
     .addOption(
@@ -50,7 +50,7 @@ export function addStartFlags(command: Command): Command {
     .option('--quiet', 'print nothing but errors');
 }
 
-/** @throws {HumanError} when what stands in the place of a run's id is none */
+/** @throws {HumanError} if a given run id is not valid */
 export function requireRunIds({ resume, runId }: RunFlags): void {
   if (runId !== undefined && !isRunId(runId)) {
     throw new HumanError(say('"{0}" is not a run\'s id. Leave --run-id out.', runId));

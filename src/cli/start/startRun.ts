@@ -46,7 +46,7 @@ import {
   workOf,
 } from './startWork.ts';
 
-/** The pure loop's own default, in place of the one for stories. */
+/** The pure loop's own default, instead of the one for stories. */
 export const PLAN_DEFAULTS = { maxIterations: 15 } as const satisfies GivenSettings;
 
 /** Starts the loop here or detached. @returns the exit code */
@@ -64,7 +64,7 @@ export async function startRun(request: StartRequest): Promise<number> {
       env: process.env,
       platform: process.platform,
     });
-  // A mistake in a file is told at once, by a detached start too.
+  // A mistake in a file is reported at once, even by a detached start.
   await given({});
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
@@ -76,7 +76,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   }
   const prepare = named ?? (earlier && pendingPreparation(earlier));
   requireWholeTask(request, named, earlier);
-  // A run that goes on has the flags it was started with, unless it is told otherwise.
+  // A continued run keeps the flags it was started with, unless they are given again.
   const recalled = earlier === undefined ? {} : recalledSettings(earlier.settings ?? {});
   const remembered = { ...recalled, ...flagged };
   const settings = settingsFor(
@@ -101,7 +101,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   });
   const options: RunOptions = {
     files,
-    // The one who launched this loop waits for that id, unless an earlier run goes on.
+    // The process that launched this loop waits for that id, unless an earlier run continues.
     runId: chosen.resume ? chosen.runId : (flags.runId ?? chosen.runId),
     resume: chosen.resume,
     agent: agentOf(settings),
@@ -154,7 +154,7 @@ async function choose(
   }
 }
 
-/** A journal holds the beginning of a task, and a plan of that alone would be another plan. */
+/** A journal contains only the start of a long task, and a plan from that alone would be a different plan. */
 function requireWholeTask(
   { task }: StartRequest,
   named: Preparation | undefined,
@@ -183,13 +183,13 @@ function settingsFor(given: GivenSettings, planDir: string | undefined): Setting
   };
 }
 
-/** A run that goes on keeps its number of iterations, whatever the files say. */
+/** A continued run keeps its number of iterations, whatever the files say. */
 function iterationsOf({ earlier }: ChosenRun): GivenSettings {
   const maxIterations = earlier?.state.maxIterations ?? 0;
   return maxIterations > 0 ? { maxIterations } : {};
 }
 
-/** Tests cannot wait a minute for a window that does not come back. */
+/** For tests, which cannot wait a minute for a window that does not come back. */
 function windowGrace(env: NodeJS.ProcessEnv): Pick<RunOptions, 'windowGraceMs'> {
   const seconds = Number(env['RALPH_FRESH_WINDOW_GRACE_SECONDS']);
   return seconds > 0 && seconds < 60 ? { windowGraceMs: seconds * 1_000 } : {};

@@ -12,16 +12,16 @@ import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { OWN_STORY_FILE, whyNoStoryFile } from '../storyFiles.ts';
 import type { RunFlags, StartRequest } from './startFlags.ts';
 
-/** Longest task that is made of the titles of `--tasks`, in UTF-16 units. */
+/** Maximum length of a task joined from the titles of `--tasks`, in UTF-16 units. */
 const MAX_JOINED_TASKS = 1_000;
 
-/** Where the stories or the plan are. */
+/** Paths of the stories or the plan. */
 type Places = Pick<RunOptions, 'storyFile' | 'planDir'>;
 
-/** The same, with what is to be planned before the first iteration. */
+/** {@link Places}, with what has to be planned before the first iteration. */
 export type Work = Places & Pick<RunOptions, 'prepare'>;
 
-/** What has to be planned before the first iteration, as the command line asks for it. */
+/** What has to be planned before the first iteration, as requested on the command line. */
 export function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined {
   if (tasks !== undefined) {
     return { kind: 'tasks', tasks };
@@ -29,7 +29,7 @@ export function preparationOf({ prd, tasks }: RunFlags): Preparation | undefined
   return prd ? { kind: 'plan' } : undefined;
 }
 
-/** The place that the command line names, or the one where a run finds its stories. */
+/** The path named on the command line, or the one where a run finds its stories. */
 export async function placesOf(
   files: RunFiles,
   { cwd, file, planDir }: RunFlags,
@@ -42,19 +42,19 @@ export async function placesOf(
     return { storyFile: path.resolve(cwd, file) };
   }
   if (prepare !== undefined) {
-    // New stories do not go over those that a person keeps elsewhere.
+    // New stories must not replace those that a person keeps elsewhere.
     return { storyFile: path.join(files.workspace, OWN_STORY_FILE) };
   }
   const storyFile = await findStoryFile(files.workspace);
   return storyFile === undefined ? {} : { storyFile };
 }
 
-/** Whether the command line names what is to be worked on, and nobody has to look for it. */
+/** Whether the command line names the work, so that nothing has to be searched for. */
 export function namesPlace({ file, planDir, prd, tasks }: RunFlags): boolean {
   return file !== undefined || planDir !== undefined || prd === true || tasks !== undefined;
 }
 
-/** @throws {HumanError} when there is nothing to work on */
+/** @throws {HumanError} if there is nothing to work on */
 export async function requireWork(
   files: RunFiles,
   { flags, task }: StartRequest,
@@ -92,7 +92,7 @@ export async function requireWork(
   }
 }
 
-/** A run that goes on works at what it worked at, unless the command line names something else. */
+/** A continued run keeps its work, unless the command line names something else. */
 export function workOf(
   files: RunFiles,
   { flags, task: given }: StartRequest,

@@ -2,7 +2,7 @@ import { EventEmitter, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { SETTING_VALUES, SETTINGS_SECTION, type Settings } from './contributions.ts';
 
-/** One setting as a value that follows the settings editor; classes get this, never `getConfiguration`. */
+/** One setting whose value follows the settings editor. Classes get this, never `getConfiguration`. */
 export class ConfigValue<K extends keyof Settings> implements Disposable {
   private readonly key: K;
   private readonly fallback: Settings[K];
@@ -34,7 +34,7 @@ export class ConfigValue<K extends keyof Settings> implements Disposable {
 
   private read(): Settings[K] {
     const value = workspace.getConfiguration(SETTINGS_SECTION).get<unknown>(this.key);
-    // A hand-written settings.json may hold anything.
+    // A hand-written settings.json may contain anything.
     const isKnown = SETTING_VALUES[this.key]?.includes(value as Settings[K]) ?? true;
     return isKnown && typeof value === typeof this.fallback
       ? (value as Settings[K])

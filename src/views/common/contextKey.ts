@@ -1,6 +1,6 @@
 import { commands } from 'vscode';
 
-/** A context key for `when` clauses; setting it to the value it has does nothing. */
+/** A context key for `when` clauses; setting its current value again does nothing. */
 export class ContextKeyValue<T extends string | boolean> {
   private readonly name: string;
   private value: T | undefined;
@@ -12,7 +12,7 @@ export class ContextKeyValue<T extends string | boolean> {
   set(value: T): void {
     if (value !== this.value) {
       this.value = value;
-      // The workbench answers when it has taken it; nobody here waits for that.
+      // The workbench responds when it has set the key; nothing here waits for that.
       void commands.executeCommand('setContext', this.name, value);
     }
   }

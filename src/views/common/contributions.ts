@@ -1,4 +1,4 @@
-/** Every id that `package.json` contributes. A test holds the two against each other. */
+/** Every id that `package.json` contributes. A test compares the two. */
 
 export const Command = {
   startRun: 'ralphFresh.startRun',
@@ -58,73 +58,76 @@ export const View = {
   iterations: 'ralphFresh.iterations',
 } as const;
 
-/** Types of webview panels. VS Code restores a panel by it, so it never changes. */
+/** Types of webview panels. VS Code restores a panel by its type, so a type never changes. */
 export const WebviewPanelType = {
   progress: 'ralphFresh.progress',
 } as const;
 
 export const ContextKey = {
-  /** `none`, `broken`, `ready`; absent until the stories were read for the first time. */
+  /** `none`, `broken`, `ready`; absent until the stories have been read for the first time. */
   storyFile: 'ralphFresh.storyFile',
-  /** `found`, `notNeeded` (another agent works), `missing`; absent until somebody needed to know. */
+  /** `found`, `notNeeded` (another agent works), `missing`; absent until a feature needs to know. */
   claude: 'ralphFresh.claude',
   /** The checks of a folder were chosen in this window. */
   checksChosen: 'ralphFresh.checksChosen',
   /**
-   * True for a moment at a time, by which the walkthrough takes notice of what was so before it had its steps: VS Code
-   * never ticks a step for a key that was set when it made the step, however the key changes later.
+   * Briefly true, to make the walkthrough notice conditions that were met before its steps existed: VS Code never
+   * ticks a step for a key that was already set when it created the step, however the key changes later.
    */
   walkthroughSeen: 'ralphFresh.walkthroughSeen',
-  /** A run works on another list than the one that is shown. */
+  /** A run works on another list than the shown one. */
   otherList: 'ralphFresh.otherList',
   /** The Stories view shows only some of its stories. */
   filtered: 'ralphFresh.filtered',
-  /** `none`, `some`: whether the active folder has had a run; absent until its journals were looked for. */
+  /** `none`, `some`: whether the active folder has had a run; absent until its journals have been searched. */
   runs: 'ralphFresh.runs',
-  /** Restricted Mode, as the extension knows it; VS Code's own `isWorkspaceTrusted` is false until it knows. */
+  /**
+   * Restricted Mode, as the extension knows it; VS Code's own `isWorkspaceTrusted` is false until trust is
+   * determined.
+   */
   restricted: 'ralphFresh.restricted',
   /** A loop is alive in this workspace. */
   running: 'ralphFresh.running',
-  /** `idle`, `running`, `waiting` (a pause, a question, a usage limit), `stopping`; of the active folder. */
+  /** State of the active folder: `idle`, `running`, `waiting` (a pause, a question, a usage limit), `stopping`. */
   runState: 'ralphFresh.runState',
   /** The run will wait after this iteration. */
   pauseRequested: 'ralphFresh.pauseRequested',
-  /** An agent has asked something that nobody has answered yet. */
+  /** An agent has asked a question that is still unanswered. */
   question: 'ralphFresh.question',
-  /** The cursor is in what a run has made of a file. */
+  /** The cursor is in a run's version of a file. */
   reviewable: 'ralphFresh.reviewable',
   /** Every story of the active folder is done. */
   allDone: 'ralphFresh.allDone',
 } as const;
 
-/** All settings are below it: those of the window here, those of a run in `settings/windowSettings.ts`. */
+/** The prefix of all settings: those of the window here, those of a run in `settings/windowSettings.ts`. */
 export const SETTINGS_SECTION = 'ralphFresh';
 
-/** What steers the window itself; a run knows nothing of it. */
+/** Settings of the window itself; a run does not use them. */
 export interface Settings {
   /** Actions above each story in a story file. */
   readonly codeLens: boolean;
-  /** What becomes of a run when nobody watches it any more. */
+  /** What happens to a run when no window shows it anymore. */
   readonly onLastWindowClosed: 'continue' | 'stopAfterIteration';
 }
 
-/** What a window setting may be, where it is one of a few words. */
+/** Valid values of window settings that have a fixed set of them. */
 export const SETTING_VALUES: { readonly [K in keyof Settings]?: readonly Settings[K][] } = {
   onLastWindowClosed: ['continue', 'stopAfterIteration'],
 };
 
-/** Whose comments are review notes; menus go by it. */
+/** The controller whose comments are review notes; menus depend on it. */
 export const REVIEW_CONTROLLER = 'ralphFresh.review';
 
 export const TASK_TYPE = 'ralphFresh';
 /** Read-only file system of commits: `ralph-fresh-git:/path?{"folder":…,"commit":…,"path":…,"side":…}`. */
 export const GIT_SCHEME = 'ralph-fresh-git';
-/** Read-only documents of a plan that was not written yet. */
+/** Read-only documents of a plan that is not written yet. */
 export const PLAN_SCHEME = 'ralph-fresh-plan';
-/** Read-only documents of what a run has kept. */
+/** Read-only documents of a run's records. */
 export const RUN_SCHEME = 'ralph-fresh-run';
 
-/** As `workbench.action.openWalkthrough` wants it: the extension's id and the walkthrough's. */
+/** In the format of `workbench.action.openWalkthrough`: the extension's id and the walkthrough's. */
 export const WALKTHROUGH = 'ralph-fresh.ralph-fresh#firstMinute';
 
 /** Tools that a language model may use. */

@@ -1,6 +1,6 @@
 import type { Disposable } from '../../base/emitter.ts';
 
-/** Owns what must be let go together. Something added to a disposed store is disposed at once. */
+/** Owns objects that are disposed together. An object added to a disposed store is disposed at once. */
 export class DisposableStore implements Disposable {
   private readonly items = new Set<Disposable>();
   private disposed = false;

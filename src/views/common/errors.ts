@@ -4,11 +4,11 @@ import { messageOf } from '../../base/messageOf.ts';
 import { plainSentence } from './plainSentence.ts';
 import { translate } from './translate.ts';
 
-/** What is wrong, with a button that mends it or leads there. */
+/** An error with a button that fixes it or leads to the fix. */
 export class MendableError extends HumanError {
-  /** The button's text. */
+  /** The button's label. */
   readonly mend: string;
-  /** The command behind it. */
+  /** The command that the button runs. */
   readonly command: string;
 
   constructor(message: string, mend: string, command: string) {
@@ -19,8 +19,8 @@ export class MendableError extends HumanError {
 }
 
 /**
- * Runs what a person asked for and tells them when it fails: a {@link HumanError} in its own words,
- * anything else in one sentence with the stack in the log.
+ * Runs an action for a person and reports its failure: a {@link HumanError} in its own words, any other error in one
+ * sentence with the stack in the log.
  */
 export async function reportingErrors(
   log: LogOutputChannel,
@@ -31,7 +31,7 @@ export async function reportingErrors(
   } catch (error) {
     if (error instanceof HumanError) {
       log.warn(error.message);
-      // Not awaited: the command is over, whether or not the message is closed.
+      // Not awaited: the command is complete, whether or not the message is closed.
       void show(error);
       return;
     }

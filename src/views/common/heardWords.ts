@@ -1,4 +1,4 @@
-/** Words of a line as a screen reader is given them: a dot between them may be said as "middle dot", a comma is a pause. */
+/** Text of a line for a screen reader: it may read a dot between words as "middle dot", but a comma as a pause. */
 export function heardWords(words: string): string {
   return words.replaceAll(' · ', ', ');
 }

@@ -4,8 +4,8 @@ import { DisposableStore } from './disposableStore.ts';
 import { registerCommand } from './registerCommand.ts';
 
 /**
- * A surface whose code is loaded when somebody first asks for it, so that a window which never does opens
- * sooner. Until then its commands stand here, and the first of them loads the surface and is run by it.
+ * A feature whose code is loaded on first use, so that a window that never uses it opens sooner. Until then its
+ * commands are registered here; the first one that is called loads the feature, which then runs it.
  */
 export class OnDemand<T extends Disposable> implements Disposable {
   private readonly store = new DisposableStore();
@@ -15,8 +15,8 @@ export class OnDemand<T extends Disposable> implements Disposable {
   private loading: Promise<T> | undefined;
 
   /**
-   * @param ids commands that the surface registers itself when it is made
-   * @param load loads the code and gives what makes the surface
+   * @param ids commands that the feature registers itself when it is created
+   * @param load loads the code and returns a factory for the feature
    */
   constructor(ids: readonly string[], load: () => Promise<() => T>, log: LogOutputChannel) {
     this.load = load;
@@ -35,10 +35,10 @@ export class OnDemand<T extends Disposable> implements Disposable {
     this.standIns = this.standIn();
   }
 
-  /** The surface; made by the first call. */
+  /** The feature; created by the first call. */
   get(): Promise<T> {
     this.loading ??= this.make().catch((error: unknown) => {
-      // The next one who asks tries again.
+      // The next call tries again.
       this.loading = undefined;
       throw error;
     });
@@ -60,7 +60,7 @@ export class OnDemand<T extends Disposable> implements Disposable {
       this.standIns = this.standIn();
       throw error;
     }
-    // Disposed at once when the window was closed meanwhile.
+    // Disposed at once if the window was closed meanwhile.
     return this.store.add(surface);
   }
 }

@@ -1,8 +1,8 @@
 import { withoutControls } from '../../base/text.ts';
 
 /**
- * One line that the workbench shows as it is: notifications and view messages draw Markdown links, and
- * what an agent, a story or a commit says must not become one.
+ * One line that the workbench shows verbatim: notifications and view messages render Markdown links, and text of an
+ * agent, a story or a commit must not become one.
  */
 export function plainSentence(text: string): string {
   return withoutControls(text)

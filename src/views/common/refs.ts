@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
 
-/** Names a story to a command. `folder`: absolute path of the workspace folder. */
+/** Identifies a story for a command. `folder`: absolute path of the workspace folder. */
 export interface StoryRef {
   readonly folder: string;
   readonly storyId: string;
-  /** Where it stands among the file's stories, from 0; tells apart two with the same id. */
+  /** Index among the file's stories, from 0; distinguishes two with the same id. */
   readonly position?: number | undefined;
 }
 
-/** Names an iteration of a run to a command. */
+/** Identifies an iteration of a run for a command. */
 export interface IterationRef {
   readonly folder: string;
   readonly runId: string;
@@ -17,16 +17,16 @@ export interface IterationRef {
   readonly iteration: number;
 }
 
-/** Names a run to a command. */
+/** Identifies a run for a command. */
 export interface RunRef {
   readonly folder: string;
   readonly runId: string;
 }
 
-/** Names a commit to a command. */
+/** Identifies a commit for a command. */
 export interface CommitRef {
   readonly folder: string;
-  /** Whole or abbreviated. */
+  /** Full or abbreviated. */
   readonly hash: string;
 }
 
@@ -52,22 +52,22 @@ const runSchema = once(() => refSchema(z.looseObject({ folder: z.string(), runId
 const commitSchema = once(() => refSchema(z.looseObject({ folder: z.string(), hash: z.string() })));
 
 /**
- * What a command was called on: a ref, or a line of a view, which carries its own as `ref`. Commands get
- * whatever a menu, a link or another extension passes.
+ * The target of a command: a ref, or a line of a view, which has its own as `ref`. Commands get whatever a menu, a
+ * link or another extension passes.
  */
 function refSchema<T>(schema: z.ZodType<T>): z.ZodType<T> {
   return schema.or(z.looseObject({ ref: schema }).transform(({ ref }) => ref));
 }
 
-/** @returns `undefined` when the argument names none, as from the palette */
+/** @returns `undefined` if the argument identifies none, for example from the palette */
 export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
   storySchema().safeParse(argument).data;
-/** As {@link parseStoryRef}, of an iteration. */
+/** Like {@link parseStoryRef}, for an iteration. */
 export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
   iterationSchema().safeParse(argument).data;
-/** As {@link parseStoryRef}, of a run. */
+/** Like {@link parseStoryRef}, for a run. */
 export const parseRunRef = (argument: unknown): RunRef | undefined =>
   runSchema().safeParse(argument).data;
-/** As {@link parseStoryRef}, of a commit. */
+/** Like {@link parseStoryRef}, for a commit. */
 export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
   commitSchema().safeParse(argument).data;

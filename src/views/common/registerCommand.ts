@@ -3,10 +3,10 @@ import type { Disposable } from '../../base/emitter.ts';
 import { reportingErrors } from './errors.ts';
 import { requireTrust } from './workspaceFolder.ts';
 
-/** Whatever a menu, a link, a key or another extension passes; nothing from the palette. */
+/** Arguments are whatever a menu, a link, a key or another extension passes; the palette passes none. */
 type Action = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Registers a command that tells the person itself when it fails. */
+/** Registers a command that reports its own failures to the person. */
 export function registerCommand(id: string, log: LogOutputChannel, action: Action): Disposable {
   return commands.registerCommand(id, (...args: readonly unknown[]) =>
     reportingErrors(log, async () => {
@@ -15,7 +15,7 @@ export function registerCommand(id: string, log: LogOutputChannel, action: Actio
   );
 }
 
-/** As {@link registerCommand}, for what runs agents or git: it is refused in a workspace that is not trusted. */
+/** Like {@link registerCommand}, for commands that run agents or git: refused in an untrusted workspace. */
 export function registerTrustedCommand(
   id: string,
   log: LogOutputChannel,

@@ -1,9 +1,9 @@
 import type { Memento } from 'vscode';
 
 /**
- * Keeps a value for the next window, without waiting for it: it can be read at once, and the workbench writes it in its own time.
- * A window that goes down within that time has forgotten it, so nothing is kept this way that a person has written.
- * @param onError told when the workbench could not keep it
+ * Stores a value for the next window, without waiting: it can be read at once, and the workbench writes it later. A
+ * window that crashes before that loses it, so text that a person has written is never stored this way.
+ * @param onError called if the workbench could not store it
  */
 export function remember(
   state: Memento,

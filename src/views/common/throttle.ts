@@ -1,12 +1,12 @@
 import type { Disposable } from '../../base/emitter.ts';
 
-/** Acts once for many calls within a short time: an agent can say hundreds of things a second. */
+/** Acts once for many calls within a short time: an agent can emit hundreds of messages a second. */
 export class Throttle implements Disposable {
   private readonly act: () => void;
   private readonly delayMs: number;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param delayMs from the first call until it acts */
+  /** @param delayMs time from the first call until it acts */
   constructor(act: () => void, delayMs: number) {
     this.act = act;
     this.delayMs = delayMs;
@@ -19,7 +19,7 @@ export class Throttle implements Disposable {
     }, this.delayMs);
   }
 
-  /** Drops a call that is still waiting. */
+  /** Drops a pending call. */
   dispose(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -1,12 +1,12 @@
 import type { MarkdownString } from 'vscode';
 import { withoutControls } from '../../base/text.ts';
 
-/** As `1. ` begins a list; `appendText` escapes the other marks of one. */
+/** Text like `1. ` starts a list; `appendText` escapes only the other list markers. */
 const LIST_NUMBER = /^\d+[.)]$/;
 
 /**
- * Appends foreign text as text. `appendText` alone would glue all words together by `&nbsp;`, so that long lines break
- * within words, and a screen reader, which is given the Markdown as it is, would spell them.
+ * Appends foreign text verbatim. `appendText` alone would join all words by `&nbsp;`: long lines would break within
+ * words, and a screen reader, which gets the raw Markdown, would spell them.
  */
 export function appendWords(markdown: MarkdownString, text: string): MarkdownString {
   const [first = '', ...words] = withoutControls(text, ' ').trim().split(/\s+/);

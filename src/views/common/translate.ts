@@ -6,7 +6,7 @@ import type { Translate } from '../../presentation/sentences.ts';
 const inWindow: typeof l10n.t = l10n.t;
 let saidWords: SaidWords | undefined;
 
-/** Texts, numbers and times in the language of the window. */
+/** Texts, numbers and times in the display language. */
 export const translate: Translate = Object.assign(
   (message: string, ...args: (string | number | boolean)[]) => inWindow(message, ...args),
   {
@@ -18,7 +18,7 @@ export const translate: Translate = Object.assign(
   },
 );
 
-/** What an error says, in the language of the window where it is one of ours. */
+/** The message of an error, in the display language if it is one of ours. */
 export function errorWords(error: unknown): string {
   return translate.said(messageOf(error));
 }

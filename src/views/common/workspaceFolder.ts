@@ -4,7 +4,7 @@ import { MendableError } from './errors.ts';
 /** VS Code's own command that lets a person trust a workspace. */
 export const MANAGE_TRUST = 'workbench.trust.manage';
 
-/** @throws {MendableError} in a workspace that is not trusted, where nothing may be run */
+/** @throws {MendableError} in an untrusted workspace, in which nothing may be run */
 export function requireTrust(): void {
   if (!workspace.isTrusted) {
     throw new MendableError(
@@ -15,7 +15,7 @@ export function requireTrust(): void {
   }
 }
 
-/** @returns what a command is about @throws {MendableError} where the window has no folder on a disk */
+/** @returns the given folder @throws {MendableError} if the window has no folder on a disk */
 export function requireFolder<T>(folder: T | undefined): T {
   if (folder === undefined) {
     throw new MendableError(

@@ -20,13 +20,13 @@ import { type GitDocument, gitUri } from './gitFileSystem.ts';
 import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
 
 const MAX_TITLE = 80;
-/** So many lost commits are named in a message. */
+/** Maximum number of lost commits named in a message. */
 const MAX_NAMED = 5;
 
-/** A hash of the active folder. */
+/** A hash in the active folder. */
 const hashSchema = z.string().transform(hash => ({ folder: undefined, hash }));
 
-/** Opens what was changed, over all files, in the multi-file diff editor: by a commit, an iteration, a story, a run. */
+/** Opens the changes of a commit, an iteration, a story or a run, over all files, in the multi-file diff editor. */
 export class ChangesCommands implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -47,7 +47,7 @@ export class ChangesCommands implements Disposable {
     this.store.dispose();
   }
 
-  /** @throws {HumanError} when the repository has no such commit, or it changed no file */
+  /** @throws {HumanError} if the repository has no such commit, or it changed no file */
   private async openCommit(argument: unknown): Promise<void> {
     const ref = parseCommitRef(argument) ?? hashSchema.safeParse(argument).data;
     if (ref === undefined) {
@@ -55,7 +55,7 @@ export class ChangesCommands implements Disposable {
     }
     const folder = folderOf(this.folders, ref.folder);
     const git = new GitRepository(folder.path);
-    // Looked up first: the diff editor only logs a file that it cannot find.
+    // Checked first: the diff editor only logs a file that it cannot find.
     const hash = await git.resolveCommit(ref.hash);
     const [info] = await git.commits({ limit: 1, at: hash });
     const { files } = await changesOf(folder.path, [hash]);
@@ -100,7 +100,7 @@ export class ChangesCommands implements Disposable {
     await this.open(folder, { kind: 'run', runId: state.runId }, name);
   }
 
-  /** @param name what the commits are of, for the person */
+  /** @param name what the commits belong to, for the person */
   private async open(folder: Folder, of: CommitsOf, name: string): Promise<void> {
     const changes = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Reading the changes…') },
@@ -137,14 +137,14 @@ export class ChangesCommands implements Disposable {
   }
 }
 
-/** The editor itself says how many files there are. */
+/** The editor itself shows the number of files. */
 async function show(
   folder: Folder,
   title: string,
   files: readonly FileChange[],
   of?: GitDocument['of'],
 ): Promise<void> {
-  // As the folder is called here, which a link may lead to.
+  // The path as the folder is opened here, since that may be a link.
   const up = (await runGit(folder.path, 'rev-parse', '--show-cdup')).replace(/\r?\n$/, '');
   const root = path.join(folder.path, up);
   const resources = files.map(({ after, before }) => [

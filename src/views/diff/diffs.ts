@@ -8,7 +8,7 @@ import { RevertCommands } from './revertCommands.ts';
 import { ReviewComments } from './reviewComments.ts';
 import { ReviewNotes } from './reviewNotes.ts';
 
-/** What runs have changed: to look at, to comment, to take back. */
+/** Changes made by runs: to view, to comment on, to revert. */
 export class Diffs implements Disposable {
   private readonly store = new DisposableStore();
 
@@ -20,8 +20,8 @@ export class Diffs implements Disposable {
   }
 
   /**
-   * @param notesDir where the review notes are kept
-   * @returns what makes them
+   * @param notesDir where the review notes are stored
+   * @returns the factory
    */
   static async load(folders: Folders, notesDir: Uri, log: LogOutputChannel): Promise<() => Diffs> {
     const notes = await ReviewNotes.open(notesDir, error => log.error(String(error)));

@@ -13,9 +13,9 @@ import type { Folders } from '../folders/folders.ts';
 import { GitFileSystem } from './gitFileSystem.ts';
 
 /**
- * What runs have changed, loaded by the first look at it. Its files can be read at once: VS Code asks for
- * them when it restores an editor.
- * @param notesDir where the review notes are kept
+ * Changes made by runs, loaded on first use. Their files can be read at once: VS Code requests them when it restores
+ * an editor.
+ * @param notesDir where the review notes are stored
  */
 export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputChannel): Disposable {
   const store = new DisposableStore();
@@ -55,7 +55,7 @@ export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputCha
   workspace.fs.readDirectory(notesDir).then(
     files => (files.length > 0 ? load() : undefined),
     (error: unknown) => {
-      // Nobody has written one yet.
+      // No note has been written yet.
       if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {
         log.error(String(error));
       }

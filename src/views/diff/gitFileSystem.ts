@@ -23,9 +23,9 @@ const querySchema = once(() =>
     folder: z.string(),
     commit: z.string(),
     path: z.string(),
-    /** On which side of a diff it is shown. */
+    /** The side of a diff that shows it. */
     side: z.enum(['before', 'after']),
-    /** Shown among the changes of a whole run, where the lines of one file may belong to several stories. */
+    /** Shown among the changes of a whole run, in which the lines of one file may belong to several stories. */
     of: z.literal('run').optional(),
   }),
 );
@@ -33,7 +33,7 @@ const querySchema = once(() =>
 /** A file of a commit as a document. */
 export type GitDocument = z.infer<ReturnType<typeof querySchema>>;
 
-/** @param folder absolute path of the workspace folder whose repository it is */
+/** @param folder absolute path of the workspace folder whose repository contains it */
 export function gitUri(
   folder: string,
   { commit, path }: FileVersion,
@@ -47,7 +47,7 @@ export function gitUri(
   });
 }
 
-/** @returns what a uri of this scheme names; `undefined` for any other */
+/** @returns the document that a URI of this scheme identifies; `undefined` for any other URI */
 export function gitDocument(uri: Uri): GitDocument | undefined {
   if (uri.scheme !== GIT_SCHEME) {
     return undefined;
@@ -55,14 +55,14 @@ export function gitDocument(uri: Uri): GitDocument | undefined {
   try {
     return querySchema().parse(JSON.parse(uri.query));
   } catch {
-    // Anybody can make a uri.
+    // Anyone can create a URI.
     return undefined;
   }
 }
 
 /**
- * Files as of a commit, read-only. A file system and not a text provider, so that pictures and other binary
- * files open as what they are. A commit never changes, so there is nothing to watch.
+ * Files of a commit, read-only. A file system instead of a text provider, so that images and other binary files open
+ * correctly. A commit never changes, so there is nothing to watch.
  */
 export class GitFileSystem implements FileSystemProvider, Disposable {
   private readonly changeEmitter = new EventEmitter<FileChangeEvent[]>();
@@ -100,7 +100,7 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
 
   async readFile(uri: Uri): Promise<Uint8Array> {
     const document = gitDocument(uri);
-    // Only what the window has open: a uri may name any folder of this machine.
+    // Only folders open in the window: a URI may name any folder on this machine.
     const folder = document && this.folders.at(document.folder);
     if (document === undefined || folder === undefined) {
       throw FileSystemError.FileNotFound(uri);
@@ -114,7 +114,7 @@ export class GitFileSystem implements FileSystemProvider, Disposable {
       const commit = await new GitRepository(folder.path).resolveCommit(document.commit);
       return await fileVersion(folder.path, { commit, path: document.path });
     } catch {
-      // Git's message names the object it lacks; for an editor that is a file that is not there.
+      // Git's message names the missing object; for an editor, the file does not exist.
       throw FileSystemError.FileNotFound(uri);
     }
   }

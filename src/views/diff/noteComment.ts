@@ -10,10 +10,10 @@ import { shorten } from '../../base/text.ts';
 import { appendWords } from '../common/tooltipText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 
-/** Longest id of a story in a label, in UTF-16 units. */
+/** Maximum length of a story id in a label, in UTF-16 units. */
 const MAX_ID = 80;
 
-/** A note as the comment that shows it. */
+/** A note as a comment in the editor. */
 export class NoteComment implements Comment {
   body: string | MarkdownString = '';
   mode = CommentMode.Preview;
@@ -29,7 +29,7 @@ export class NoteComment implements Comment {
     this.preview();
   }
 
-  /** Menus go by it: what an agent was told cannot be taken back. */
+  /** Menus depend on it: a note cannot be withdrawn once an agent has been told. */
   get contextValue(): 'pending' | 'told' {
     return this.note.toldIn === undefined ? 'pending' : 'told';
   }
@@ -44,7 +44,7 @@ export class NoteComment implements Comment {
   }
 
   preview(): void {
-    // A note is text; nothing in it is drawn as Markdown. A screen reader is given the Markdown as it is.
+    // A note is text, and nothing in it is rendered as Markdown. A screen reader gets the raw Markdown.
     this.body = appendLines(new MarkdownString(), this.note.text);
     this.mode = CommentMode.Preview;
   }
@@ -54,13 +54,13 @@ export class NoteComment implements Comment {
     this.mode = CommentMode.Editing;
   }
 
-  /** VS Code sees another list, not another comment in it. */
+  /** VS Code detects a new list, but not a changed comment in it. */
   redraw(): void {
     this.thread.comments = [...this.thread.comments];
   }
 }
 
-/** Line by line, as it was written. */
+/** Keeps the line breaks. */
 function appendLines(markdown: MarkdownString, text: string): MarkdownString {
   for (const [index, line] of text.split('\n').entries()) {
     appendWords(index === 0 ? markdown : markdown.appendMarkdown('\n\n'), line);

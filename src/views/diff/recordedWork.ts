@@ -12,10 +12,10 @@ import type { Folder } from '../folders/folder.ts';
 
 const MAX_LABEL = 100;
 
-/** What the runs of the window's folders have recorded, read from their journals when it is asked for. */
+/** What the runs of the window's folders have recorded, read from their journals on request. */
 export class RecordedWork {
   private readonly histories = new WeakMap<Folder, RunHistory>();
-  /** Asked for many files of one diff at once. */
+  /** Shared, since one diff asks for many files at once. */
   private readonly reading = new WeakMap<Folder, Promise<readonly RunState[]>>();
 
   /** @returns the states of all runs of a folder, oldest first */
@@ -41,7 +41,7 @@ export class RecordedWork {
     return [...earlier, state];
   }
 
-  /** The commit as a run of the folder has recorded it. @param hash whole */
+  /** The commit as recorded by a run of the folder. @param hash full hash */
   async commit(folder: Folder, hash: string): Promise<RecordedCommit | undefined> {
     const find = (states: readonly RunState[]) =>
       states.flatMap(({ commits }) => commits).find(commit => commit.hash === hash);
@@ -49,7 +49,7 @@ export class RecordedWork {
   }
 
   /**
-   * The newest commit of a run that wrote one of these lines; where none did, the newest that changed the file.
+   * The newest commit of a run that wrote one of these lines; if there is none, the newest that changed the file.
    * @param first from 0
    * @param last from 0, inclusive
    */
@@ -72,8 +72,8 @@ export class RecordedWork {
 
   /**
    * Asks for a story that has commits.
-   * @returns `undefined` when the person thought better of it
-   * @throws {HumanError} when no run has made any
+   * @returns `undefined` if the person canceled
+   * @throws {HumanError} if no run has made any
    */
   async chooseStory(folder: Folder, placeHolder: string): Promise<StoryRef | undefined> {
     const counts = new Map<string, number>();
@@ -98,7 +98,7 @@ export class RecordedWork {
     return choose(items, placeHolder);
   }
 
-  /** As {@link chooseStory}, for an iteration; the newest first. */
+  /** Like {@link chooseStory}, for an iteration; the newest first. */
   async chooseIteration(folder: Folder, placeHolder: string): Promise<IterationRef | undefined> {
     const items: (QuickPickItem & { readonly ref: IterationRef })[] = [];
     for (const { commits, runId, startedAt } of [...(await this.states(folder))].reverse()) {
@@ -132,7 +132,7 @@ export function fileCount(count: number): string {
   return count === 1 ? l10n.t('1 file') : l10n.t('{0} files', count);
 }
 
-/** When a run began, in words; nothing where its journal does not say it. */
+/** The start time of a run as text; empty if its journal does not contain it. */
 export function timeOf(iso: string | undefined): string {
   const date = new Date(iso ?? '');
   return Number.isNaN(date.getTime())

@@ -22,11 +22,11 @@ import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
 
-/** So many commits are listed before the person decides. */
+/** Maximum number of commits listed before the person decides. */
 const MAX_LISTED = 8;
 const MAX_LINE = 80;
 
-/** Takes a story or an iteration back, by a new commit and after one question. */
+/** Reverts a story or an iteration with a new commit, after one confirmation. */
 export class RevertCommands implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -108,12 +108,12 @@ export class RevertCommands implements Disposable {
     );
     await folder.stories.refresh();
     this.log.info(`Reverted ${name} in ${folder.path} by ${commit}`);
-    // The command is over, whether or not the message is closed.
+    // The command is complete, whether or not the message is closed.
     void tell(folder, name, commit);
   }
 }
 
-/** @throws {MendableError} with a button that stops it */
+/** @throws {MendableError} with a button that stops the run */
 async function requireNoRun(folder: Folder): Promise<void> {
   if ((await livingRun(folder.files))?.runId !== undefined) {
     throw new MendableError(
@@ -126,7 +126,7 @@ async function requireNoRun(folder: Folder): Promise<void> {
   }
 }
 
-/** What will happen, in plain text: the dialog draws no markup. */
+/** The consequences, in plain text: the dialog renders no markup. */
 function consequences({ commits, plan, reopens, storyFile }: WorkRevert): string {
   const listed = commits
     .slice(0, MAX_LISTED)

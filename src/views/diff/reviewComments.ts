@@ -41,11 +41,11 @@ import { ReviewedEditor } from './reviewedEditor.ts';
 import { hintOf, type ReviewNote } from './reviewNote.ts';
 import type { ReviewNotes } from './reviewNotes.ts';
 
-/** Longest note, in UTF-16 units; what the prompt holds of one hint is less than two pages. */
+/** Maximum length of a note, in UTF-16 units; the prompt has less than two pages for one hint. */
 const MAX_NOTE = 1_200;
 const MAX_ID = 80;
 
-/** A command can be called with anything. @throws {HumanError} */
+/** A command can be called with any argument. @throws {HumanError} */
 function requireNote(argument: unknown): NoteComment {
   if (!(argument instanceof NoteComment)) {
     throw noNote();
@@ -53,7 +53,7 @@ function requireNote(argument: unknown): NoteComment {
   return argument;
 }
 
-/** @throws {HumanError} when it is not what the editor gives for a new comment */
+/** @throws {HumanError} if it is not what the editor passes for a new comment */
 function requireReply(argument: unknown): CommentReply {
   const reply = argument as Partial<CommentReply> | undefined;
   if (typeof reply?.text !== 'string' || !(reply.thread?.uri instanceof Uri)) {
@@ -76,7 +76,7 @@ function noNote(): HumanError {
   );
 }
 
-/** Comments on lines of what runs have changed; each is a hint for the next agent on that story. */
+/** Comments on lines that runs have changed; each is a hint for the next agent on that story. */
 export class ReviewComments implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -86,7 +86,7 @@ export class ReviewComments implements Disposable {
   private readonly controller: CommentController;
   private readonly shown = new Map<string, NoteComment>();
   private readonly editors = this.store.add(new ReviewedEditor());
-  /** Stories that the person was asked about; once is enough. */
+  /** Stories that the person was already asked about. */
   private readonly asked = new Set<string>();
 
   constructor(folders: Folders, work: RecordedWork, notes: ReviewNotes, log: LogOutputChannel) {
@@ -136,7 +136,7 @@ export class ReviewComments implements Disposable {
     this.store.dispose();
   }
 
-  /** Every line of what a run has left of a file. */
+  /** All lines of a run's version of a file. */
   private async rangesOf(document: TextDocument): Promise<Range[]> {
     const shown = gitDocument(document.uri);
     const folder = shown && this.folders.at(shown.folder);
@@ -147,7 +147,7 @@ export class ReviewComments implements Disposable {
     return recorded === undefined ? [] : [new Range(0, 0, document.lineCount - 1, 0)];
   }
 
-  /** Opens the box for a note where the cursor is, for those who have no mouse. */
+  /** Opens the input box for a note at the cursor, for people without a mouse. */
   private async noteOnLine(): Promise<void> {
     requireTrust();
     const document = this.editors.current?.document;
@@ -157,7 +157,7 @@ export class ReviewComments implements Disposable {
     await commands.executeCommand('workbench.action.addComment');
   }
 
-  /** From the palette, which names none: the newest that still waits. @throws {HumanError} */
+  /** For the palette, which passes no note: the newest pending one. @throws {HumanError} */
   private noteAtCursor(): NoteComment {
     const editor = this.editors.current;
     const uri = editor?.document.uri.toString();
@@ -210,7 +210,7 @@ export class ReviewComments implements Disposable {
     await this.notes.set(note);
     this.attach(note, thread);
     if (about.storyId !== undefined) {
-      // Not awaited: the note is kept, whatever the person answers.
+      // Not awaited: the note is stored, whatever the person answers.
       void reportingErrors(this.log, () => this.offerToReopen(folder, about.storyId ?? ''));
     }
   }
@@ -265,7 +265,7 @@ export class ReviewComments implements Disposable {
     comment.redraw();
   }
 
-  /** The agent may have been told since the menu was drawn. */
+  /** The agent may have been told since the menu was shown. */
   private async requirePending(comment: NoteComment): Promise<void> {
     const folder = this.folders.at(comment.note.folder);
     await folder?.runs.refresh();
@@ -277,7 +277,7 @@ export class ReviewComments implements Disposable {
     }
   }
 
-  /** Nobody works on a story that is done, so its note would wait for ever. */
+  /** Nobody works on a done story, so its note would wait forever. */
   private async offerToReopen(folder: Folder, storyId: string): Promise<void> {
     await folder.stories.refresh();
     const file = folder.stories.current;
@@ -355,7 +355,7 @@ export class ReviewComments implements Disposable {
     }
   }
 
-  /** Runs may have come and gone while no window looked. */
+  /** Runs may have started and ended while no window was open. */
   private async lookAtOlderRuns(): Promise<void> {
     const isWaiting = ({ toldIn }: ReviewNote) => toldIn === undefined;
     try {

@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 
-/** So much of the code goes with a note. */
+/** Maximum amount of code that is sent with a note. */
 const MAX_CODE_LINES = 12;
 const MAX_CODE_LINE = 160;
 const MAX_PATH = 200;
 
-/** A note as it is kept. */
+/** A note as it is stored. */
 export const reviewNoteSchema = once(() =>
   z.object({
-    /** The hint's, so that the journal tells when an agent got it. */
+    /** The hint's id, by which the journal shows when an agent got it. */
     id: z.uuid(),
     folder: z.string(),
     commit: z.string(),
@@ -29,11 +29,11 @@ export const reviewNoteSchema = once(() =>
   }),
 );
 
-/** What a person says about lines of a commit. */
+/** A person's note about lines of a commit. */
 export type ReviewNote = z.infer<ReturnType<typeof reviewNoteSchema>>;
 
 /**
- * What an agent is told: where, what the line says, and what the person says of it. Pure.
+ * The hint for an agent: where, the code, and the person's note. Pure.
  * @param code the lines that the note is about
  */
 export function hintOf(

@@ -2,14 +2,14 @@ import { FileSystemError, Uri, workspace } from 'vscode';
 import { writePlainFile } from '../../base/plainFile.ts';
 import { type ReviewNote, reviewNoteSchema } from './reviewNote.ts';
 
-/** The oldest go; nobody looks at so many. */
+/** Above it, the oldest are removed. */
 const MAX_NOTES = 300;
 const SUFFIX = '.json';
 
 /**
- * Keeps the review notes of a window's folders: a file for each in the place that VS Code gives us. Not in its own memory
- * (`Memento`), which a browser writes some time later and loses with the window, and where two windows
- * on one folder undo each other's notes.
+ * Stores the review notes of a window's folders: one file per note in the storage folder that VS Code provides. Not
+ * in a `Memento`: a browser writes that with a delay and loses it with the window, and two windows on one folder
+ * would overwrite each other's notes.
  */
 export class ReviewNotes {
   private readonly dir: Uri;
@@ -21,12 +21,12 @@ export class ReviewNotes {
   }
 
   /**
-   * @param dir made by the first note
-   * @param onUnreadable gets why a note is passed over
+   * @param dir created by the first note
+   * @param onUnreadable called with the reason why a note is ignored
    */
   static async open(dir: Uri, onUnreadable: (error: unknown) => void): Promise<ReviewNotes> {
     const passOver = (error: unknown) => {
-      // Nobody has written a note yet, or another window has just deleted this one.
+      // No note has been written yet, or another window has just deleted this one.
       if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {
         onUnreadable(error);
       }
@@ -46,10 +46,10 @@ export class ReviewNotes {
     return [...this.notes.values()];
   }
 
-  /** Adds a note, or replaces the one with its id. @throws when it cannot be written */
+  /** Adds a note, or replaces the one with its id. @throws if it cannot be written */
   async set(note: ReviewNote): Promise<void> {
-    // In one step, so that the old one is there or the new one whenever the window goes down: to rename through
-    // `workspace.fs` deletes what is at the place first, and fails where another window has just done so.
+    // Atomic, so that either the old or the new note exists if the window crashes. A rename through `workspace.fs`
+    // deletes the target first, and fails if another window has just done so.
     await writePlainFile(this.file(note.id).fsPath, `${JSON.stringify(note)}\n`);
     this.notes.set(note.id, note);
     for (const { id } of this.all.slice(0, -MAX_NOTES)) {

@@ -5,11 +5,11 @@ import { ContextKey } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { gitDocument } from './gitFileSystem.ts';
 
-/** Knows where a person reviews what a run has made of a file, and tells it to the menus. */
+/** Tracks where a person reviews a run's version of a file, and sets the context key for the menus. */
 export class ReviewedEditor implements Disposable {
   private readonly store = new DisposableStore();
   private readonly reviewable = new ContextKeyValue<boolean>(ContextKey.reviewable);
-  /** Where the cursor was last in such a file; a note that is being written has the focus for itself. */
+  /** The last cursor position in such a file; while a note is being written, the note has the focus. */
   private last: { readonly editor: TextEditor; readonly tab: Tab | undefined } | undefined;
 
   constructor() {
@@ -34,7 +34,7 @@ export class ReviewedEditor implements Disposable {
     this.store.dispose();
   }
 
-  /** @returns the editor with the cursor, or the one in the tab in sight where a note has the focus now */
+  /** @returns the editor with the cursor, or the one in the visible tab while a note has the focus */
   get current(): TextEditor | undefined {
     const active = window.activeTextEditor;
     const { editor, tab } = this.last ?? {};
@@ -43,7 +43,7 @@ export class ReviewedEditor implements Disposable {
   }
 }
 
-/** Whether an editor shows what a run has made of a file. */
+/** Whether an editor shows a run's version of a file. */
 function isReviewable(editor: TextEditor | undefined): editor is TextEditor {
   return editor !== undefined && gitDocument(editor.document.uri)?.side === 'after';
 }

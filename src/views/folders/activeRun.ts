@@ -10,7 +10,9 @@ import type { Folders } from './folders.ts';
 
 const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
 
-/** The newest run of the active folder, as one thing to follow: `onDidChange` also tells of another folder. */
+/**
+ * The newest run of the active folder as one observable: `onDidChange` also fires when another folder becomes active.
+ */
 export class ActiveRun implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
@@ -61,12 +63,12 @@ export class ActiveRun implements Disposable {
     return this.folder?.runs.states ?? [INITIAL_RUN_STATE];
   }
 
-  /** All events so far of the newest run. */
+  /** All events of the newest run so far. */
   get events(): readonly RunEvent[] {
     return this.folder?.runs.events ?? [];
   }
 
-  /** Looks at the files now; resolves when what is there has been told. */
+  /** Reads the files now; resolves after their changes have been reported. */
   async refresh(): Promise<void> {
     await this.folder?.runs.refresh();
   }

@@ -4,7 +4,9 @@ import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from './folders.ts';
 
-/** The story file of the active folder, as one thing to follow: `onDidChange` also tells of another folder. */
+/**
+ * The story file of the active folder as one observable: `onDidChange` also fires when another folder becomes active.
+ */
 export class ActiveStories implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<void>());
@@ -25,17 +27,17 @@ export class ActiveStories implements Disposable {
     this.store.add(folders.onDidChangeActive(() => this.changeEmitter.fire()));
   }
 
-  /** As last read; `undefined` where there is none, or before the first {@link refresh}. */
+  /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
   get current(): StoryFile | undefined {
     return this.folders.active?.stories.current;
   }
 
-  /** Reads the file anew, and follows it from now on. */
+  /** Reads the file again, and follows it from now on. */
   async refresh(): Promise<void> {
     await this.folders.active?.stories.refresh();
   }
 
-  /** As {@link refresh}, but many calls in a short time are one. */
+  /** Like {@link refresh}, but merges many calls within a short time. */
   refreshSoon(): void {
     this.folders.active?.stories.refreshSoon();
   }

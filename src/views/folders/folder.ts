@@ -5,17 +5,17 @@ import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunModel } from './runModel.ts';
 import { StoryModel } from './storyModel.ts';
 
-/** One folder of the window, with its stories and its runs: there is one loop in a folder at most. */
+/** One folder of the window, with its stories and its runs. A folder has at most one loop. */
 export class Folder implements Disposable {
   /** Absolute. */
   readonly path: string;
-  /** What the window calls it. */
+  /** The name in the window. */
   readonly name: string;
   readonly files: RunFiles;
   readonly runs: RunModel;
   readonly stories: StoryModel;
 
-  /** @param state of the workspace */
+  /** @param state the workspace's state */
   constructor(folderPath: string, name: string, state: Memento, onError: (error: Error) => void) {
     this.path = folderPath;
     this.name = name;
@@ -28,7 +28,7 @@ export class Folder implements Disposable {
     return Uri.file(this.path);
   }
 
-  /** Whether a file or folder, by its absolute path, is in this folder. */
+  /** Whether this folder contains a file or folder, given by its absolute path. */
   contains(file: string): boolean {
     const relative = path.relative(this.path, file);
     return relative === '' || !(relative.startsWith('..') || path.isAbsolute(relative));

@@ -4,13 +4,13 @@ import { DisposableStore } from '../common/disposableStore.ts';
 import { remember } from '../common/remember.ts';
 import { Folder } from './folder.ts';
 
-/** Where the window remembers which folder was worked in. */
+/** Key under which the window stores the active folder. */
 const ACTIVE_KEY = 'activeFolder';
 
 /**
- * The window's folders on this machine, and the active one: what the palette, the status bar, the progress
- * page and the terminal are about. It is the one that a person did something in last; when the window opens,
- * one with a run that goes on.
+ * The window's folders on this machine, and the active one, which the palette, the status bar, the progress page and
+ * the terminal refer to. It is the folder of the person's last action; when the window opens, one with a running
+ * loop.
  */
 export class Folders implements Disposable {
   private readonly store = new DisposableStore();
@@ -18,13 +18,13 @@ export class Folders implements Disposable {
   /** Folders were added or removed. */
   readonly onDidChange = this.changeEmitter.event;
   private readonly activeEmitter = this.store.add(new EventEmitter<Folder | undefined>());
-  /** Another folder is the active one. */
+  /** Another folder became the active one. */
   readonly onDidChangeActive = this.activeEmitter.event;
   private readonly state: Memento;
   private readonly onError: (error: Error) => void;
   private folders: readonly Folder[] = [];
   private activeFolder: Folder | undefined;
-  /** A person chose it here; then a run that goes on elsewhere does not take its place. */
+  /** A person chose it here; then a run in another folder does not replace it. */
   private isChosen = false;
 
   constructor(state: Memento, onError: (error: Error) => void) {
@@ -42,14 +42,14 @@ export class Folders implements Disposable {
     return this.activeFolder;
   }
 
-  /** The folder that a file is in, the innermost where folders are nested. @param file absolute path */
+  /** The folder that contains a file, the innermost if folders are nested. @param file absolute path */
   of(file: string): Folder | undefined {
     return this.folders
       .filter(folder => folder.contains(file))
       .sort((a, b) => b.path.length - a.path.length)[0];
   }
 
-  /** The folder of this path, as refs name it; the active one without a path. */
+  /** The folder with this path, as refs name it; without a path, the active one. */
   at(folderPath: string | undefined): Folder | undefined {
     return folderPath === undefined
       ? this.activeFolder
@@ -63,7 +63,7 @@ export class Folders implements Disposable {
     this.setActive(folder);
   }
 
-  /** Listens in every folder there is and will be. @returns ends it */
+  /** Listens in every current and future folder. @returns stops listening */
   inEach(listen: (folder: Folder) => Disposable): Disposable {
     const listeners = new Map<Folder, Disposable>();
     const update = () => {

@@ -7,10 +7,13 @@ import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 
-/** Events kept for views that open later; beyond it the agents' older words and tool calls go. */
+/**
+ * Maximum number of events kept for views that open later; above it, agents' older messages and tool calls are
+ * dropped.
+ */
 const MAX_EVENTS = 20_000;
 
-/** Keeps what iterations came to, and of what agents said the newer half. */
+/** Keeps the outcomes of iterations, and the newer half of the agents' messages. */
 function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
   const old = events.length - MAX_EVENTS / 2;
   return events.filter(
@@ -18,7 +21,7 @@ function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
   );
 }
 
-/** A folder's newest run; all views see the same one. */
+/** A folder's newest run, shared by all views. */
 export class RunModel implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
@@ -52,12 +55,12 @@ export class RunModel implements Disposable {
     return [...this.earlier, this.current.state];
   }
 
-  /** All events so far of the newest run. */
+  /** All events of the newest run so far. */
   get events(): readonly RunEvent[] {
     return this.recent?.events ?? [];
   }
 
-  /** Looks at the files now; resolves when what is there has been told. */
+  /** Reads the files now; resolves after their changes have been reported. */
   async refresh(): Promise<void> {
     await this.watcher.look();
   }

@@ -12,12 +12,12 @@ import {
 import { DisposableStore } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
-/** Every place that a story file may have, as one pattern. */
+/** All paths that a story file may have, as one pattern. */
 const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_PLACES].join(',')}}`;
-/** Where the window remembers the file that a person chose, by folder. */
+/** Key under which the window stores the files that a person chose, by folder. */
 const CHOICES_KEY = 'storyFiles';
 
-/** A folder's story file, read when it changes. Nothing is read before somebody asks. */
+/** A folder's story file, read when it changes. Nothing is read before the first request. */
 export class StoryModel implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<void>());
@@ -35,7 +35,7 @@ export class StoryModel implements Disposable {
 
   /**
    * @param folder absolute path
-   * @param state of the workspace; remembers the file that a person chose
+   * @param state the workspace's state; stores the file that a person chose
    */
   constructor(folder: string, state: Memento, onError: (error: Error) => void) {
     this.folder = folder;
@@ -43,23 +43,23 @@ export class StoryModel implements Disposable {
     this.onError = onError;
   }
 
-  /** As last read; `undefined` where there is none, or before the first {@link refresh}. */
+  /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
   get current(): StoryFile | undefined {
     return this.file;
   }
 
-  /** The file that a person chose, by its absolute path; `undefined` is the one at the usual place. */
+  /** Absolute path of the file that a person chose; `undefined` means the one at the usual path. */
   get chosenFile(): string | undefined {
     const choice = this.choices[this.folder];
     return typeof choice === 'string' && existsSync(choice) ? choice : undefined;
   }
 
-  /** All files of the folder that may hold stories, as far as they have been found yet. */
+  /** All files of the folder that may contain stories, as far as they have been found. */
   get knownFiles(): readonly string[] {
     return this.found;
   }
 
-  /** Looks for all files of the folder that may hold stories: absolute paths, the usual place first. */
+  /** Finds all files of the folder that may contain stories: absolute paths, the usual one first. */
   async findFiles(): Promise<readonly string[]> {
     this.finding ??= findStoryFiles(this.folder)
       .then(found => {
@@ -76,13 +76,13 @@ export class StoryModel implements Disposable {
     return this.found;
   }
 
-  /** Shows this file from now on, also in later windows, as long as it is there. @param file absolute path */
+  /** Shows this file from now on, also in later windows, as long as it exists. @param file absolute path */
   async choose(file: string): Promise<void> {
     await this.state.update(CHOICES_KEY, { ...this.choices, [this.folder]: file });
     await this.refresh();
   }
 
-  /** Reads the file anew, and follows it from now on. Calls while one reads are one more read. */
+  /** Reads the file again, and follows it from now on. Calls during a read result in one more read. */
   refresh(): Promise<void> {
     if (this.reading) {
       this.readAgain = true;
@@ -95,7 +95,7 @@ export class StoryModel implements Disposable {
     return this.reading;
   }
 
-  /** As {@link refresh}, but many calls in a short time are one. */
+  /** Like {@link refresh}, but merges many calls within a short time. */
   refreshSoon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
@@ -115,7 +115,7 @@ export class StoryModel implements Disposable {
       try {
         const before = this.file;
         const after = await this.read();
-        // The same bytes keep the same objects, so that nobody takes them for a change.
+        // Equal bytes keep the same objects, so that no observer sees a change.
         if (before?.path !== after?.path || before?.hash !== after?.hash) {
           this.file = after;
           this.changeEmitter.fire();

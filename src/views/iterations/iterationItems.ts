@@ -26,7 +26,7 @@ import type {
 
 const MAX_LABEL = 200;
 
-/** A line of the view as VS Code shows it; its `contextValue` tells the menus what can be done with it. */
+/** A line of the view as VS Code shows it; the menus depend on its `contextValue`. */
 export function toTreeItem(node: IterationTreeNode): TreeItem {
   switch (node.kind) {
     case 'iteration':

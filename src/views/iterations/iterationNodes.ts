@@ -3,16 +3,16 @@ import { type IterationRow, iterationRows } from '../../orchestrator/journal/ite
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { CommitRef, IterationRef } from '../common/refs.ts';
 
-/** An iteration. VS Code knows a line by its object, so that one stays and its row changes. */
+/** An iteration. VS Code identifies a line by its object, so the object is kept and its row changes. */
 export interface IterationNode {
   readonly kind: 'iteration';
   readonly ref: IterationRef;
   row: IterationRow;
-  /** Checks that ran in it. */
+  /** Number of its checks. */
   checks: number;
 }
 
-/** What an iteration has left to read. */
+/** A document of an iteration. */
 export interface DocumentNode {
   readonly kind: 'document';
   readonly what: 'prompt' | 'transcript' | 'checks' | 'receipt';
@@ -27,7 +27,7 @@ export interface IterationCommitNode {
   readonly ref: CommitRef;
 }
 
-/** A run before the newest one; its iterations are read when it is opened. */
+/** A run before the newest one; its iterations are read when it is expanded. */
 export interface RunNode {
   readonly kind: 'run';
   readonly folder: string;
@@ -37,7 +37,7 @@ export interface RunNode {
 
 export type IterationTreeNode = IterationNode | DocumentNode | IterationCommitNode | RunNode;
 
-/** Iterations of a run as lines. Lines that say the same as before stay the same objects. */
+/** Iterations of a run as lines. Unchanged lines keep their objects. */
 export class IterationNodes {
   private readonly folder: string;
   private readonly runId: string;
@@ -49,8 +49,8 @@ export class IterationNodes {
   }
 
   /**
-   * @param alive the run's loop lives
-   * @returns the newest first, and those of before that say something else now
+   * @param alive whether the run's loop is alive
+   * @returns the lines, newest first, and the existing ones that have changed
    */
   update(
     events: readonly RunEvent[],
@@ -59,7 +59,7 @@ export class IterationNodes {
     const checks = new Map<number, number>();
     for (const event of events) {
       if (event.type === 'gate.started') {
-        // A claim that is checked again counts as it is checked last.
+        // If a claim is checked again, only the last time counts.
         checks.delete(event.iteration);
       } else if (event.type === 'check.ended') {
         checks.set(event.iteration, (checks.get(event.iteration) ?? 0) + 1);
@@ -89,7 +89,7 @@ export class IterationNodes {
   }
 }
 
-/** Commits first, then what there is to read. */
+/** Commits first, then documents. */
 export function childrenOf(node: IterationNode): (IterationCommitNode | DocumentNode)[] {
   const { ref, row, checks } = node;
   const documents: readonly DocumentNode['what'][] = [

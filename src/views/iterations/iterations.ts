@@ -7,13 +7,13 @@ import type { IterationTreeNode } from './iterationNodes.ts';
 import { IterationsView } from './iterationsView.ts';
 import { RunDocuments } from './runDocuments.ts';
 
-/** Where it is told what is to be drawn anew. */
+/** Emitters that request a redraw. */
 export interface IterationEmitters {
   readonly lines: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>;
   readonly documents: EventEmitter<Uri>;
 }
 
-/** What runs have done: the lines of their iterations, and all that can be read of one. */
+/** What runs have done: the lines of their iterations, and the documents of each. */
 export class Iterations implements Disposable {
   private readonly store = new DisposableStore();
   readonly view: IterationsView;

@@ -14,7 +14,7 @@ import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { IterationTreeNode } from './iterationNodes.ts';
 
-/** The Iterations view and the documents of runs, loaded when one of them is looked at. */
+/** The Iterations view and the documents of runs, loaded when one of them is opened. */
 export function iterationsOnDemand(
   runs: ActiveRun,
   folders: Folders,
@@ -43,7 +43,7 @@ export function iterationsOnDemand(
       showCollapseAll: true,
     }),
   );
-  // VS Code asks for them by itself when it restores an editor.
+  // VS Code requests them by itself when it restores an editor.
   store.add(
     workspace.registerTextDocumentContentProvider(RUN_SCHEME, {
       onDidChange: documents.event,

@@ -36,12 +36,12 @@ import {
 } from './iterationNodes.ts';
 import type { RunDocuments } from './runDocuments.ts';
 
-/** Each look goes through all events of a run, of which an agent makes many; the lines follow once, in ms. */
+/** Delay of updates in ms. Each update processes all events of a run, and an agent emits many. */
 const FOLLOW_MS = 100;
-/** Of a story's id in a quick pick, in UTF-16 units. */
+/** Maximum length of a story id in a quick pick, in UTF-16 units. */
 const MAX_ID = 60;
 
-/** The lines of the Iterations view: what the active folder's runs have done, the newest first. */
+/** The lines of the Iterations view: the work of the active folder's runs, the newest first. */
 export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>;
@@ -52,7 +52,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
   private iterations: readonly IterationNode[] = [];
   private earlier: readonly RunNode[] = [];
 
-  /** @param changed is told of lines that say something else than before */
+  /** @param changed fires for lines that have changed */
   constructor(
     runs: ActiveRun,
     folders: Folders,
@@ -125,7 +125,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
 
   private update(): void {
     if (!this.view.visible) {
-      // It is built anew when somebody looks.
+      // It is rebuilt when it becomes visible.
       return;
     }
     const before = [...this.iterations, ...this.earlier];
@@ -138,7 +138,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     }
   }
 
-  /** @returns iterations that say something else than before */
+  /** @returns iterations that have changed */
   private build(): readonly IterationNode[] {
     const { current, events, folder, states } = this.runs;
     const { runId } = current;
@@ -183,7 +183,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     return [...new IterationNodes(folder, runId).update(events, false).nodes];
   }
 
-  /** From the palette, which names none. */
+  /** For the palette, which passes no iteration. */
   private async choose(title: string): Promise<IterationRef | undefined> {
     await this.runs.refresh();
     this.build();
@@ -205,7 +205,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     return (await window.showQuickPick(picks, { title, matchOnDescription: true }))?.ref;
   }
 
-  /** Of an iteration, of a story over all runs, or of the newest run. */
+  /** The receipt of an iteration, of a story over all runs, or of the newest run. */
   private async showReceipt(documents: RunDocuments, argument: unknown): Promise<void> {
     const iteration = parseIterationRef(argument);
     const story = parseStoryRef(argument);

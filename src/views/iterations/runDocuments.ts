@@ -33,13 +33,13 @@ import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
-/** A prompt is at most some ten KB; a check's log can be 50 MB, of which an editor is shown the end. */
+/** A prompt has at most some ten KB; a check's log can have 50 MB, and an editor shows only its end. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOG_SHOWN = 2_000_000;
-/** Of a story's id in the title of a tab, in UTF-16 units. */
+/** Maximum length of a story id in the title of a tab, in UTF-16 units. */
 const MAX_TITLE = 80;
-/** A transcript that grows is drawn anew at most this often. */
+/** Minimum interval between redraws of a growing transcript. */
 const REDRAW_MS = 1_000;
 
 const querySchema = z.discriminatedUnion('what', [
@@ -54,16 +54,16 @@ const querySchema = z.discriminatedUnion('what', [
 ]);
 type Query = z.infer<typeof querySchema>;
 
-/** What a run has kept of its iterations, as read-only documents: prompts, transcripts, checks, receipts. */
+/** A run's records of its iterations as read-only documents: prompts, transcripts, checks, receipts. */
 export class RunDocuments implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter: EventEmitter<Uri>;
   private readonly folders: Folders;
   private timer: NodeJS.Timeout | undefined;
-  /** Folders whose runs have got on since the documents were last drawn. */
+  /** Folders whose runs have made progress since the documents were last drawn. */
   private readonly moved = new Set<Folder>();
 
-  /** @param changed is told of documents that are to be drawn anew */
+  /** @param changed fires for documents that need a redraw */
   constructor(folders: Folders, changed: EventEmitter<Uri>) {
     this.folders = folders;
     this.changeEmitter = changed;
@@ -110,7 +110,7 @@ export class RunDocuments implements Disposable {
     );
   }
 
-  /** What a document says. */
+  /** The text of a document. */
   async textOf(uri: Uri): Promise<string> {
     const query = parseQuery(uri);
     const folder = query && this.folders.at(query.folder);
@@ -126,7 +126,7 @@ export class RunDocuments implements Disposable {
       path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}`,
       query: JSON.stringify(query),
     });
-    // It may be open since before the file changed.
+    // It may have been open before the file changed.
     this.changeEmitter.fire(uri);
     const document = await workspace.openTextDocument(uri);
     const editor = await window.showTextDocument(document, { preview: true });
@@ -137,7 +137,7 @@ export class RunDocuments implements Disposable {
     }
   }
 
-  /** What goes on in a run is seen in its open documents. */
+  /** Redraws the open documents of a run after its progress. */
   private redrawSoon(folder: Folder): void {
     this.moved.add(folder);
     this.timer ??= setTimeout(() => {
@@ -158,7 +158,7 @@ function iteration({ folder, runId, iteration }: IterationRef): IterationRef {
   return { folder, runId, iteration };
 }
 
-/** Runs before the newest one stay as they are, and so do prompts. */
+/** Runs before the newest one do not change, and neither do prompts. */
 function canHaveGrown(query: Query, { path: folder, runs }: Folder): boolean {
   return (
     query.folder === folder &&
@@ -216,7 +216,7 @@ async function documentText({ files }: Folder, query: Query): Promise<string> {
   }
 }
 
-/** The end of a check's log; `undefined` when the file is gone. */
+/** The end of a check's log; `undefined` if the file is gone. */
 async function logText(file: string): Promise<string | undefined> {
   const text = (await readPlainFile(file, MAX_LOG_BYTES))?.toString('utf8');
   return text === undefined || text.length <= MAX_LOG_SHOWN

@@ -18,15 +18,15 @@ import { answerLabel } from '../run/answerLabel.ts';
 import { limitSetting } from '../run/limitSetting.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 
-/** What was told already, per workspace: run and cause. */
+/** Alerts that were already shown, per workspace: run and cause. */
 const TOLD_KEY = 'alerts.told';
-/** Runs that a window of this workspace has seen at work. */
+/** Runs that a window of this workspace has seen running. */
 const SEEN_KEY = 'alerts.seen';
-/** Where the person's "don't show again" is kept, for all windows. */
+/** Key of the person's "don't show again", for all windows. */
 const QUIET_KEY = 'alerts.doneQuietly';
-/** Kept of each. */
+/** Maximum number of entries kept for each. */
 const MAX_KEPT = 200;
-/** So much of an agent's words is in a message, in UTF-16 units. */
+/** Maximum length of an agent's text in a message, in UTF-16 units. */
 const MAX_WORDS = 300;
 
 type Severity = 'information' | 'warning' | 'error';
@@ -34,7 +34,7 @@ type Severity = 'information' | 'warning' | 'error';
 interface Button {
   readonly label: string;
   readonly run: () => PromiseLike<unknown>;
-  /** Right however the run stands by now. */
+  /** Applies whatever the state of the run. */
   readonly isAlways?: boolean;
 }
 
@@ -45,8 +45,8 @@ interface Message {
 }
 
 /**
- * Tells a person, once, when a run needs them or has ended: in every folder of the window, for runs that a window of
- * this workspace has seen at work, also over a reload.
+ * Notifies a person, once, when a run needs them or has ended: in every folder of the window, for runs that a window
+ * of this workspace has seen running, even before a reload.
  */
 export class RunAlerts implements Disposable {
   private readonly store = new DisposableStore();
@@ -56,8 +56,8 @@ export class RunAlerts implements Disposable {
   private readonly log: LogOutputChannel;
 
   /**
-   * @param workspace remembers what was told
-   * @param person remembers what somebody does not want to be told
+   * @param workspace stores which alerts were shown
+   * @param person stores which alerts the person does not want to see
    */
   constructor(folders: Folders, workspace: Memento, person: Memento, log: LogOutputChannel) {
     this.folders = folders;
@@ -101,7 +101,7 @@ export class RunAlerts implements Disposable {
     );
   }
 
-  /** @param past says that there is nothing to do any more, where that is so when a button is pressed */
+  /** @param past called when a button is pressed; returns a message if nothing is left to do */
   private async show(
     { buttons, severity, text }: Message,
     past: () => string | undefined,
@@ -138,7 +138,7 @@ export class RunAlerts implements Disposable {
       ...button(l10n.t('Transcript'), Command.openTranscript, { ...here, iteration }),
       isAlways: true,
     });
-    // What it says where no run goes on is right.
+    // Without an active run, the command itself says so.
     const stop = { ...button(l10n.t('Stop'), Command.stopRun), isAlways: true };
     switch (alert.kind) {
       case 'stuck': {
@@ -223,7 +223,7 @@ export class RunAlerts implements Disposable {
           ],
         };
       case 'stuck': {
-        // Its advice is to make the story smaller or clearer.
+        // The message advises making the story smaller or clearer.
         const at = state.lastIteration?.storyId;
         const buttons =
           at === undefined
@@ -298,7 +298,7 @@ function doneWords({ onlyStories, stories }: RunState): string {
     : l10n.t('Ralph is done with {0}.', shorten(onlyStories.join(', '), 100));
 }
 
-/** What mends it, where the agent's own words do not say. */
+/** How to fix it, if the agent's own message does not say so. */
 function nextStep(state: RunState): string {
   return lastErrorOf(state)?.kind === 'notStarted'
     ? l10n.t('Look for Claude Code with "Ralph: Find Claude Code", then start again.')

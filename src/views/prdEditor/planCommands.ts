@@ -19,7 +19,7 @@ import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { PlanPreview } from './planPreview.ts';
 
-/** "Plan Stories from a Task": an agent drafts, the person looks, and only then is anything written. */
+/** "Plan Stories from a Task": an agent drafts, the person reviews, and only then is anything written. */
 export class PlanCommands implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -28,7 +28,7 @@ export class PlanCommands implements Disposable {
   /** `dist/cli.js` of this extension. */
   private readonly program: string;
   private readonly log: LogOutputChannel;
-  /** Ends the planners of a window that closes. */
+  /** Ends the planners when the window closes. */
   private readonly closing = new AbortController();
 
   constructor(
@@ -139,7 +139,7 @@ export class PlanCommands implements Disposable {
   }
 }
 
-/** Plans are JSON: the folder's own story file where that is one, else the usual place. */
+/** Plans are JSON: the folder's own story file if it is JSON, otherwise the usual path. */
 async function jsonFileOf(folder: Folder): Promise<string> {
   const { path: found } = await storyFileOf(folder);
   return found !== undefined && /\.json$/i.test(found)

@@ -14,16 +14,16 @@ import { Command, PLAN_SCHEME } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { plainSentence } from '../common/plainSentence.ts';
 
-/** A story file as it is and as it would be. */
+/** The current and the planned content of a story file. */
 export interface PlannedChange {
-  /** Its text now; `undefined` when there is none yet. */
+  /** Its current text; `undefined` if the file does not exist yet. */
   readonly before: string | undefined;
   readonly after: string;
-  /** Of the tab. */
+  /** Title of the tab. */
   readonly title: string;
-  /** What the person is asked, with what it cost; one sentence or two. */
+  /** The question to the person, with the cost; one or two sentences. */
   readonly question: string;
-  /** Absolute path, for the name and the language. */
+  /** Absolute path; determines the name and the language. */
   readonly file: string;
 }
 
@@ -34,7 +34,7 @@ interface Shown {
   decide(isAccepted: boolean): void;
 }
 
-/** Shows what would be written as a diff, and asks before it is. Nothing here writes anything. */
+/** Shows the planned content as a diff, and asks for confirmation. This class writes nothing. */
 export class PlanPreview implements TextDocumentContentProvider, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<Uri>());
@@ -60,7 +60,7 @@ export class PlanPreview implements TextDocumentContentProvider, Disposable {
       window.tabGroups.onDidChangeTabs(({ closed }) => {
         for (const { input } of closed) {
           if (input instanceof TabInputTextDiff) {
-            // Moved to another group it is closed here and open there.
+            // A tab that is moved to another group is closed here and opened there.
             const plan = this.find(input.modified);
             if (plan !== undefined && tabOf(plan.right) === undefined) {
               plan.decide(false);
@@ -111,13 +111,13 @@ export class PlanPreview implements TextDocumentContentProvider, Disposable {
     const write = l10n.t('Write Stories');
     const discard = l10n.t('Discard');
     const choice = await window.showInformationMessage(plainSentence(question), write, discard);
-    // Put away without an answer, the buttons above the diff are still there.
+    // If the message is dismissed without an answer, the buttons above the diff remain.
     if (choice !== undefined) {
       this.shown.get(id)?.decide(choice === write);
     }
   }
 
-  /** The plan of a document, or the one in sight. */
+  /** The plan of a document, or the visible one. */
   private find(uri: Uri | undefined): Shown | undefined {
     const active = window.tabGroups.activeTabGroup.activeTab?.input;
     const wanted = uri ?? (active instanceof TabInputTextDiff ? active.modified : undefined);
@@ -127,7 +127,7 @@ export class PlanPreview implements TextDocumentContentProvider, Disposable {
   }
 }
 
-/** Diffs that a reload has restored without the plan that they showed. */
+/** Closes diffs that a reload has restored without their plan. */
 function closeOrphans(): void {
   const orphans = window.tabGroups.all
     .flatMap(({ tabs }) => tabs)

@@ -12,7 +12,7 @@ import { StoryFixes } from './storyFixes.ts';
 import { StoryLenses } from './storyLenses.ts';
 import { StoryProblems } from './storyProblems.ts';
 
-/** Story files in the editor: problems and their mends, actions above each story, plans before they are written. */
+/** Story files in the editor: problems and their fixes, actions above each story, plans before they are written. */
 export class PrdEditor implements Disposable {
   private readonly store = new DisposableStore();
 

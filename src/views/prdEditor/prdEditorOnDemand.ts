@@ -15,7 +15,7 @@ import type { Steering } from '../run/steering.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 
 /**
- * The story editor, loaded when a file that may hold stories is open, or when a plan is asked for.
+ * The story editor, loaded when a file that may contain stories is open, or when a plan is requested.
  * @param program `dist/cli.js` of this extension
  */
 export function prdEditorOnDemand(

@@ -21,14 +21,14 @@ import { storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { PlanPreview } from './planPreview.ts';
 
-/** "Split Story with the Planner": an agent drafts, the person looks at the diff, and only then it is written. */
+/** "Split Story with the Planner": an agent drafts, the person reviews the diff, and only then is it written. */
 export class SplitCommand implements Disposable {
   private readonly registration: Disposable;
   private readonly settings: RunSettings;
   private readonly preview: PlanPreview;
   /** `dist/cli.js` of this extension. */
   private readonly program: string;
-  /** Ends the planners of a window that closes. */
+  /** Ends the planners when the window closes. */
   private readonly closing = new AbortController();
 
   constructor(
@@ -134,7 +134,7 @@ export class SplitCommand implements Disposable {
   }
 }
 
-/** While an agent works, the guard would put the story file back; the run can wait for it. */
+/** While an agent works, the guard would restore the story file; the run can wait for the change. */
 async function canWriteNow(folder: Folder): Promise<boolean> {
   await folder.runs.refresh();
   const { alive, state } = folder.runs.current;

@@ -9,18 +9,18 @@ import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
-/** Typing goes on for a moment before anybody wants to hear what is wrong, in ms. */
+/** Delay after typing before problems are reported, in ms. */
 const PAUSE_MS = 250;
-/** Files that may hold stories; others are not even asked about. */
+/** Files that may contain stories; other files are not read at all. */
 const MAY_HOLD_STORIES = /\.(?:json|jsonl|ndjson|md|markdown|mdx|ya?ml)$/i;
-/** As many UTF-16 units are read while somebody types; the file on the disk may be larger. */
+/** Maximum number of UTF-16 units read while somebody types; the file on disk may be larger. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
-/** The story files that are open in editors, as they stand there: with what was not saved yet. */
+/** The story files that are open in editors, including unsaved changes. */
 export class StoryDocuments implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<TextDocument>());
-  /** A document has another text, or may have become a story file or ceased to be one. */
+  /** A document has changed, or may have become a story file or ceased to be one. */
   readonly onDidChange = this.changeEmitter.event;
   private readonly closeEmitter = this.store.add(new EventEmitter<TextDocument>());
   readonly onDidClose = this.closeEmitter.event;
@@ -30,7 +30,7 @@ export class StoryDocuments implements Disposable {
     TextDocument,
     { readonly version: number; readonly stories: DiagnosedStories }
   >();
-  /** Folders whose story file has been looked for. */
+  /** Folders whose story file has been searched for. */
   private readonly asked = new WeakSet<Folder>();
 
   constructor(folders: Folders) {
@@ -56,12 +56,12 @@ export class StoryDocuments implements Disposable {
     );
   }
 
-  /** All that are open, whether stories or not. */
+  /** All open documents, whether or not they contain stories. */
   get all(): readonly TextDocument[] {
     return workspace.textDocuments.filter(mayHoldStories);
   }
 
-  /** The folder whose story file the document is. The first question about a folder looks for it. */
+  /** The folder whose story file the document is. The first call for a folder searches for that file. */
   async folderOf(document: TextDocument): Promise<Folder | undefined> {
     const folder = mayHoldStories(document) ? this.folders.of(document.uri.fsPath) : undefined;
     if (folder === undefined) {
@@ -74,7 +74,7 @@ export class StoryDocuments implements Disposable {
     return folder.stories.current?.path === document.uri.fsPath ? folder : undefined;
   }
 
-  /** What the document says as a story file; `undefined` when it is none. */
+  /** The document parsed as a story file; `undefined` if it is none. */
   async read(document: TextDocument): Promise<DiagnosedStories | undefined> {
     const isOwn = (await this.folderOf(document)) !== undefined;
     const isPrd = path.basename(document.uri.fsPath) === 'prd.json' && mayHoldStories(document);
@@ -82,7 +82,7 @@ export class StoryDocuments implements Disposable {
       return undefined;
     }
     const stories = this.parse(document);
-    // Of other files of that name some are no list of stories at all.
+    // Other files with that name may not contain a story list at all.
     return isOwn || stories?.file.kind === 'stories' ? stories : undefined;
   }
 

@@ -24,7 +24,7 @@ import { STORY_DOCUMENTS } from './storySelector.ts';
 const FIX_ALL = CodeActionKind.SourceFixAll.append('ralphFresh');
 const MAX_LABEL = 60;
 
-/** Everything that has one clear mend. What it changes is worked out when a person wants it, from the text of then. */
+/** Fixes everything that has one clear fix. The edit is computed on request, from the text at that time. */
 class FixAll extends CodeAction {
   readonly document: TextDocument;
 
@@ -34,7 +34,7 @@ class FixAll extends CodeAction {
   }
 }
 
-/** Mends what is wrong with a story file, in the document; the file is written when the person saves it. */
+/** Fixes problems of a story file in the document; the file is written when the person saves it. */
 export class StoryFixes implements CodeActionProvider, Disposable {
   private readonly documents: StoryDocuments;
   private readonly registration: Disposable;
@@ -94,12 +94,12 @@ export class StoryFixes implements CodeActionProvider, Disposable {
   }
 }
 
-/** Asks no further than the first: a file may have a thousand problems. */
+/** Stops at the first one: a file may have a thousand problems. */
 function hasClearMend(diagnoses: readonly StoryDiagnosis[]): boolean {
   return diagnoses.some(({ mends }) => mends().some(({ isClear }) => isClear));
 }
 
-/** Only the part of the text that is another one is replaced. */
+/** Replaces only the changed part of the text. */
 function allMended(document: TextDocument, text: string): WorkspaceEdit {
   const edit = new WorkspaceEdit();
   const mended = mendAll(document.uri.fsPath, text);

@@ -35,17 +35,17 @@ import { stateMeaning, stateWords } from '../stories/storyWords.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
 
-/** Of this module alone, so package.json does not name it. */
+/** Internal to this module, so package.json does not contribute it. */
 const LENS_COMMAND = 'ralphFresh.onSavedStory';
 const MAX_WORDS = 100;
-/** Many facts of a run change in a moment; the lenses follow once, in ms. */
+/** Delay of updates in ms: many properties of a run can change at once. */
 const FOLLOW_MS = 300;
 
 const invocationSchema = z.object({ command: z.string(), file: z.string() });
 
 type Action = 'state' | 'run' | 'tick' | 'untick' | 'skip' | 'reset' | 'changes' | 'receipt';
 
-/** One of a story's actions; its words are made when it comes into sight. */
+/** One of a story's actions; its title is created when it becomes visible. */
 class StoryLens extends CodeLens {
   readonly action: Action;
   readonly state: StoryState;
@@ -61,7 +61,7 @@ class StoryLens extends CodeLens {
   }
 }
 
-/** Above each story of a story file: how it stands, and what can be done with it. */
+/** Above each story of a story file: its state, and the available actions. */
 export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<void>());
@@ -128,7 +128,7 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
   }
 }
 
-/** Those that fit the state. */
+/** The actions that fit the state. */
 function actionsOf(
   { runs }: Folder,
   { states }: RunFacts,
@@ -139,7 +139,7 @@ function actionsOf(
   const isRunning = state.kind === 'running';
   const canStart = !story.done && state.kind !== 'waiting' && state.kind !== 'parked';
   const canRun = canStart && !runs.current.alive && workspace.isTrusted;
-  // Without any run there is none that could leave a story alone.
+  // Without any run, there is none that could skip a story.
   const canSteer = workspace.isTrusted && runs.current.runId !== undefined && !story.done;
   const isLeftAlone = state.kind === 'skipped' || state.kind === 'blocked';
   const hasIterations = states.some(
@@ -165,7 +165,7 @@ function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
   switch (action) {
     case 'state': {
       const meaning = stateMeaning(state);
-      // Without a command it is text and no link.
+      // Without a command it is shown as text instead of a link.
       return {
         title: plainLabel(stateWords(state), MAX_WORDS),
         command: '',
@@ -205,12 +205,12 @@ function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
   }
 }
 
-/** The commands work on the file, so what was typed in the editor goes there first. */
+/** The commands work on the file, so unsaved changes in the editor are saved first. */
 async function invoke(invocation: unknown, ref: unknown): Promise<void> {
   const { command, file } = invocationSchema.parse(invocation);
   const document = workspace.textDocuments.find(({ uri }) => uri.toString() === file);
   if (document?.isDirty && !(await document.save())) {
-    // The editor has said why.
+    // The editor has reported the reason.
     return;
   }
   await commands.executeCommand(command, ref);

@@ -17,7 +17,7 @@ import { plainSentence } from '../common/plainSentence.ts';
 import { translate } from '../common/translate.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 
-/** Who tells of the problem, in the list of problems. */
+/** Source of the problems in the list of problems. */
 export const SOURCE = 'Ralph';
 
 const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
@@ -26,7 +26,7 @@ const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
   info: DiagnosticSeverity.Information,
 };
 
-/** What is wrong with the story files that are open, in the list of problems and under the text. */
+/** Problems of the open story files, in the list of problems and under the text. */
 export class StoryProblems implements Disposable {
   private readonly store = new DisposableStore();
   private readonly problems = this.store.add(languages.createDiagnosticCollection('ralphFresh'));
@@ -51,7 +51,7 @@ export class StoryProblems implements Disposable {
     try {
       const { version } = document;
       const stories = await this.documents.read(document);
-      // A newer text, or the end of the document, tells for itself.
+      // A newer text, or the closing of the document, gets its own report.
       if (document.version === version && !document.isClosed) {
         this.problems.set(document.uri, stories && diagnosticsOf(document, stories));
       }
@@ -68,7 +68,7 @@ function diagnosticsOf(
   return diagnoses.map(found => toDiagnostic(document, text, found));
 }
 
-/** @param text what the ranges are in */
+/** @param text the text that the ranges refer to */
 export function toDiagnostic(
   document: TextDocument,
   text: string,
@@ -84,9 +84,9 @@ export function toDiagnostic(
   return diagnostic;
 }
 
-/** A range of the text in its document. */
+/** A range of the text as a range of its document. */
 export function rangeOf(document: TextDocument, text: string, start: number, end: number): Range {
-  // A byte order mark is no part of the text. Its place alone is read: there may be a thousand ranges.
+  // The text does not contain the byte order mark. Only its position is read, since there may be a thousand ranges.
   const isMarked = document.getText(new Range(0, 0, 0, 1)) === '\uFEFF' && text[0] !== '\uFEFF';
   const shift = isMarked ? 1 : 0;
   return new Range(document.positionAt(start + shift), document.positionAt(end + shift));

@@ -1,4 +1,4 @@
-/** Files that may hold stories, for the providers of an editor; others are not even asked about. */
+/** Files that may contain stories, for the providers of an editor; other files are not read at all. */
 export const STORY_DOCUMENTS = {
   scheme: 'file',
   pattern: '**/*.{json,jsonl,ndjson,md,markdown,mdx,yaml,yml}',

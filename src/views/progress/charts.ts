@@ -5,19 +5,19 @@ import type { Translate } from '../../presentation/sentences.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownCharts, ShownPoint } from './protocol.ts';
 
-/** More points than this are narrower than a line is wide. */
+/** Above this number, points are narrower than a line. */
 const MAX_POINTS = 60;
 
 interface Ended {
   readonly number: number;
-  /** Stories that are not done at its end; absent without stories. */
+  /** Stories that are not done at the end of the point; absent without stories. */
   readonly left?: number;
   readonly costUsd: number;
-  /** A part of the cost is an estimate. */
+  /** Part of the cost is an estimate. */
   readonly estimated: boolean;
 }
 
-/** Stories left and cost over the iterations that have ended; absent before the first. Pure. */
+/** Remaining stories and cost over the ended iterations; absent before the first one. Pure. */
 export function shownCharts(
   state: RunState,
   events: readonly RunEvent[],
@@ -37,7 +37,7 @@ export function shownCharts(
     return undefined;
   }
   const iterationsUsd = ended.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  // The planning agent's calls, and those of iterations that are not over.
+  // Calls of the planning agent and of iterations that have not ended.
   const before = Math.max(
     0,
     state.costUsd - iterationsUsd - state.running.reduce((sum, { costUsd }) => sum + costUsd, 0),
@@ -201,7 +201,7 @@ function hasEstimate(iterations: readonly Ended[]): boolean {
   return iterations.some(({ estimated }) => estimated);
 }
 
-/** The next round number with a round half, and never less than a cent. */
+/** The next round number, at least one cent. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 0.01)));
   const step = [1, 2, 3, 4, 5, 6, 8, 10].find(factor => factor * power >= value - 1e-9) ?? 10;

@@ -1,14 +1,14 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 
-/** How a claim was judged in one iteration, and what the iteration took. */
+/** How a claim was judged in one iteration, and what the iteration cost. */
 export interface IterationProofs {
-  /** The checks of the gate, in their order; one that runs has no `ended`. */
+  /** The checks of the gate, in order; a running one has no `ended`. */
   readonly checks: readonly {
     readonly command: string;
     readonly ended?: { readonly ok: boolean; readonly timedOut: boolean; readonly ms: number };
   }[];
   readonly approved?: boolean;
-  /** All that was sent to the model and came from it. */
+  /** All tokens, input and output. */
   readonly tokens?: number;
   readonly costEstimated?: true;
   /** Its agent was started, so there is a transcript. */
@@ -17,7 +17,7 @@ export interface IterationProofs {
 
 const NONE: IterationProofs = { checks: [] };
 
-/** Tells them by iteration. Pure and total, like the fold of the run itself. */
+/** Collects the proofs by iteration. Pure and total, like the fold of the run itself. */
 export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number, IterationProofs> {
   const found = new Map<number, IterationProofs>();
   const change = (iteration: number, more: Partial<IterationProofs>) => {
@@ -36,7 +36,7 @@ export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number
         change(event.iteration, { hasAgent: true });
         break;
       case 'gate.started':
-        // A claim that is checked again counts as it is checked last.
+        // If a claim is checked again, only the last time counts.
         change(event.iteration, { checks: [] });
         break;
       case 'check.started':
@@ -48,7 +48,7 @@ export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number
         const { command, ok, timedOut, durationMs: ms } = event;
         const checks = checksOf(event.iteration);
         const ended = { command, ended: { ok, timedOut, ms } };
-        // Journals of 0.1 tell the ends of all checks after the last one.
+        // Journals of 0.1 contain the ends of all checks after the last check.
         const running = checks.findIndex(
           check => check.ended === undefined && check.command === command,
         );
@@ -71,7 +71,7 @@ export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number
         break;
       }
       default:
-        // The rest is told by the rows.
+        // The rows contain the rest.
         break;
     }
   }

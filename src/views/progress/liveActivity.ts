@@ -9,17 +9,17 @@ import type { Style } from '../../presentation/transcriptLine.ts';
 import type { ShownActivity } from './protocol.ts';
 
 const MAX_LINES = 15;
-/** Some events are told in no line, so more of them are looked at. */
+/** More than the shown lines, since some events have no line. */
 const MAX_EVENTS = 60;
 const MAX_LINE = 240;
-/** The terminal marks what the loop itself says, and what belongs to a call; the page does it by the look. */
+/** The terminal marks the loop's own messages and parts of a call by text; the page marks them by style. */
 const OWN = '[Ralph Fresh] ';
 const OF_CALL = /^\s*└\s*/;
 const OPENING = '● ';
-/** What a line of the terminal stands out by; a screen reader would say "equals equals equals". */
+/** Ornaments of a line in the terminal; a screen reader would say "equals equals equals". */
 const ORNAMENT = /^(?:✅ |=== )| ===$/g;
 
-/** The last things that the agent and the loop said and did, as the transcript tells them, oldest first. Pure. */
+/** The last actions and messages of the agent and the loop, as in the transcript, oldest first. Pure. */
 export function shownActivity(
   events: readonly RunEvent[],
   state: RunState,
@@ -29,7 +29,7 @@ export function shownActivity(
   return events
     .slice(-MAX_EVENTS)
     .flatMap(event => {
-      // A window's terminal tells of its own keys after a request to stop, which the page has not.
+      // After a request to stop, a window's terminal names its own keys, which the page does not have.
       const door = event.type === 'stop.requested' ? 'terminal' : 'window';
       const told = describeEvent(event, t, { state, door, call: calls.take(event) })
         .map(({ style, text }) => ({ style, isOwn: text.startsWith(OWN), text }))

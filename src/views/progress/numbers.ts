@@ -1,6 +1,6 @@
 import { dollars, wholeNumber } from '../../presentation/sentences.ts';
 
-/** Numbers as the window's language writes them. */
+/** Formats numbers in the display language. */
 export class Numbers {
   private readonly language: string;
   private readonly short: Intl.NumberFormat;
@@ -13,7 +13,7 @@ export class Numbers {
     this.part = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
   }
 
-  /** US dollars. Nothing that costs is shown as free, and no estimate as a fact. */
+  /** US dollars. A positive cost is never shown as zero, and an estimate is marked as one. */
   money(usd: number, { estimated = false }: { readonly estimated?: boolean } = {}): string {
     return dollars(usd, { language: this.language }, estimated);
   }
@@ -22,12 +22,12 @@ export class Numbers {
     return wholeNumber(value, { language: this.language });
   }
 
-  /** Three digits or so, as `41.2K`. */
+  /** About three digits, such as `41.2K`. */
   compact(value: number): string {
     return this.short.format(value);
   }
 
-  /** @param share of 1 */
+  /** @param share from 0 to 1 */
   percent(share: number): string {
     return share > 0 && share < 0.01 ? `<${this.part.format(0.01)}` : this.part.format(share);
   }

@@ -16,7 +16,7 @@ import { openRunSetting } from '../settings/openSettings.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
 
-/** A prompt is at most some hundred KB. */
+/** A prompt has at most some hundred KB. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
 const ACTIONS: Readonly<Record<Exclude<PageAction, 'openLimitSetting'>, string>> = {
@@ -38,10 +38,10 @@ const DOCUMENTS: Readonly<Record<IterationDocument, string>> = {
   openCheckOutput: Command.openCheckOutput,
 };
 
-/** What a person does on the page that leaves it: all of it is done by the commands that everybody has. */
+/** Actions of a person on the page that affect something outside it; all of them run public commands. */
 export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' }>;
 
-/** Does what a person asked for on the progress page. */
+/** Performs the actions requested on the progress page. */
 export class PageCommands {
   private readonly folders: Folders;
   private readonly model: ActiveRun;
@@ -53,7 +53,7 @@ export class PageCommands {
     this.log = log;
   }
 
-  /** Tells the person itself what went wrong. */
+  /** Reports failures to the person. */
   async grant(wish: Wish): Promise<void> {
     await reportingErrors(this.log, () => this.act(wish));
   }
@@ -73,7 +73,7 @@ export class PageCommands {
         await commands.executeCommand(ACTIONS[wish.type], this.storyRef());
         break;
       case 'showTerminal':
-        // Without a run, its task would start one; the page may be a moment behind.
+        // Without a run, the task would start one; the page's state may be outdated.
         if (this.model.current.alive) {
           await commands.executeCommand(Command.showTerminal);
         }
@@ -113,7 +113,7 @@ export class PageCommands {
     }
   }
 
-  /** Opens the prompt at the line where one of its sections begins. */
+  /** Opens the prompt at the line of one of its sections. */
   private async openSection(iteration: number, section: number): Promise<void> {
     const ref = this.iterationRef(iteration);
     const { files } = this.folder();

@@ -7,7 +7,7 @@ import { OnDemand } from '../common/onDemand.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 
-/** The progress page, loaded when it is opened, or when one of before a reload comes back. */
+/** The progress page, loaded when it is opened, or when one from before a reload is restored. */
 export function progressOnDemand(
   folders: Folders,
   runs: ActiveRun,
@@ -32,7 +32,7 @@ export function progressOnDemand(
           try {
             (await page.get()).restore(panel);
           } catch (error) {
-            // An empty tab would tell nothing.
+            // An empty tab would be useless.
             panel.dispose();
             throw error;
           }

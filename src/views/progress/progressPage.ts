@@ -24,10 +24,10 @@ import { progressStrings } from './progressStrings.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';
 import { progressSnapshot } from './snapshot.ts';
 
-/** An agent can say hundreds of things a second; nobody reads faster than this. */
+/** An agent can emit hundreds of messages a second; nobody reads faster than this. */
 const SEND_EVERY_MS = 200;
 
-/** The editor tab "Ralph Progress": one at most, restored after a reload, drawn from whole snapshots. */
+/** The editor tab "Ralph Progress": at most one, restored after a reload, drawn from full snapshots. */
 export class ProgressPage implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -37,7 +37,7 @@ export class ProgressPage implements Disposable {
   private readonly log: LogOutputChannel;
   private panel: WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
-  /** Which of a long run's iterations are looked at; those of another run are looked at from the newest on. */
+  /** The visible page of a long run's iterations; for another run, the view starts at the newest. */
   private looksAt: { readonly runId: string | undefined; readonly page: number } | undefined;
 
   constructor(folders: Folders, model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
@@ -73,10 +73,10 @@ export class ProgressPage implements Disposable {
     );
   }
 
-  /** Draws a panel of before the reload again; what was on it comes from the journal. */
+  /** Restores a panel from before the reload; its content comes from the journal. */
   restore(panel: WebviewPanel): void {
     if (this.panel) {
-      // The command was quicker.
+      // The command was faster.
       panel.dispose();
       return;
     }
@@ -131,13 +131,16 @@ export class ProgressPage implements Disposable {
   }
 
   private sendSoon(): void {
-    // A hidden page gets nothing: VS Code would drop it. It asks again when it is shown.
+    // A hidden page gets nothing, since VS Code would drop it. It requests the state when it is shown again.
     if (this.panel?.visible) {
       this.timer ??= setTimeout(() => this.send(), SEND_EVERY_MS);
     }
   }
 
-  /** A page that a new window restores asks before the files were looked at; "No run yet" would be said of any folder. */
+  /**
+   * A page that a new window restores asks before the files have been read; "No run yet" would be shown for any
+   * folder.
+   */
   private async sendWhenKnown(): Promise<void> {
     await this.model.refresh();
     this.send();
@@ -201,7 +204,7 @@ export class ProgressPage implements Disposable {
       "form-action 'none'",
     ].join('; ');
     const title = escapeHtml(l10n.t('Ralph Progress'));
-    // The last words are seen only while there is nothing to show: the script or the first snapshot is late.
+    // The text in the body is visible only until there is content: the script or the first snapshot is late.
     return `<!DOCTYPE html>
 <html lang="${escapeHtml(env.language)}">
 <head>

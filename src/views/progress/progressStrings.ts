@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { ProgressStrings } from './protocol.ts';
 
-/** The page has no words of its own: all that does not depend on the run is sent from here. */
+/** The page has no texts of its own: all texts that do not depend on the run are sent from here. */
 export function progressStrings(): ProgressStrings {
   return {
     start: l10n.t('Start Fresh Run'),

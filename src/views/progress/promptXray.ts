@@ -9,11 +9,11 @@ import type { ShownPrompt, ShownSection } from './protocol.ts';
 type Started = Extract<RunEvent, { type: 'iteration.started' }>;
 export type PromptSections = readonly { readonly name: string; readonly tokens: number }[];
 
-/** A prompt of ours has a dozen; a template may use one several times. */
+/** Our prompt has a dozen; a template may use one several times. */
 const MAX_SECTIONS = 60;
 const MAX_NAME = 60;
 
-/** How each section begins, in the English that agents are told. */
+/** Heading of each section, in English as sent to agents. */
 const HEADINGS: Readonly<Record<string, string>> = {
   heading: '# Ralph Fresh Context',
   task: '## Your Task',
@@ -28,12 +28,12 @@ const HEADINGS: Readonly<Record<string, string>> = {
   rules: '## Critical Rules',
 };
 
-/** The newest iteration that was started, of which the prompt is known. */
+/** The newest started iteration whose prompt is known. */
 export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
   return events.findLast(event => event.type === 'iteration.started');
 }
 
-/** What the last prompt was made of, section by section. Pure. */
+/** The composition of the last prompt, section by section. Pure. */
 export function shownPrompt(
   events: readonly RunEvent[],
   t: Translate,
@@ -80,7 +80,7 @@ function shownSection(
   };
 }
 
-/** A newer loop may have sections that are not known here. */
+/** A newer loop may have sections that are unknown here. */
 function sectionTitle(name: string, t: Translate): string {
   switch (name) {
     case 'heading':
@@ -113,8 +113,8 @@ function sectionTitle(name: string, t: Translate): string {
 }
 
 /**
- * The line that a section of a prompt begins in, from 1. Sections of ours are found by their headings; the
- * text of the person's own template between them by its length, so that it may be a line off. Pure.
+ * The line in which a section of a prompt starts, from 1. Our sections are found by their headings; the text of the
+ * person's own template between them is located by its length, so the result may be one line off. Pure.
  * @param index of the section, in the prompt's order
  */
 export function sectionLine(prompt: string, sections: PromptSections, index: number): number {
@@ -130,7 +130,7 @@ export function sectionLine(prompt: string, sections: PromptSections, index: num
   return prompt.slice(0, start).split('\n').length;
 }
 
-/** A heading stands at the beginning of a line; the estimate of what is before it may be a little long. */
+/** A heading is at the start of a line; the estimated length of the text before it may be slightly too large. */
 function headingAt(prompt: string, heading: string, from: number): number {
   const after = Math.max(0, from - heading.length);
   if (prompt.startsWith(heading, after) && (after === 0 || prompt[after - 1] === '\n')) {
@@ -140,7 +140,7 @@ function headingAt(prompt: string, heading: string, from: number): number {
   return found === -1 ? -1 : found + 1;
 }
 
-/** How many UTF-16 units at the beginning of a text have so many tokens. */
+/** Number of UTF-16 units at the start of a text that make up this many tokens. */
 function lengthOf(text: string, tokens: number): number {
   let low = 0;
   let high = Math.min(text.length, Math.ceil((tokens + 1) * MAX_UNITS_PER_TOKEN));

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
 /**
- * What the progress page and the extension say to each other. Both sides use this file, so it knows
- * neither VS Code nor a document; the page imports only its types.
+ * Messages between the progress page and the extension. Both sides use this file, so it depends neither on VS Code
+ * nor on a DOM; the page imports only its types.
  */
 
 //#region to the page
 
 /**
- * Everything the page draws. Always whole: a hidden page loses messages, so that after a change nobody
- * knows what it has seen.
+ * Everything the page draws. Always complete: a hidden page loses messages, so nobody knows which changes it has
+ * seen.
  */
 export interface SnapshotMessage {
   readonly type: 'snapshot';
@@ -19,7 +19,7 @@ export interface SnapshotMessage {
 
 export type ToPage = SnapshotMessage;
 
-/** Which icon stands beside a state's words. The page decides what it looks like. */
+/** The icon next to a state's words. The page defines its look. */
 export type Glyph =
   | 'running'
   | 'done'
@@ -32,20 +32,20 @@ export type Glyph =
   | 'waiting'
   | 'interrupted';
 
-/** Texts in it are plain text of any origin, in the user's language where they are ours. */
+/** Texts in it are plain text of any origin; ours are in the user's language. */
 export interface ProgressSnapshot {
-  /** By the extension's clock, in ms; the page's clock may be that of another machine. */
+  /** By the extension's clock, in ms; the page may run on another machine. */
   readonly sentAt: number;
-  /** Short sentences on where the run stands. Those that were not among the ones before are read out. */
+  /** Short sentences about the state of the run. Those that were not in the previous snapshot are read out. */
   readonly announcements: readonly string[];
-  /** The window's folders, when there are several to choose from. */
+  /** The window's folders, if there are several to choose from. */
   readonly folders?: readonly ShownFolder[];
-  /** Absent while there has been no run. */
+  /** Absent if there has been no run. */
   readonly run?: ShownRun;
 }
 
 export interface ShownFolder {
-  /** Its path; what the page says when it is chosen. */
+  /** Its path, which the page sends when it is chosen. */
   readonly id: string;
   readonly name: string;
   readonly active: boolean;
@@ -58,23 +58,23 @@ export interface ShownRun {
   readonly status: string;
   /** What it means and what to do next. */
   readonly sentence?: string;
-  /** The words of the agent or the system that ended the run. */
+  /** The message of the agent or the system that ended the run. */
   readonly quote?: string;
   /** Its loop is alive. */
   readonly active: boolean;
-  /** ISO time when a usage limit ends. */
+  /** ISO time at which a usage limit ends. */
   readonly until?: string;
   readonly actions: readonly ShownAction[];
   /** An agent's question that can be answered now. */
   readonly question?: ShownQuestion;
-  /** What runs now; present while the loop is alive. */
+  /** The current activity; present while the loop is alive. */
   readonly now?: ShownNow;
-  /** Absent without stories: a task in free words. */
+  /** Absent without stories, for a task in free text. */
   readonly stories?: ShownMeter;
-  /** Absent while nothing is known of the cost; `max` is the budget. */
+  /** Absent while the cost is unknown; `max` is the budget. */
   readonly cost?: ShownMeter;
   readonly facts: readonly ShownFact[];
-  /** What the agent and the loop said and did last, oldest first. */
+  /** The last messages and actions of the agent and the loop, oldest first. */
   readonly activity: readonly ShownActivity[];
   readonly charts?: ShownCharts;
   readonly prompt?: ShownPrompt;
@@ -82,14 +82,14 @@ export interface ShownRun {
 }
 
 export interface ShownQuestion {
-  /** Tells it from another one. */
+  /** Distinguishes it from other questions. */
   readonly id: string;
-  /** Words of the button, and what comes of the answer. */
+  /** Label of the button, which also says what the answer causes. */
   readonly send: string;
   readonly help: string;
 }
 
-/** Every button of the page's head, by the command it stands for. */
+/** All buttons of the page's head, by the command they run. */
 export const PAGE_ACTIONS = [
   'startRun',
   'pauseRun',
@@ -108,11 +108,11 @@ export interface ShownAction {
   readonly action: PageAction;
   readonly label: string;
   readonly primary?: true;
-  /** Asked for already, and not done yet. */
+  /** Already requested, but not done yet. */
   readonly pending?: true;
 }
 
-/** A part of a whole, with the same in words. Without `max` there are only words. */
+/** A part of a whole, also in words. Without `max` there are only words. */
 export interface ShownMeter {
   readonly value: number;
   readonly max?: number;
@@ -121,9 +121,9 @@ export interface ShownMeter {
 
 export interface ShownNow {
   readonly story?: ShownStory;
-  /** Which iteration of how many, or what goes on between two. */
+  /** Which iteration of how many, or the activity between two. */
   readonly words: string;
-  /** Who works: the agent, the checks, the reviewer. */
+  /** The current actor: the agent, the checks, the reviewer. */
   readonly step?: string;
   /** ISO time; absent between two iterations. */
   readonly since?: string;
@@ -136,25 +136,25 @@ export interface ShownStory {
 
 export interface ShownFact {
   readonly label: string;
-  /** `at` is an ISO time: only the page knows the time zone of the person who looks. */
+  /** `at` is an ISO time: only the page knows the user's time zone. */
   readonly value: { readonly text: string } | { readonly at: string };
 }
 
 export interface ShownActivity {
-  /** Of its event; of several lines of one event only the first has a time. */
+  /** Time of its event; only the first of several lines of one event has a time. */
   readonly at?: string;
   readonly kind: 'text' | 'tool' | 'loop' | 'good' | 'warning' | 'bad';
-  /** First line of what an agent says or does: a dot stands before it, to be seen and not to be heard. */
+  /** First line of an agent's message or action. It is preceded by a dot, which is hidden from screen readers. */
   readonly isOpening?: true;
   readonly text: string;
 }
 
-/** Iterations are put together where there are too many for a chart. */
+/** Iterations are grouped if there are too many for a chart. */
 export interface ShownCharts {
   readonly points: readonly ShownPoint[];
-  /** Stories left over iterations; absent without stories. */
+  /** Remaining stories over iterations; absent without stories. */
   readonly stories?: ShownChart;
-  /** Cost in sum, against the budget; absent while nothing has cost anything. */
+  /** Total cost, compared with the budget; absent while the cost is zero. */
   readonly sum?: ShownChart & { readonly budget?: number };
   /** Cost of each point's iterations. */
   readonly cost?: ShownChart;
@@ -162,16 +162,16 @@ export interface ShownCharts {
 
 export interface ShownChart {
   readonly title: string;
-  /** All of it in a sentence. */
+  /** The whole chart in one sentence. */
   readonly words: string;
-  /** Top of the scale, a round number, and what is written there; the bottom is 0. */
+  /** Top of the scale, a round number, and its label; the bottom is 0. */
   readonly top: number;
   readonly topWords: string;
   readonly zeroWords: string;
 }
 
 export interface ShownPoint {
-  /** The iteration, or the first and the last of several; the first point is the start. */
+  /** The iteration, or the first and the last of a group; the first point is the start. */
   readonly label: string;
   readonly left?: number;
   readonly cost?: number;
@@ -180,11 +180,11 @@ export interface ShownPoint {
   readonly sumWords?: string;
 }
 
-/** What the last prompt was made of. */
+/** The composition of the last prompt. */
 export interface ShownPrompt {
   readonly iteration: number;
   readonly words: string;
-  /** In the prompt's order; empty for journals that do not tell. */
+  /** In the prompt's order; empty for journals without this information. */
   readonly sections: readonly ShownSection[];
 }
 
@@ -193,14 +193,14 @@ export interface ShownSection {
   readonly tokens: number;
   readonly tokenWords: string;
   readonly share: string;
-  /** The most it may have; absent for the person's own template. */
+  /** Its maximum; absent for the person's own template. */
   readonly budget?: string;
 }
 
 export interface ShownTimeline {
-  /** The newest first; one page of them, as many as can be drawn at ease. */
+  /** The newest first; one page of them, as many as can be drawn quickly. */
   readonly iterations: readonly ShownIteration[];
-  /** Which ones of how many; absent when these are all. */
+  /** Which ones of how many; absent if these are all. */
   readonly words?: string;
   /** Number of the page with newer or older ones; 0 has the newest. */
   readonly newer?: number;
@@ -216,7 +216,7 @@ export interface ShownIteration {
   readonly time?: { readonly ms: number } | { readonly since: string };
   readonly tokens?: string;
   readonly cost?: string;
-  /** What the checks and the reviewer said. */
+  /** The results of the checks and the reviewer. */
   readonly proofs: readonly ShownProof[];
   readonly commits: readonly ShownCommit[];
   /** Says how many more commits there are. */
@@ -227,7 +227,7 @@ export interface ShownIteration {
 /** A check of the gate, or the reviewer. */
 export interface ShownProof {
   readonly glyph: Glyph;
-  /** A command, or who judged. */
+  /** A command, or who reviewed. */
   readonly name: string;
   readonly isCommand: boolean;
   readonly verdict: string;
@@ -240,7 +240,7 @@ export interface ShownCommit {
   readonly subject: string;
 }
 
-/** What can be opened of an iteration, by the command that does it. */
+/** Documents of an iteration, by the command that opens them. */
 export const ITERATION_DOCUMENTS = [
   'openIterationChanges',
   'openPrompt',
@@ -249,7 +249,7 @@ export const ITERATION_DOCUMENTS = [
 ] as const;
 export type IterationDocument = (typeof ITERATION_DOCUMENTS)[number];
 
-/** Words of the page that do not depend on the run, in the user's language. */
+/** Texts of the page that do not depend on the run, in the user's language. */
 export interface ProgressStrings {
   readonly start: string;
   readonly folder: string;
@@ -273,12 +273,12 @@ export interface ProgressStrings {
   readonly older: string;
   /** `{0}` number, `{1}` outcome. */
   readonly iterationHeading: string;
-  /** `{0}` words of the button, `{1}` number of the iteration. */
+  /** `{0}` label of the button, `{1}` number of the iteration. */
   readonly ofIteration: string;
   readonly documents: Readonly<Record<IterationDocument, string>>;
   /** `{0}` hash, `{1}` subject. */
   readonly openCommit: string;
-  /** Names what was read out. */
+  /** Label of the read-out announcements. */
   readonly announced: string;
   /** `{0}` title, `{1}` tokens, `{2}` share. */
   readonly openSection: string;
@@ -299,24 +299,24 @@ export interface ProgressStrings {
 
 //#region from the page
 
-/** Longest answer, as the run's inbox takes it, in UTF-16 units. */
+/** Maximum length of an answer, as in the run's inbox, in UTF-16 units. */
 export const MAX_ANSWER = 8_000;
 
 const iteration = z.number().int().positive();
 
-/** The page shows text from agents and strangers, so what comes out of it is checked like any input. */
+/** The page shows text from agents and strangers, so its messages are validated like any input. */
 const fromPageSchema = z.discriminatedUnion('type', [
-  /** It has loaded, for the first time or again, and knows nothing. */
+  /** It has loaded, for the first time or again, and has no state. */
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.enum(PAGE_ACTIONS) }),
   z.strictObject({ type: z.literal('answer'), text: z.string().trim().min(1).max(MAX_ANSWER) }),
   z.strictObject({
     type: z.literal('openCommit'),
-    // SHA-1 or SHA-256; nothing that git could take for an option or another revision.
+    // SHA-1 or SHA-256; nothing that git could parse as an option or another revision.
     hash: z.string().regex(/^[0-9a-f]{7,64}$/),
   }),
   z.strictObject({ type: z.enum(ITERATION_DOCUMENTS), iteration }),
-  /** `section`: its place in the last prompt, from 0. */
+  /** `section`: its index in the last prompt, from 0. */
   z.strictObject({
     type: z.literal('openPromptSection'),
     iteration,
@@ -328,7 +328,7 @@ const fromPageSchema = z.discriminatedUnion('type', [
 
 export type FromPage = z.infer<typeof fromPageSchema>;
 
-/** @returns `undefined` for anything that is not a message of the page */
+/** @returns `undefined` if it is not a message of the page */
 export function parseFromPage(message: unknown): FromPage | undefined {
   return fromPageSchema.safeParse(message).data;
 }

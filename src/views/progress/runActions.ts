@@ -12,8 +12,8 @@ import type { PageAction, ShownAction } from './protocol.ts';
 export type Stopping = 'now' | 'afterIteration';
 
 /**
- * The buttons that fit how the run stands, the most likely one first. Pure.
- * @param stopping absent when nobody has asked for it, or the run is over
+ * The buttons that fit the state of the run, the most likely one first. Pure.
+ * @param stopping absent if no stop was requested, or the run is over
  * @param allDone another run would find nothing to do
  */
 export function runActions(
@@ -27,7 +27,7 @@ export function runActions(
     const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
     const hasChanges = state.commits.length > 0;
     const isAsking = state.outcome === 'needsHuman' && questionOf(state) !== undefined;
-    // After the work is done, another run is nothing to urge.
+    // When the work is done, another run is not the primary action.
     const reviewFirst = hasChanges ? [{ ...review, primary: true } as const] : [];
     if (allDone) {
       return reviewFirst;
@@ -35,7 +35,7 @@ export function runActions(
     return state.outcome === 'completed'
       ? [...reviewFirst, start(t)]
       : [
-          // The answer has a button of its own, and lets the run go on.
+          // The answer has its own button, and continues the run.
           { ...start(t), ...(!isAsking && { primary: true as const }) },
           ...(limitSetting(state.outcome) === undefined
             ? []
@@ -56,7 +56,7 @@ export function runActions(
       {
         action: 'resumeRun',
         label: waiting.reason === 'question' ? t('Go On Without an Answer') : t('Resume'),
-        // The answer has a button of its own.
+        // The answer has its own button.
         ...(waiting.reason !== 'question' && { primary: true }),
       },
       ...(waiting.reason === 'stuck' ? [button('giveHint', t('Give a Hint…'))] : []),

@@ -7,7 +7,7 @@ import type { ShownFact } from './protocol.ts';
 
 const MAX_TEXT = 300;
 
-/** What steers the run, who pays, and what it has taken so far. Pure. */
+/** What controls the run, who pays, and its cost so far. Pure. */
 export function runFacts(state: RunState, t: Translate, numbers: Numbers): readonly ShownFact[] {
   const { agent, branch, model, startedAt, usage, verify } = state;
   const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
@@ -44,12 +44,12 @@ function agentName(agent: string | undefined, t: Translate): string | undefined 
   }
 }
 
-/** Who pays, as far as it is known: without a key it may be a subscription or a cloud's account. */
+/** Who pays, as far as it is known: without a key, it may be a subscription or a cloud account. */
 function billing({ agent, apiKeySource, payer }: RunState, t: Translate): string | undefined {
   if (agent === 'demo') {
     return t('Nothing to pay');
   }
-  // The agent's own word is worth more than what its environment lets one expect.
+  // What the agent itself reports is more reliable than a guess from its environment.
   if (apiKeySource !== undefined) {
     return apiKeySource === 'none' ? t('No API key in use') : t('API key ({0})', apiKeySource);
   }

@@ -24,15 +24,15 @@ import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
 export interface SnapshotOptions {
   readonly t: Translate;
   readonly now: Date;
-  /** BCP 47; English unless said otherwise. */
+  /** BCP 47; English by default. */
   readonly language?: string;
-  /** Which page of iterations is looked at, from 0 with the newest. */
+  /** The visible page of iterations; 0 has the newest. */
   readonly page?: number;
   /** Another run would find nothing to do. */
   readonly allDone?: boolean;
 }
 
-/** Puts a run into the words and numbers that the progress page shows. Pure. */
+/** Converts a run into the words and numbers that the progress page shows. Pure. */
 export function progressSnapshot(
   run: WatchedRun,
   events: readonly RunEvent[],
@@ -85,7 +85,7 @@ function shownRun(
   };
 }
 
-/** The fold does not tell a stop at once from one after the iteration; the newest request does. */
+/** The folded state does not distinguish a stop at once from one after the iteration; the newest request does. */
 function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping | undefined {
   if (phase !== 'stopping') {
     return undefined;
@@ -96,7 +96,7 @@ function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping 
     : 'now';
 }
 
-/** One that waits for its answer, or ended the run, which goes on with it. */
+/** A question that the run waits for, or that ended the run, which an answer continues. */
 function openQuestion(
   id: string,
   state: RunState,
@@ -111,7 +111,7 @@ function openQuestion(
   }
   return {
     id: `${id}/${question.iteration}`,
-    // That an ended run goes on with the answer is said above the field.
+    // The text above the field says that an answer continues an ended run.
     send: active ? t('Send Answer') : t('Answer and Go On'),
     help: t('The next agent is told the question and your answer.'),
   };
@@ -143,7 +143,7 @@ function costMeter(
   }
   const spent = numbers.money(costUsd, { estimated: costEstimated === true });
   if (costUnknown) {
-    // A bar would say how much of the budget is left.
+    // A bar would suggest a known remaining budget.
     return { value: costUsd, words: isKnown ? t('at least {0}', spent) : t('cost unknown') };
   }
   return {
@@ -204,8 +204,8 @@ function stepWords({ number, step }: CurrentIteration, { limits }: RunState, t: 
 }
 
 /**
- * What a screen reader says: what has come of the last iteration, and where the run stands now. Each is a sentence of
- * its own, so that of a change only the change is heard.
+ * Announcements for screen readers: the result of the last iteration, and the state of the run. Each is its own
+ * sentence, so that only a changed part is read out.
  */
 function announcements(
   { actions, active, now, sentence, status }: ShownRun,
@@ -224,13 +224,13 @@ function announcements(
   }
   const asked = sentence === undefined ? [] : [sentence];
   if (!current) {
-    // Between two iterations nothing is to tell for the moment that it takes.
+    // Between two iterations there is nothing to announce for that short time.
     return [...ended, ...(iteration === 0 ? [now.words] : []), ...asked];
   }
   return [
     ...ended,
     now.story ? t('{0}: {1}', now.words, shorten(spoken(now.story), 100)) : now.words,
-    // That the agent works goes without saying.
+    // The agent's work needs no mention.
     ...(now.step === undefined || current.step === 'agent' ? [] : [now.step]),
     ...asked,
   ];

@@ -23,7 +23,7 @@ const MAX_QUOTE = 2_000;
 
 export type Standing = Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote' | 'until'>;
 
-/** How the run stands: the state in words, what it means, and what to do next. Pure. */
+/** The state of the run in words, what it means, and what to do next. Pure. */
 export function standing(
   state: RunState,
   active: boolean,
@@ -160,7 +160,7 @@ function killedSentence(state: RunState, t: Translate): string {
   }
 }
 
-/** Why a living run does not go on. What the agent asks is a quote; the rest is ours. */
+/** Why a living run is waiting. The agent's question is a quote; the rest is ours. */
 function waiting(waits: Waiting, t: Translate, now: Date): Standing {
   if (waits.kind === 'limit') {
     return {
@@ -199,7 +199,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
   }
 }
 
-/** A run that ended with a question goes on where it was, and what it is told now counts then. */
+/** A run that ended with a question continues where it was, and hints given meanwhile then take effect. */
 function needsHumanSentence(state: RunState, t: Translate): string {
   if (questionOf(state) !== undefined) {
     return t('The run has ended for this question, and goes on with your answer.');

@@ -14,7 +14,7 @@ import type {
   ShownTimeline,
 } from './protocol.ts';
 
-/** A run of a thousand iterations would be sent and compared whole with every line its agent says. */
+/** Otherwise a run of a thousand iterations would be sent and compared in full with every line of its agent. */
 export const PAGE_SIZE = 100;
 const MAX_COMMITS = 5;
 const MAX_CHECKS = 6;
@@ -27,7 +27,7 @@ const MAX_REASON = 300;
 /**
  * One page of a run's iterations, the newest first. Pure.
  * @param rows all of them, oldest first
- * @param page 0 has the newest; one that there is not is the last there is
+ * @param page 0 has the newest; a number that is too high gives the last page
  */
 export function shownTimeline(
   rows: readonly IterationRow[],
@@ -134,7 +134,7 @@ function documents(
   ];
 }
 
-/** A story as the page names it; `undefined` without one. */
+/** A story as the page shows it; `undefined` without one. */
 export function shownStory(
   id: string | undefined,
   title: string | undefined,
@@ -144,7 +144,7 @@ export function shownStory(
     : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
 }
 
-/** The icon of an outcome, and its words as a line begins with. */
+/** The icon of an outcome, and its words for the start of a line. */
 export function outcomeWords(
   outcome: IterationRow['outcome'],
   t: Translate,

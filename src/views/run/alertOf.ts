@@ -12,16 +12,16 @@ import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { openQuestion } from './openQuestion.ts';
 
-/** What a person should know about a run now, because it is theirs to act. */
+/** Something about a run that requires the person's attention now. */
 export type RunAlert = {
-  /** The same for the same cause, and no other. */ readonly cause: string;
+  /** Equal for the same cause, different for any other. */ readonly cause: string;
 } & (
   | {
       readonly kind: 'stuck';
       /** Absent without stories. */
       readonly storyId?: string | undefined;
       readonly iterations: number;
-      /** The run waits; else its next agent is warned, and it goes on. */
+      /** Whether the run waits; otherwise its next agent is warned, and it continues. */
       readonly waits: boolean;
       readonly iteration: number;
     }
@@ -30,15 +30,15 @@ export type RunAlert = {
       readonly message: string;
       readonly storyId?: string | undefined;
       readonly iteration: number;
-      /** The run has ended for it, and goes on with the answer. */
+      /** The run has ended because of it, and an answer continues it. */
       readonly ended: boolean;
     }
   | { readonly kind: 'ended'; readonly outcome: Exclude<RunOutcome, 'stopped'> }
 );
 
 /**
- * What a person should know of a run as it stands; nothing while it gets on, and nothing of what they asked for
- * themselves. Pure.
+ * The alert for the current state of a run; none while it makes progress, and none for what the person requested.
+ * Pure.
  */
 export function alertOf(run: WatchedRun): RunAlert | undefined {
   const { state } = run;
@@ -63,9 +63,9 @@ export function alertOf(run: WatchedRun): RunAlert | undefined {
 }
 
 /**
- * Whether what an alert has told is past: VS Code leaves a message where it is until a person closes it, and its buttons
- * would act on what is no more. Pure.
- * @param run as it stands now @param runId that the alert was about
+ * Whether an alert is outdated: VS Code shows a message until a person closes it, and its buttons would act on a
+ * state that no longer exists. Pure.
+ * @param run its current state @param runId run that the alert was about
  */
 export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean {
   if (alert.kind === 'ended') {
@@ -84,7 +84,7 @@ export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean
 function questionAlert(run: WatchedRun): RunAlert | undefined {
   const question = openQuestion(run);
   const { alive, state } = run;
-  // A question that the run ends for is told when it has ended: only then an answer lets it go on.
+  // A question that ends the run is reported after the end: only then does an answer continue the run.
   if (question === undefined || (alive && state.pause?.reason !== 'question')) {
     return undefined;
   }
@@ -112,7 +112,7 @@ function stuckAlert(state: RunState): RunAlert | undefined {
   }
   return {
     kind: 'stuck',
-    // Once when it is warned and once when the run waits, not after each further iteration.
+    // Once for the warning and once when the run waits, not after each further iteration.
     cause: `stuck ${waits ? 'waits' : 'warned'} ${record.iterations - iterations} ${storyId ?? ''}`,
     ...{
       storyId,

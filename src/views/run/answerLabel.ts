@@ -1,6 +1,9 @@
 import { l10n } from 'vscode';
 
-/** Of what lets a person answer an agent's question. @param ended the run has ended for it, and goes on with the answer */
+/**
+ * The label for answering an agent's question. @param ended the question has ended the run, and an answer continues
+ * it
+ */
 export function answerLabel(ended: boolean): string {
   return ended ? l10n.t('Answer and Go On…') : l10n.t('Answer…');
 }

@@ -1,26 +1,26 @@
 import { type InputBox, l10n, window } from 'vscode';
 import { MAX_TEXT } from '../../orchestrator/workspace/inbox.ts';
 
-/** Texts that were begun and put away, by what they were for. */
+/** Texts that were started and dismissed, by their purpose. */
 const drafts = new Map<string, string>();
-/** Nobody has more of them open; the oldest goes. */
+/** Above this number, the oldest is removed. */
 const MAX_DRAFTS = 20;
 
 export interface Question {
   readonly title: string;
-  /** Below the line; plain, see `plainLabel`. */
+  /** Below the input field; plain, see `plainLabel`. */
   readonly prompt: string;
   readonly placeholder?: string;
-  /** A text that was begun for the same is there again. */
+  /** Key of the draft; a text that was started for the same key is restored. */
   readonly draftOf: string;
-  /** An empty text is an answer, too. */
+  /** An empty text is valid, too. */
   readonly mayBeEmpty?: boolean;
 }
 
 /**
- * Asks for one line of text. It stays open while the person looks something up elsewhere, and what was typed before
- * Escape is there again the next time.
- * @returns `undefined` when the person thought better of it
+ * Asks for one line of text. The input box stays open when it loses focus, and text that was typed before Escape is
+ * restored the next time.
+ * @returns `undefined` if the person canceled
  */
 export async function askText({
   draftOf,
@@ -62,7 +62,7 @@ function answered(box: InputBox, mayBeEmpty: boolean): Promise<string | undefine
       box.validationMessage = problem;
     });
     box.onDidChangeValue(text => {
-      // An empty text is told only when it is sent.
+      // An empty text is reported only when it is submitted.
       box.validationMessage = text.trim() === '' ? undefined : problemOf(text.trim());
     });
     box.onDidHide(() => resolve(undefined));

@@ -8,9 +8,9 @@ import { runsOnFile, type StoryState, storyStates } from '../stories/storyState.
 
 /**
  * Asks which story is meant.
- * @param accepts stories to choose from, each with how it stands
- * @returns `undefined` when the person thought better of it
- * @throws {HumanError} when there is none to choose from
+ * @param accepts stories to choose from, each with its state
+ * @returns `undefined` if the person canceled
+ * @throws {HumanError} if there is none to choose from
  */
 export async function chooseStory(
   folder: Folder,

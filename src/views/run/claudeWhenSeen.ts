@@ -5,7 +5,7 @@ import type { OnDemand } from '../common/onDemand.ts';
 import type { StoriesView } from '../stories/storiesView.ts';
 import type { Steering } from './steering.ts';
 
-/** Looks for Claude Code when a person sees the stories, in a workspace that is trusted by then or later. */
+/** Searches for Claude Code when a person sees the stories and the workspace is trusted, now or later. */
 export function claudeWhenSeen(
   stories: StoriesView,
   steering: OnDemand<Steering>,

@@ -2,10 +2,10 @@ import { shorten } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 
-/** So much of the ids of the stories that a run was about, in UTF-16 units. */
+/** Maximum length of the ids of a run's stories, in UTF-16 units. */
 const MAX_IDS = 100;
 
-/** What a run that is complete has come to, in a sentence. Pure. */
+/** The result of a completed run, in one sentence. Pure. */
 export function completedWords(
   { iteration, onlyStories, stories: { done, total } }: RunState,
   t: Translate,

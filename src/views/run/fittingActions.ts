@@ -32,8 +32,8 @@ export interface Surroundings {
 }
 
 /**
- * What a person may do about a run as it stands, the most fitting first. Pure.
- * @param isQuestionOpen an agent has asked something that nobody has answered
+ * Actions that fit the state of a run, the most fitting first. Pure.
+ * @param isQuestionOpen an agent has asked a question that is still unanswered
  */
 export function fittingActions(
   run: WatchedRun,
@@ -45,7 +45,7 @@ export function fittingActions(
     : ['trust', ...(run.alive ? (['stop'] as const) : [])];
   const look: RunAction[] = [
     'progress',
-    // Also after the end: it shows the whole run from its journal.
+    // Available after the end, too: it shows the whole run from its journal.
     ...(isTrusted && run.runId !== undefined ? (['terminal'] as const) : []),
     'stories',
     ...(folders > 1 ? (['chooseFolder'] as const) : []),

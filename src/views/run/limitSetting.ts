@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import type { RunSetting } from '../settings/windowSettings.ts';
 
-/** The setting whose limit a run has ended at; `undefined` for every other end. Pure. */
+/** The setting whose limit ended a run; `undefined` for any other end. Pure. */
 export function limitSetting(outcome: RunOutcome | undefined): RunSetting | undefined {
   switch (outcome) {
     case 'budget':

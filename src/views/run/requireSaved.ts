@@ -4,7 +4,7 @@ import { HumanError } from '../../base/humanError.ts';
 
 /**
  * @param storyFile absolute path
- * @throws {HumanError} when an editor holds changes of it that a draft would be compared without
+ * @throws {HumanError} if an editor has unsaved changes of it, which a draft would ignore
  */
 export function requireSaved(storyFile: string): void {
   const isDirty = workspace.textDocuments.some(

@@ -22,11 +22,11 @@ interface Item {
   readonly run: () => PromiseLike<unknown>;
 }
 
-/** What the status bar offers: a list of what a person may do now. */
+/** The menu of the status bar: actions that are available now. */
 export class RunActionsMenu implements Disposable {
   private readonly store = new DisposableStore();
   private readonly lookEmitter = this.store.add(new EventEmitter<Folder>());
-  /** A person has looked how a folder's run stands. */
+  /** A person has viewed the state of a folder's run. */
   readonly onDidLook = this.lookEmitter.event;
   private readonly folders: Folders;
 

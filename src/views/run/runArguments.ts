@@ -1,16 +1,16 @@
-/** What a window starts a run with, besides its settings. */
+/** What a window starts a run with, apart from its settings. */
 export interface WindowChoice {
-  /** Of the story file, when a person has chosen one. */
+  /** Path of the story file, if a person has chosen one. */
   readonly file?: string;
-  /** Ids of the stories to work on; absent: on all. */
+  /** Ids of the stories to work on; all if absent. */
   readonly onlyStories?: readonly string[];
-  /** What the run does when the last window is closed. */
+  /** Behavior of the run when the last window is closed. */
   readonly onLastWindow: 'continue' | 'stopAfterIteration';
 }
 
 /**
- * Arguments of `ralph-fresh run`. Each is one `--flag=value`, so that no value can be taken for an option. Pure.
- * @param settings flags of what somebody has set in the window
+ * Arguments of `ralph-fresh run`. Each is one `--flag=value`, so that no value can be parsed as an option. Pure.
+ * @param settings flags of the settings that are set in the window
  */
 export function runArguments(
   settings: readonly string[],

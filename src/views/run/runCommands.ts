@@ -25,13 +25,13 @@ import { openQuestion } from './openQuestion.ts';
 import type { RunStarter } from './runStarter.ts';
 import { storyAtWork } from './storyAtWork.ts';
 
-/** So much of a question is in the prompt of its input box, in UTF-16 units. */
+/** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
 
-/** From the progress page, where it was written already. */
+/** From the progress page, where the answer was typed. */
 const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }));
 
-/** The commands that start, steer and stop runs: they launch the loop or leave it a request. */
+/** The commands that start, control and stop runs: they launch the loop or send it a request. */
 export class RunCommands implements Disposable {
   private readonly store = new DisposableStore();
   private readonly starter: RunStarter;
@@ -116,7 +116,7 @@ export class RunCommands implements Disposable {
     this.log.info(`Run ${runId} has stopped`);
   }
 
-  /** Resolves when the run's loop is gone, also when it went before anybody listened. */
+  /** Resolves when the run's loop is gone, even if it was gone before the call. */
   private untilGone({ runs }: Folder, runId: string): Promise<void> {
     return new Promise(resolve => {
       const look = (run: WatchedRun) => {
@@ -131,12 +131,12 @@ export class RunCommands implements Disposable {
   }
 
   private async resume(folder: Folder): Promise<void> {
-    // Its next agent starts with that.
+    // This starts its next agent.
     requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
     if (alive && waitingOf(state) === undefined && !state.pauseRequested) {
-      // Nothing would answer the request.
+      // The request would have no effect.
       throw new HumanError(l10n.t('The run is going on; it does not wait for anything.'));
     }
     await this.ask(folder, { type: 'resume' });
@@ -193,12 +193,12 @@ export class RunCommands implements Disposable {
     await this.ask(folder, { type: 'hint', text, ...(storyId === undefined ? {} : { storyId }) });
     const { alive, state } = folder.runs.current;
     if (alive && state.pause?.reason === 'stuck') {
-      // It was waiting for just that.
+      // The run was waiting for exactly this.
       await this.ask(folder, { type: 'resume' });
     }
   }
 
-  /** An answer lets the run go on, also one that has ended for the question. */
+  /** Sends an answer, which continues the run, even one that ended because of the question. */
   private async answer(folder: Folder, given: string | undefined): Promise<void> {
     requireTrust();
     await folder.runs.refresh();
@@ -218,7 +218,7 @@ export class RunCommands implements Disposable {
     }
   }
 
-  /** Waits until the loop has taken it; while none lives, the journal has it for the next one. */
+  /** Waits until the loop has accepted it; without a loop, it goes to the journal for the next one. */
   private async ask(folder: Folder, request: RunRequest): Promise<void> {
     const wasAlive = folder.runs.current.alive;
     const delivered = await window.withProgress(
@@ -226,7 +226,7 @@ export class RunCommands implements Disposable {
       () => deliverRequest(folder.files, request),
     );
     await folder.runs.refresh();
-    // One that ended before it could take a stop or a pause has no need of it.
+    // A run that ended before it could accept a stop or a pause does not need it.
     if (delivered.kind === 'noLoop' && !wasAlive) {
       throw noRun();
     }
@@ -250,7 +250,7 @@ function askAnswer(
   });
 }
 
-/** A request without any run would begin a journal that no run has. */
+/** Without any run, a request would start a journal that belongs to no run. */
 function requireAnyRun({ runs }: Folder): void {
   if (runs.current.runId === undefined) {
     throw new HumanError(l10n.t('There has been no run in this folder yet. Start one first.'));

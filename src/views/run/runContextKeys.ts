@@ -12,7 +12,7 @@ import { openQuestion } from './openQuestion.ts';
 
 type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';
 
-/** Tells `when` clauses how the active folder's run stands, so that only what fits is offered. */
+/** Sets the context keys for the state of the active folder's run, so that only fitting commands are offered. */
 export class RunContextKeys implements Disposable {
   private readonly store = new DisposableStore();
   private readonly runs = new ContextKeyValue<'none' | 'some'>(ContextKey.runs);
@@ -38,7 +38,7 @@ export class RunContextKeys implements Disposable {
   }
 
   private update(run: WatchedRun): void {
-    // A story that was ticked before any run has a journal, too, in which no run has begun.
+    // A story that was ticked before any run has a journal, too, but without a run.
     const hasBegun = run.alive || run.state.startedAt !== undefined;
     this.runs.set(hasBegun ? 'some' : 'none');
     this.running.set(run.alive);

@@ -18,20 +18,20 @@ import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
 export interface StartOptions {
-  /** Ids of the stories to work on; absent: on all. */
+  /** Ids of the stories to work on; all if absent. */
   readonly onlyStories?: readonly string[];
 }
 
-/** Starts the loop, which is a process of its own and outlives this window. */
+/** Starts the loop, which is a separate process that outlives this window. */
 export class RunStarter {
   private readonly settings: RunSettings;
   private readonly onLastWindowClosed: ConfigValue<'onLastWindowClosed'>;
   /** `dist/cli.js` of this extension. */
   private readonly program: string;
-  /** Throws with a button where the agent is not there. */
+  /** Throws an error with a button if the agent is not available. */
   private readonly requireAgent: (folder: Folder) => Promise<void>;
   private readonly log: LogOutputChannel;
-  /** Starts that are under way, so that two clicks are one start. */
+  /** Pending starts, so that two clicks cause one start. */
   private readonly starting = new Map<Folder, Promise<boolean>>();
 
   constructor(
@@ -49,9 +49,9 @@ export class RunStarter {
   }
 
   /**
-   * Starts a run, or goes on with the last one where that was cut off. Where one is going on, nothing is to be done.
-   * @returns whether a run goes on now; without one the person was told why
-   * @throws {HumanError} when it cannot start, with the next step
+   * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running.
+   * @returns whether a run is running now; if not, the person has been told why
+   * @throws {HumanError} if it cannot start, with the next step
    */
   start(folder: Folder, options: StartOptions = {}): Promise<boolean> {
     const before = this.starting.get(folder);
@@ -102,14 +102,14 @@ export class RunStarter {
     });
     await folder.runs.refresh();
     if (launched.kind === 'nothingToDo') {
-      // Somebody has ticked what was open a moment ago.
+      // Somebody has ticked the stories that were open a moment ago.
       void window.showInformationMessage(
         l10n.t('What was to be run is done already. Mark it as not done, and start again.'),
       );
       return false;
     }
     if (launched.kind === 'ended' && launched.state.outcome !== 'completed') {
-      // Before its first agent: nothing goes on that could be shown.
+      // It ended before its first agent, so there is no running loop to show.
       const { state } = launched;
       throw new HumanError(
         outcomeSentence(runEnd(state, state.outcome ?? 'error'), translate, 'window').text,
@@ -119,7 +119,7 @@ export class RunStarter {
     return true;
   }
 
-  /** Tells the person, when there is nothing left to do. */
+  /** Informs the person if there is nothing left to do. */
   private async isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
     const file = await readStoryList(storyFile);
     if (file === undefined || !isAllDone(file, runs.current.state)) {

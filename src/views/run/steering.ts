@@ -12,18 +12,18 @@ import { RunActionsMenu } from './runActionsMenu.ts';
 import { RunCommands } from './runCommands.ts';
 import { RunStarter } from './runStarter.ts';
 
-/** What starts, steers and stops runs, and what a person needs before the first one. */
+/** Commands that start, control and stop runs, and the setup before the first one. */
 export class Steering implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
   private readonly starter: RunStarter;
-  /** What was set in the window for a run. */
+  /** Settings of a run that are set in the window. */
   readonly settings: RunSettings;
   readonly claude: ClaudeCheck;
 
   /**
    * @param program `dist/cli.js` of this extension
-   * @param onLook is told that a person has looked how a run stands
+   * @param onLook called when a person has viewed the state of a run
    */
   constructor(folders: Folders, program: string, onLook: () => void, log: LogOutputChannel) {
     this.folders = folders;
@@ -38,14 +38,14 @@ export class Steering implements Disposable {
   }
 
   /**
-   * Starts a run, or goes on with the last one.
-   * @returns whether a run goes on now
+   * Starts a run, or continues the last one.
+   * @returns whether a run is running now
    */
   start(folder: Folder): Promise<boolean> {
     return this.starter.start(folder);
   }
 
-  /** Starts a run in the active folder and shows nothing: for those who show it themselves. */
+  /** Starts a run in the active folder without showing it, for callers that show it themselves. */
   async startActive(): Promise<void> {
     await this.start(folderOf(this.folders, undefined));
   }

@@ -5,9 +5,9 @@ import type { Folders } from '../folders/folders.ts';
 import type { Steering } from './steering.ts';
 
 /**
- * What starts and steers runs, loaded by the first command, or when somebody needs to know of Claude Code.
+ * Starting and controlling runs, loaded by the first command, or when a feature needs to know about Claude Code.
  * @param program `dist/cli.js` of this extension
- * @param onLook is told that a person has looked how a run stands
+ * @param onLook called when a person has viewed the state of a run
  */
 export function steeringOnDemand(
   folders: Folders,

@@ -7,12 +7,12 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
 /**
- * Says hello and good-bye to the runs that want to know whether a window shows them: those that stop when the last
- * one is closed. A reload is a good-bye and the hello of another window.
+ * Registers this window with runs that need to know whether a window shows them: those that stop when the last one is
+ * closed. A reload unregisters it and registers the next window.
  */
 export class WindowPresence implements Disposable {
   private readonly id = randomUUID();
-  /** Asked for by the first hello. */
+  /** Requested by the first registration. */
   private identity: Promise<ProcessIdentity> | undefined;
   private readonly onError: (error: Error) => void;
   private readonly listener: Disposable;
@@ -22,13 +22,13 @@ export class WindowPresence implements Disposable {
     this.listener = folders.inEach(folder => this.follow(folder));
   }
 
-  /** Says good-bye at once: nothing that takes time is sure to happen while a window closes. */
+  /** Unregisters synchronously: asynchronous work is not guaranteed to finish while a window closes. */
   dispose(): void {
     this.listener.dispose();
   }
 
   private follow(folder: Folder): Disposable {
-    /** The loop that knows this window: a run that goes on later has another one. */
+    /** The loop that knows this window: a run that is continued later has another loop. */
     let greeted: { readonly runId: string; readonly pid: number | undefined } | undefined;
     const look = ({ alive, runId, state }: WatchedRun) => {
       if (!alive || runId === undefined || state.onLastWindow !== 'stopAfterIteration') {

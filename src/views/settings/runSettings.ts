@@ -16,15 +16,15 @@ import {
 } from './windowSettings.ts';
 
 /**
- * The settings of a run that were set in the window, per folder. What nobody has set here is left to the files of
- * settings (docs/settings.md); what was set becomes a flag, and flags win over the files.
+ * The settings of a run that are set in the window, per folder. Settings that are not set here come from the settings
+ * files (docs/settings.md). Settings that are set become flags, and flags override the files.
  */
 export class RunSettings implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly log: LogOutputChannel;
-  /** Settings with a value that cannot be, of which a person was told already. */
+  /** Settings with an invalid value that was already reported. */
   private readonly told = new Set<string>();
 
   constructor(log: LogOutputChannel) {
@@ -40,8 +40,8 @@ export class RunSettings implements Disposable {
   }
 
   /**
-   * What somebody has set for a folder. A value that cannot be is passed over and told once.
-   * @param folder absolute path; without one, what holds for every folder
+   * The settings that are set for a folder. An invalid value is ignored and reported once.
+   * @param folder absolute path; without one, the settings for all folders
    */
   given(folder: string | undefined): GivenSettings {
     const { given, refused } = givenInWindow(setting => inspect(setting, folder));
@@ -51,17 +51,17 @@ export class RunSettings implements Disposable {
     return given;
   }
 
-  /** The same as flags of `ralph-fresh run`. @param folder absolute path */
+  /** Like {@link given}, as flags of `ralph-fresh run`. @param folder absolute path */
   runArguments(folder: string | undefined): string[] {
     return settingArguments(this.given(folder));
   }
 
-  /** What of it a planner uses, as flags of `ralph-fresh plan`. @param folder absolute path */
+  /** The settings that a planner uses, as flags of `ralph-fresh plan`. @param folder absolute path */
   plannerArguments(folder: string | undefined): string[] {
     return settingArguments(this.given(folder), PLANNER_SETTINGS);
   }
 
-  /** Names the settings that the window decides for a folder. */
+  /** Names of the settings that are set in the window for a folder. */
   names(folder: string | undefined): RunSetting[] {
     const given = this.given(folder);
     return RUN_SETTINGS.filter(setting => given[setting] !== undefined);
@@ -88,7 +88,7 @@ export class RunSettings implements Disposable {
   }
 }
 
-/** In an untrusted workspace VS Code leaves out what the workspace says of restricted settings. */
+/** In an untrusted workspace, VS Code ignores the workspace's values of restricted settings. */
 function inspect(setting: RunSetting, folder: string | undefined): FoundValues {
   const scope = folder === undefined ? undefined : Uri.file(folder);
   const found = workspace.getConfiguration(SETTINGS_SECTION, scope).inspect<unknown>(setting);

@@ -5,8 +5,8 @@ import {
 } from '../../orchestrator/settings/settingTable.ts';
 
 /**
- * The settings of a run that the window offers, under the names that they have everywhere. The others are for files
- * and flags; a test holds these against package.json.
+ * The settings of a run that the window offers, under the names that they have everywhere. The others exist only in
+ * files and as flags; a test compares these with package.json.
  */
 export const RUN_SETTINGS = [
   'agent',
@@ -35,26 +35,26 @@ export const RUN_SETTINGS = [
 
 export type RunSetting = (typeof RUN_SETTINGS)[number];
 
-/** What VS Code holds of one setting; `undefined` where nobody has set it. */
+/** VS Code's values of one setting; `undefined` if it is not set. */
 export interface FoundValues {
   /** In the person's own settings, on this machine. */
   readonly person: unknown;
-  /** In the files of the workspace, the weaker ones first: they come with the repository. */
+  /** In the files of the workspace, which come with the repository; lower precedence first. */
   readonly workspace: readonly unknown[];
 }
 
 export interface WindowSettings {
   readonly given: GivenSettings;
-  /** Set to something that cannot be; `expected` is what is, in English. */
+  /** Settings with an invalid value; `expected` describes valid ones, in English. */
   readonly refused: readonly { readonly setting: RunSetting; readonly expected: string }[];
 }
 
-/** Of several budgets the smallest holds: a repository can lower what a person is ready to spend, not raise it. */
+/** The smallest of several budgets applies: a repository can lower a person's budget, but not raise it. */
 const BUDGETS: readonly RunSetting[] = ['budgetUsd', 'iterationBudgetUsd'];
 
 /**
- * What was set in the window, checked. A repository's settings do not choose what only a person may choose.
- * Pure but for `find`.
+ * The validated settings of the window. A repository cannot set what only a person may choose. Pure apart from
+ * `find`.
  */
 export function givenInWindow(find: (setting: RunSetting) => FoundValues): WindowSettings {
   const given: [RunSetting, unknown][] = [];
@@ -86,7 +86,7 @@ export function givenInWindow(find: (setting: RunSetting) => FoundValues): Windo
   return { given: Object.fromEntries(given) as GivenSettings, refused };
 }
 
-/** The settings editor shows what has no value as an empty text, an empty list or `null`. */
+/** The settings editor represents a missing value as an empty text, an empty list or `null`. */
 function isSet(value: unknown): boolean {
   return (
     value !== undefined &&

@@ -15,17 +15,17 @@ import type { Folders } from '../folders/folders.ts';
 import { openSettings } from '../settings/openSettings.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 
-/** Of a check that somebody has written, in UTF-16 units. */
+/** Maximum length of a custom check, in UTF-16 units. */
 const MAX_LABEL = 100;
 
 interface CheckItem extends QuickPickItem {
-  /** A shell line; absent for the one that asks for another. */
+  /** A shell line; absent for the entry that asks for another one. */
   readonly check?: string | undefined;
 }
 
 /**
- * "Choose Checks": what must succeed before a story counts as done. The choice goes to `.omc/config.json`, so that
- * runs without a window have it too.
+ * "Choose Checks": what must succeed before a story counts as done. The choice is stored in `.omc/config.json`, so
+ * that runs without a window use it too.
  */
 export class ChecksChooser implements Disposable {
   private readonly folders: Folders;
@@ -55,7 +55,7 @@ export class ChecksChooser implements Disposable {
     }
     await setWorkspaceChecks(folder.path, checks);
     this.chosenKey.set(true);
-    // Not awaited: the command is over, whether or not the message is closed.
+    // Not awaited: the command is complete, whether or not the message is closed.
     void reportingErrors(this.log, () => this.tell(folder, checks));
   }
 

@@ -12,13 +12,13 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 
-/** Which account pays for the agents' work; `variable` of the environment says so. */
+/** Which account pays for the agents' work, determined by the environment variable `variable`. */
 export interface Payer {
   readonly kind: 'login' | 'apiKey' | 'cloud' | 'none' | 'unknown';
   readonly variable?: string | undefined;
 }
 
-/** What was found of the agent that a run would use. */
+/** What was found out about the agent that a run would use. */
 export type ClaudeState =
   | {
       readonly kind: 'found';
@@ -26,20 +26,20 @@ export type ClaudeState =
       readonly version: string;
       readonly payer: Payer;
     }
-  /** Another agent does the work, or the Agent SDK in place of the command line. */
+  /** Another agent does the work, or the Agent SDK instead of the command line. */
   | { readonly kind: 'notNeeded'; readonly agent: string; readonly payer: Payer }
-  /** `problem` is an English sentence; `file` is what was tried. */
+  /** `problem` is an English sentence; `file` is the program that was tried. */
   | { readonly kind: 'missing'; readonly problem: string; readonly file?: string | undefined };
 
-/** Of one folder: settings may differ from one to the next. */
+/** Result for one folder: settings may differ between folders. */
 interface Look {
   state?: ClaudeState;
   looking?: Promise<ClaudeState>;
 }
 
 /**
- * Whether Claude Code is there, as `ralph-fresh doctor` sees it with the settings of each folder. Looked at when
- * somebody needs to know, in trusted workspaces alone, and remembered until settings change.
+ * Whether Claude Code is available, as `ralph-fresh doctor` determines it with the settings of each folder. Checked
+ * on request, only in trusted workspaces, and cached until settings change.
  */
 export class ClaudeCheck implements Disposable {
   private readonly store = new DisposableStore();
@@ -87,9 +87,9 @@ export class ClaudeCheck implements Disposable {
   }
 
   /**
-   * Looks, unless it is known already.
-   * @param fresh looks in any case
-   * @throws {HumanError} in a workspace that is not trusted, or when the look itself fails
+   * Checks, unless the result is cached.
+   * @param fresh ignores the cache
+   * @throws {HumanError} in an untrusted workspace, or if the check itself fails
    */
   async look(
     folder: Folder | undefined,
@@ -109,7 +109,7 @@ export class ClaudeCheck implements Disposable {
     look.looking = this.ask(folder)
       .then(state => {
         look.state = state;
-        // Settings may have changed meanwhile, and somebody else looks with them now.
+        // Settings may have changed meanwhile, and a newer check uses them now.
         if (this.looks.get(folder) === look) {
           this.tell(folder, state);
         }
@@ -123,7 +123,7 @@ export class ClaudeCheck implements Disposable {
     return look.looking;
   }
 
-  /** For those who only want to show it: says nothing when it fails, and does not look where nothing may run. */
+  /** For callers that only display the result: reports no failures, and does nothing in an untrusted workspace. */
   lookSoon(): void {
     const { active } = this.folders;
     if (workspace.isTrusted && active !== undefined) {
@@ -131,7 +131,9 @@ export class ClaudeCheck implements Disposable {
     }
   }
 
-  /** @throws {MendableError} where the agent of a run is not there. It may have been installed since the last look. */
+  /**
+   * @throws {MendableError} if the agent of a run is not available. It may have been installed since the last check.
+   */
   async requireAgent(folder: Folder): Promise<void> {
     const before = this.looks.get(folder)?.state;
     const state = await this.look(folder, { fresh: before?.kind === 'missing' });
@@ -161,7 +163,7 @@ export class ClaudeCheck implements Disposable {
     return state;
   }
 
-  /** What stands in the way is said above the stories, for the folder that a person works in. */
+  /** Shows obstacles above the stories, for the active folder. */
   private tell(folder: Folder | undefined, { kind }: ClaudeState): void {
     if (folder === this.folders.active) {
       this.key.set(kind);
@@ -191,7 +193,7 @@ function payerOf(agent: string, finding: DoctorFinding | undefined): Payer {
   return isKnown && agent !== 'command' ? { kind: payer, variable } : { kind: 'unknown' };
 }
 
-/** Why Claude Code cannot be used; the words of a program that was tried are English. */
+/** Why Claude Code is not usable; output of a program that was tried is English. */
 export function missingSentence({
   file,
   problem,

@@ -22,7 +22,7 @@ import type { Walkthrough } from './walkthrough.ts';
 
 const INSTALL_PAGE = 'https://docs.claude.com/en/docs/claude-code/setup';
 
-/** "Find Claude Code": tells which one would be started and who pays, or helps to get there. */
+/** "Find Claude Code": says which one would be started and who pays, or helps to install it. */
 export class ClaudeCommands implements Disposable {
   private readonly folders: Folders;
   private readonly check: ClaudeCheck;
@@ -53,9 +53,9 @@ export class ClaudeCommands implements Disposable {
       { location: ProgressLocation.Notification, title: l10n.t('Looking for Claude Code…') },
       () => this.check.look(folder, { fresh: true }),
     );
-    // Whether it was found stands in a key of its own, and nothing else counts.
+    // The step depends only on the context key that says whether it was found.
     this.walkthrough.tick();
-    // Not awaited: the command is over, and a walkthrough's step is done, whether or not the message is closed.
+    // Not awaited: the command and the walkthrough's step are complete, whether or not the message is closed.
     void reportingErrors(this.log, () => this.tell(folder, state));
   }
 
@@ -90,7 +90,7 @@ export class ClaudeCommands implements Disposable {
     }
   }
 
-  /** A program is chosen by a person, for this machine; a workspace cannot. */
+  /** A person chooses a program for this machine; a workspace cannot. */
   private async choose(): Promise<void> {
     const [file] =
       (await window.showOpenDialog({

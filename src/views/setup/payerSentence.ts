@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import type { Payer } from './claudeCheck.ts';
 
-/** Who pays for what the agents do. */
+/** Who pays for the agents' work. */
 export function payerSentence({ kind, variable = '' }: Payer): string {
   switch (kind) {
     case 'login':

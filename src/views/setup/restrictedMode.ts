@@ -4,8 +4,8 @@ import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey } from '../common/contributions.ts';
 
 /**
- * Tells `when` clauses of Restricted Mode. VS Code's own key, `isWorkspaceTrusted`, is absent while a window starts, which
- * reads as "not trusted": what says so to a person goes by this one.
+ * Sets the context key of Restricted Mode. VS Code's own key, `isWorkspaceTrusted`, is absent while a window starts,
+ * which looks like "not trusted", so user-visible `when` clauses use this one.
  */
 export class RestrictedMode implements Disposable {
   private readonly key = new ContextKeyValue<boolean>(ContextKey.restricted);

@@ -11,7 +11,7 @@ import { ClaudeCommands } from './claudeCommands.ts';
 import { StoryFileCommands } from './storyFileCommands.ts';
 import { Walkthrough } from './walkthrough.ts';
 
-/** What a person does before the first run: the walkthrough and the commands of its steps. */
+/** The setup before the first run: the walkthrough and the commands of its steps. */
 export class Setup implements Disposable {
   private readonly store = new DisposableStore();
 

@@ -3,8 +3,8 @@ import type { Disposable } from '../../base/emitter.ts';
 import { View } from '../common/contributions.ts';
 
 /**
- * What stands in the way of a run, above the stories: a view without lines, whose welcome (package.json) says what is
- * wrong and has the one button that mends it. It is only there while something is.
+ * Shows an obstacle for a run above the stories: a view without lines, whose welcome (package.json) describes the
+ * problem and has the one button that fixes it. It is visible only while there is an obstacle.
  */
 export class SetupView implements TreeDataProvider<never>, Disposable {
   private readonly view: Disposable;

@@ -21,10 +21,10 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
-/** Of a path, in UTF-16 units. */
+/** Maximum length of a path, in UTF-16 units. */
 const MAX_LABEL = 200;
 
-/** Ways to get a `prd.json`: an example to be written over, or stories from a file of another kind. */
+/** Ways to create a `prd.json`: an example to edit, or stories from a file of another format. */
 export class StoryFileCommands implements Disposable {
   private readonly store = new DisposableStore();
 
@@ -49,7 +49,7 @@ async function create(folder: Folder): Promise<void> {
   await window.showTextDocument(Uri.file(file));
 }
 
-/** A story file to be overwritten by the person: it says by example what goes where. */
+/** An example story file that the person overwrites; it shows where everything belongs. */
 function firstStories(folder: Folder): NewStoryFile {
   return {
     project: path.basename(folder.path),
@@ -90,7 +90,7 @@ async function convert(folder: Folder): Promise<void> {
   }
   const document = await workspace.openTextDocument(Uri.file(file).with({ scheme: 'untitled' }));
   const editor = await window.showTextDocument(document);
-  // A draft that was left open has a text already.
+  // A draft that is still open already has text.
   const all = document.validateRange(new Range(0, 0, document.lineCount, 0));
   await editor.edit(edit => edit.replace(all, prdFileText(source)));
   void window.showInformationMessage(
@@ -131,7 +131,7 @@ async function choose(
   return file === undefined ? undefined : readSource(file.fsPath);
 }
 
-/** @throws {HumanError} when there are no stories in it */
+/** @throws {HumanError} if it contains no stories */
 async function readSource(file: string): Promise<StoryList> {
   const list = await readStoryFileOrThrow(file);
   if (list.kind === 'invalid') {

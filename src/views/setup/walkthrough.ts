@@ -3,19 +3,19 @@ import type { Disposable } from '../../base/emitter.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey, WALKTHROUGH } from '../common/contributions.ts';
 
-/** In ms. VS Code makes the steps after its command is over, and waits up to five seconds for its experiments first. */
+/** In ms. VS Code creates the steps after its command, and waits up to five seconds for its experiments first. */
 const DELAYS = [500, 1_500, 3_000, 6_000, 10_000];
-/** In ms; it knows all walkthroughs by then. */
+/** In ms; by then, VS Code knows all walkthroughs. */
 const KNOWN_AFTER = 6_000;
-/** In s. An extension host that is older belongs to a window that knows them. */
+/** In s. The window of an older extension host knows them. */
 const YOUNG = 10;
 
-/** Shows the walkthrough, and has it tick the steps that were fulfilled before it was opened. */
+/** Shows the walkthrough, and makes it tick the steps that were completed before it was opened. */
 export class Walkthrough implements Disposable {
   private readonly seen = new ContextKeyValue<boolean>(ContextKey.walkthroughSeen);
   private timers: NodeJS.Timeout[] = [];
 
-  /** Nobody tells when the steps are there. */
+  /** No event reports when the steps exist. */
   async open(): Promise<void> {
     this.dispose();
     await show();
@@ -25,7 +25,7 @@ export class Walkthrough implements Disposable {
     }
   }
 
-  /** The steps are there: one of their buttons was used. */
+  /** The steps exist, because one of their buttons was used. */
   tick(): void {
     this.seen.set(true);
     this.seen.set(false);
@@ -41,20 +41,20 @@ async function show(): Promise<void> {
   await commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
 }
 
-/** Unless the person has gone elsewhere meanwhile. */
+/** Unless the person has switched to another tab meanwhile. */
 async function showAgain(): Promise<void> {
   if (isPage(window.tabGroups.activeTabGroup.activeTab)) {
     await show();
   }
 }
 
-/** Asked for one that it does not know yet, VS Code 1.103 shows its own and stays there; 1.139 does not. */
+/** Asked for a walkthrough that it does not know yet, VS Code 1.103 shows its own and keeps it; 1.139 does not. */
 function staysWithAnother(): boolean {
   const minor = Number(/^1\.(\d+)\./.exec(version)?.[1]);
   return minor < 139;
 }
 
-/** The page of walkthroughs is no document, and which of them it shows is not told. */
+/** The page of walkthroughs is not a document, and the API does not report which one it shows. */
 function isPage(tab: Tab | undefined): boolean {
   return tab !== undefined && tab.input === undefined;
 }

@@ -47,13 +47,13 @@ const LINKED = [
   MANAGE_TRUST,
 ];
 
-/** One item that tells how the active folder's run stands, or how many stories wait for one; hidden where there are none. */
+/** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
 export class RunStatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
   private readonly model: ActiveRun;
   private readonly stories: ActiveStories;
-  /** What a person has looked at; it asks for no more attention. */
+  /** The cause that a person has viewed; it needs no more attention. */
   private seen: string | undefined;
 
   constructor(model: ActiveRun, stories: ActiveStories) {
@@ -64,7 +64,7 @@ export class RunStatusBar implements Disposable {
     );
     this.item.name = l10n.t('Ralph Run');
     this.item.command = Command.showRunActions;
-    // The loop tells of a usage limit once a minute, which moves the countdown.
+    // The loop reports a usage limit once a minute, which updates the countdown.
     this.store.add(model.onDidChange(() => this.update()));
     this.store.add(stories.onDidChange(() => this.update()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.update()));
@@ -74,7 +74,7 @@ export class RunStatusBar implements Disposable {
     this.store.dispose();
   }
 
-  /** A person looks at what the run does: what there is now needs no colour any more. */
+  /** A person has viewed the run: its current state needs no color anymore. */
   noteLook(): void {
     this.seen = this.words()?.cause;
     this.update();
@@ -102,7 +102,7 @@ export class RunStatusBar implements Disposable {
   }
 }
 
-/** What is red or yellow is said, too. */
+/** Adds the meaning of a red or yellow color to the text. */
 function spoken(text: string, urgency: Urgency): string {
   switch (urgency) {
     case 'error':
@@ -180,7 +180,7 @@ function standing(run: WatchedRun, state: RunState): string[] {
     : [outcomeSentence(runEnd(state, outcome), translate, 'window').text];
 }
 
-/** The few of the actions that fit now; Markdown of our own words alone. */
+/** The few actions that fit now; the Markdown contains only our own text. */
 function links(run: WatchedRun, file: StoryFile | undefined): string[] {
   const actions = fittingActions(run, openQuestion(run) !== undefined, {
     allDone: isAllDone(file, run.state),

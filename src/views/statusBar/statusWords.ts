@@ -12,29 +12,29 @@ import { heardWords } from '../common/heardWords.ts';
 import { plainLabel } from '../common/plainLabel.ts';
 import { alertOf } from '../run/alertOf.ts';
 
-/** Of a story's id, in UTF-16 units. */
+/** Maximum length of a story id, in UTF-16 units. */
 const MAX_ID = 30;
 
-/** How much the item in the status bar asks for attention. */
+/** How urgently the item in the status bar needs attention. */
 export type Urgency = 'none' | 'warning' | 'error';
 
-/** What the item in the status bar says. */
+/** The content of the item in the status bar. */
 export interface StatusWords {
   /** Name of a codicon. */
   readonly icon: string;
-  /** Plain; texts of agents and stories in it are short, and no icons. */
+  /** Plain; texts of agents and stories in it are short, and without icons. */
   readonly text: string;
-  /** The same for the ear: "1/3" would be said as a date or as a third. */
+  /** The text for screen readers: "1/3" would be read as a date or as a third. */
   readonly heard: string;
   readonly urgency: Urgency;
-  /** The same for as long as a person who has looked knows about it. */
+  /** Stays the same as long as a person who has viewed it knows about it. */
   readonly cause: string;
 }
 
 /**
- * How a run stands, in a few words. Pure.
+ * The state of a run, in a few words. Pure.
  * @param now in ms since the epoch
- * @returns `undefined` where there are neither runs nor stories
+ * @returns `undefined` if there are neither runs nor stories
  */
 export function statusWords(run: WatchedRun, t: Translate, now: number): StatusWords | undefined {
   const { state } = run;
@@ -110,7 +110,7 @@ function runningWords(state: RunState, count: string, between: string): string {
   ].join(between);
 }
 
-/** Only who has set a budget wants to watch it all the time. */
+/** Only shown if a budget is set. */
 function budgetWords(state: RunState, t: Translate): string[] {
   const { budgetUsd, costUnknown } = state;
   if (budgetUsd === undefined) {
@@ -197,7 +197,7 @@ function endIcon(outcome: RunState['outcome']): string {
     case 'noReadyStory':
       return 'circle-slash';
     default:
-      // Not as a pause, which somebody can end.
+      // Not a pause icon, since a pause can be ended by a person.
       return 'stop-circle';
   }
 }

@@ -11,7 +11,7 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
-/** Of a path, and of what is wrong with a file, in UTF-16 units. */
+/** Maximum length of a path, and of a problem with a file, in UTF-16 units. */
 const MAX_LABEL = 200;
 
 /** From the line of a folder. */
@@ -19,7 +19,7 @@ const folderSchema = z.looseObject({ kind: z.literal('folder'), folder: z.string
 
 /**
  * Lets the person choose among the story files of a folder, and shows the chosen one.
- * @param argument of the command: a folder's line; without it, it is the active folder
+ * @param argument of the command: a folder's line; without it, the active folder
  */
 export async function pickStoryFile(folders: Folders, argument: unknown): Promise<void> {
   const folder = requireFolder(folders.at(folderSchema.safeParse(argument).data?.folder));

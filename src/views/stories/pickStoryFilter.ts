@@ -10,8 +10,8 @@ interface KindItem extends QuickPickItem {
 }
 
 /**
- * Asks for states and words in one go: states are ticked, words typed.
- * @returns `undefined` when the person gave up
+ * Asks for states and words in one step: states are ticked, words typed.
+ * @returns `undefined` if the person canceled
  */
 export function pickStoryFilter(
   filter: StoryFilter,
@@ -26,7 +26,7 @@ export function pickStoryFilter(
       state: kind,
       label: kindName(kind),
       description: String(counts.get(kind) ?? 0),
-      // What is typed is looked for in the stories, not in this list.
+      // The typed text filters the stories, not this list.
       alwaysShow: true,
     }),
   );

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Folder } from '../folders/folder.ts';
 
-/** The story file of a folder's living run, where it is not the one that is shown. */
+/** The story file of a folder's living run, if it is not the shown one. */
 export function runsOtherFile({ path: folder, runs, stories }: Folder): string | undefined {
   const { alive, state } = runs.current;
   const { current } = stories;

@@ -45,16 +45,16 @@ import {
 import type { StoryState } from './storyState.ts';
 import { kindName } from './storyWords.ts';
 
-/** Each event of a run may change any of 5,000 lines; they follow once, in ms. */
+/** Delay of updates in ms: each event of a run may change any of 5,000 lines. */
 const FOLLOW_MS = 100;
 
-/** Where the window remembers which stories are shown. */
+/** Key under which the window stores the filter. */
 const FILTER_KEY = 'storyFilter';
 
-/** Here the hover tells the reason; blocked stories and questions have it in their state. */
+/** States whose tooltip shows the reason; blocked stories and questions contain it in their state. */
 const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
-/** The Stories view: what the story files of the window's folders list, with states and ticks. */
+/** The Stories view: the stories of the window's folders, with states and checkboxes. */
 export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines, Disposable {
   private readonly store = new DisposableStore();
   private readonly changeEmitter = this.store.add(
@@ -69,15 +69,15 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
   private readonly folders: Folders;
   private readonly view: TreeView<StoryTreeNode>;
   private readonly nodes = new Map<Folder, StoryNodes>();
-  /** Folders whose stories somebody wants to know; the others are not read. */
+  /** Folders whose stories are needed; the others are not read. */
   private readonly known = new Set<Folder>();
-  /** Where no story file was found: the last run's, on its branch. */
+  /** If no story file was found: the last run's, on its branch. */
   private readonly left = new Map<Folder, LeftOnBranch>();
   private readonly state: Memento;
   private readonly log: LogOutputChannel;
   private currentFilter: StoryFilter;
 
-  /** @param state of the workspace; remembers the filter */
+  /** @param state the workspace's state; stores the filter */
   constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
     this.folders = folders;
     this.state = state;
@@ -113,12 +113,12 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     );
   }
 
-  /** Fires when a person begins to see the stories, and when they no longer do. */
+  /** Fires when the stories become visible or hidden. */
   get onDidChangeVisibility(): TreeView<StoryTreeNode>['onDidChangeVisibility'] {
     return this.view.onDidChangeVisibility;
   }
 
-  /** Whether a person sees the stories now. */
+  /** Whether the stories are visible. */
   get isVisible(): boolean {
     return this.view.visible;
   }
@@ -139,7 +139,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     return item;
   }
 
-  /** Why the last iteration on a story that does not get on came out as it did, as far as its run is at hand. */
+  /** Why the last iteration on a story without progress had its outcome, if its run is loaded. */
   private reasonOf(node: StoryTreeNode): string | undefined {
     const folder = this.folders.at(folderOf(node));
     if (folder === undefined || node.kind !== 'story' || !STRUGGLING.has(node.state.kind)) {
@@ -202,12 +202,12 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     return owner && this.nodesOf(owner).allStories.find(({ story }) => isMeant(story));
   }
 
-  /** The line that the keyboard is on. */
+  /** The line that has the keyboard focus. */
   get selected(): StoryTreeNode | undefined {
     return this.view.selection[0];
   }
 
-  /** Draws a story's line again, also where nothing has changed: its box may show what a person wished. */
+  /** Redraws a story's line even if it has not changed: its checkbox may show an unfulfilled request. */
   redraw(node: StoryNode): void {
     this.changeEmitter.fire(node);
   }
@@ -219,7 +219,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     store.add(
       folder.runs.onDidChange(({ runId }) => {
         if (runId !== undefined && !this.known.has(folder)) {
-          // Whoever has not opened the view yet must still see that a run needs them.
+          // The badge must appear even if the view has not been opened yet.
           void this.look(folder);
           return;
         }
@@ -265,10 +265,10 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     }
   }
 
-  /** A file that is away is no file that there never was. */
+  /** A file that is missing here may exist on the run's branch. */
   private async lookOnBranch(folder: Folder): Promise<void> {
     let left: LeftOnBranch | undefined;
-    // In Restricted Mode git is not called.
+    // In Restricted Mode, git is not called.
     if (folder.stories.current === undefined && workspace.isTrusted) {
       try {
         await folder.runs.refresh();
@@ -307,7 +307,10 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     return { ...changes, changed };
   }
 
-  /** What stands around the list: sentences above it, file name and badge, and which welcome there is when it is empty. */
+  /**
+   * Updates everything around the list: sentences above it, file name and badge, and which welcome an empty list
+   * shows.
+   */
   private tellAround(): void {
     const { active, all } = this.folders;
     const file = active?.stories.current;
@@ -327,7 +330,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
         ? this.countSentence(active)
         : [];
     const message = [...first, ...warnings].join(' · ');
-    // Set anew, even the same one lays out the whole list again, and closes what a person hovers over.
+    // Setting even the same message lays out the whole list again, and closes an open hover.
     if (this.view.message !== message) {
       this.view.message = message;
     }
@@ -343,8 +346,8 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
   }
 
   /**
-   * Where nothing is left, the welcome of the empty view says so, with the button that clears the filter. There is
-   * none while the view has a message.
+   * If nothing is left, the welcome of the empty view says so, with the button that clears the filter. There is no
+   * welcome while the view has a message.
    */
   private filterSentence(hasMessage: boolean): string[] {
     const { states, text } = this.currentFilter;
@@ -379,7 +382,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
   private problemSentence(folder: Folder | undefined): string[] {
     const file = folder?.stories.current;
     const [problem] = file?.problems ?? [];
-    // In whole; the line of a broken file is too short for most.
+    // In full, since the line of a broken file is usually too short.
     return file === undefined || problem === undefined
       ? []
       : [
@@ -392,7 +395,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
         ];
   }
 
-  /** In the place of the welcome, which offers to make another file. */
+  /** Replaces the welcome, which offers to create another file. */
   private branchSentence(folder: Folder | undefined): string[] {
     const left = folder && this.left.get(folder);
     return left === undefined
@@ -407,7 +410,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
         ];
   }
 
-  /** A run works on stories that are not the ones in sight. */
+  /** A run works on other stories than the visible ones. */
   private otherFileSentence(folder: Folder): string[] {
     const other = runsOtherFile(folder);
     if (other === undefined) {

@@ -6,7 +6,7 @@ import { StoryCommands } from './storyCommands.ts';
 import type { StoryLines } from './storyLines.ts';
 import { StoryOrder } from './storyOrder.ts';
 
-/** What a person does with stories, by commands, boxes and dragging. */
+/** Actions of a person on stories, by commands, checkboxes and dragging. */
 export class StoryActions implements Disposable {
   private readonly store = new DisposableStore();
   readonly commands: StoryCommands;

@@ -5,7 +5,7 @@ import type { Folders } from '../folders/folders.ts';
 import type { StoryActions } from './storyActions.ts';
 import type { StoryLines } from './storyLines.ts';
 
-/** What a person does with stories, loaded when somebody does something. */
+/** Actions of a person on stories, loaded on first use. */
 export function storyActionsOnDemand(
   stories: StoryLines,
   folders: Folders,

@@ -62,7 +62,7 @@ export class StoryCommands implements Disposable {
     this.store.dispose();
   }
 
-  /** Boxes were set or cleared by a person. */
+  /** Applies checkboxes that a person has changed. */
   async tickBoxes(
     boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
   ): Promise<void> {
@@ -86,7 +86,7 @@ export class StoryCommands implements Disposable {
       const selector = { id, ...(position !== undefined && { position }) };
       await tickStory(folder.files, file.path, selector, done, { expectedHash: file.hash });
     } finally {
-      // Also when it failed: the box must show what the file says.
+      // Also after a failure: the checkbox must show the file's state.
       await folder.stories.refresh();
       await folder.runs.refresh();
       if (node !== undefined) {
@@ -95,7 +95,7 @@ export class StoryCommands implements Disposable {
     }
   }
 
-  /** Shows the lists that runs work on, wherever another one is in sight. */
+  /** Shows the lists that runs work on, wherever another one is shown. */
   private async showRunStories(): Promise<void> {
     for (const folder of this.folders.all) {
       const file = runsOtherFile(folder);
@@ -140,7 +140,7 @@ export class StoryCommands implements Disposable {
   }
 }
 
-/** The story file that is shown, also before anybody has looked at it. */
+/** The shown story file, even if it has not been read yet. */
 async function currentFile({ stories }: Folder): Promise<StoryFile | undefined> {
   if (stories.current === undefined) {
     await stories.refresh();

@@ -10,10 +10,10 @@ import type { OnDemand } from '../common/onDemand.ts';
 import type { StoryActions } from './storyActions.ts';
 import type { StoryTreeNode } from './storyNodes.ts';
 
-/** What VS Code calls lines dragged out of this view. */
+/** VS Code's MIME type for lines dragged out of this view. */
 const MIME = `application/vnd.code.tree.${View.stories.toLowerCase()}`;
 
-/** Lets a story be dragged to another place in the list. */
+/** Lets a story be dragged to another position in the list. */
 export class StoryDragging implements TreeDragAndDropController<StoryTreeNode> {
   readonly dragMimeTypes = [MIME];
   readonly dropMimeTypes = [MIME];

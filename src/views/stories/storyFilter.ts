@@ -3,14 +3,14 @@ import { once } from '../../base/once.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import { STATE_KINDS, type StoryState } from './storyState.ts';
 
-/** Which stories are shown: those in one of these states (any, when it is empty) that have these words. */
+/** Which stories are shown: those in one of these states (any, if empty) that contain these words. */
 export interface StoryFilter {
   readonly states: ReadonlySet<StoryState['kind']>;
-  /** In id or title, whatever the case; all of its words, in any order. */
+  /** Searched in id and title, ignoring case; all words must occur, in any order. */
   readonly text: string;
 }
 
-/** A filter as a window remembers it. */
+/** A filter as a window stores it. */
 export interface KeptFilter {
   readonly states: readonly string[];
   readonly text: string;
@@ -20,14 +20,14 @@ export const NO_FILTER: StoryFilter = { states: new Set(), text: '' };
 
 const keptSchema = once(() => z.object({ states: z.array(z.string()), text: z.string() }));
 
-/** Whether the filter can leave stories out at all: blanks cannot. */
+/** Whether the filter can exclude stories at all: blanks cannot. */
 export function isFiltering({ states, text }: StoryFilter): boolean {
   return states.size > 0 || text.trim() !== '';
 }
 
 /**
- * Whether a story is shown: its state is among the chosen ones, or none is chosen, and its id and title have all the
- * words, in any case and order.
+ * Whether a story is shown: its state is chosen, or no state is chosen, and its id and title contain all words,
+ * ignoring case and order.
  */
 export function matchesFilter(filter: StoryFilter, story: Story, state: StoryState): boolean {
   if (filter.states.size > 0 && !filter.states.has(state.kind)) {
@@ -41,12 +41,12 @@ export function matchesFilter(filter: StoryFilter, story: Story, state: StorySta
   return text.split(/\s+/).every(word => saying.includes(word));
 }
 
-/** @returns what is remembered of a filter; `undefined` for none */
+/** @returns the stored form of a filter; `undefined` for none */
 export function keptFilter(filter: StoryFilter): KeptFilter | undefined {
   return isFiltering(filter) ? { states: [...filter.states], text: filter.text } : undefined;
 }
 
-/** @param kept by this version or another one, which may know other states */
+/** @param kept by this version or another one, which may have other states */
 export function parseFilter(kept: unknown): StoryFilter {
   const { data } = kept === undefined ? {} : keptSchema().safeParse(kept);
   return data === undefined

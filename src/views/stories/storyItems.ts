@@ -31,7 +31,7 @@ import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
 
-/** The line of a node, without what {@link toTooltip} adds when somebody looks. */
+/** The line of a node, without the parts that {@link toTooltip} adds on hover. */
 export function toTreeItem(node: StoryTreeNode): TreeItem {
   switch (node.kind) {
     case 'folder':
@@ -124,7 +124,7 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
 
 function storyItem(node: StoryNode): TreeItem {
   const { commits, folder, key, story, state } = node;
-  // Labels of tree items are plain text: neither codicons nor markup of a story's title are drawn.
+  // Labels of tree items are plain text: neither codicons nor markup in a story's title are rendered.
   const label = shorten(`${story.id} ${story.title.trim()}`, MAX_LABEL);
   const item = new TreeItem(
     label,
@@ -213,8 +213,8 @@ function problemItem({ file, folder }: ProblemNode): TreeItem {
 }
 
 /**
- * What a line says on a closer look; nothing where the line itself says it all.
- * @param reason why the last iteration on a story came out as it did
+ * The tooltip of a line; `undefined` if the line itself says everything.
+ * @param reason why the last iteration on a story had its outcome
  */
 export function toTooltip(
   node: StoryTreeNode,
@@ -237,7 +237,7 @@ export function toTooltip(
   }
 }
 
-/** Without what the meaning beside it says in whole. */
+/** Short words, without the details that the meaning next to them contains in full. */
 function shortWords(state: StoryState): string {
   switch (state.kind) {
     case 'needsYou':

@@ -3,10 +3,10 @@ import type { Folder } from '../folders/folder.ts';
 import type { StoryFilter } from './storyFilter.ts';
 import type { StoryNode, StoryNodes, StoryTreeNode } from './storyNodes.ts';
 
-/** The lines of the Stories view, for what a person does with them. */
+/** The lines of the Stories view, for the actions on stories. */
 export interface StoryLines {
   readonly filter: StoryFilter;
-  /** The line that the keyboard is on. */
+  /** The line that has the keyboard focus. */
   readonly selected: StoryTreeNode | undefined;
   /** Shows only these stories from now on, also after a reload. */
   show(filter: StoryFilter): void;
@@ -14,6 +14,6 @@ export interface StoryLines {
   nodesOf(folder: Folder): StoryNodes;
   /** The line of a story, whether or not the filter hides it. */
   find(ref: StoryRef): StoryNode | undefined;
-  /** Draws a story's line again, also where nothing has changed: its box may show what a person wished. */
+  /** Redraws a story's line even if it has not changed: its checkbox may show an unfulfilled request. */
   redraw(node: StoryNode): void;
 }

@@ -19,8 +19,8 @@ import {
 } from './storyState.ts';
 
 /*
- * The lines of the Stories view as data, without VS Code. VS Code knows a line by its object, so that the objects of
- * folders, epics and stories stay and change; what is below a story is made when somebody opens it.
+ * The lines of the Stories view as data, without VS Code. VS Code identifies a line by its object, so the objects of
+ * folders, epics and stories are kept and modified. Lines below a story are created when it is expanded.
  */
 
 /** A folder of a window that has several. */
@@ -32,23 +32,23 @@ export interface FolderNode {
   summary: FolderSummary;
 }
 
-/** How a folder stands in sum. */
+/** Summary of a folder. */
 export interface FolderSummary {
   readonly state: 'none' | 'broken' | 'running' | 'needsYou' | 'done' | 'open';
   readonly done: number;
   readonly total: number;
 }
 
-/** A group that the story file has. */
+/** A group in the story file. */
 export interface EpicNode {
   readonly kind: 'epic';
   readonly folder: string;
   readonly title: string;
   readonly parent: FolderNode | undefined;
-  /** As first shown; whether it is open later is up to the person. */
+  /** Initial state; later, the person expands and collapses it. */
   readonly isOpen: boolean;
   stories: readonly StoryNode[];
-  /** Of all its stories, those that a filter hides too. */
+  /** Of all its stories, including those that a filter hides. */
   done: number;
   total: number;
 }
@@ -65,7 +65,7 @@ export interface StoryNode {
   commits: readonly RecordedCommit[];
 }
 
-/** What has to be so for a story to be done. */
+/** A condition for a story to be done. */
 export interface CriterionNode {
   readonly kind: 'criterion';
   readonly parent: StoryNode;
@@ -81,7 +81,7 @@ export interface CommitNode {
   readonly commit: RecordedCommit;
 }
 
-/** A story file that cannot be used; stands in place of the stories, so that they never just vanish. */
+/** A story file that is not usable; replaces the stories, so that they never just disappear. */
 export interface ProblemNode {
   readonly kind: 'problem';
   readonly folder: string;
@@ -92,7 +92,7 @@ export interface ProblemNode {
 type RootNode = EpicNode | StoryNode | ProblemNode;
 export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
 
-/** What the lines of a folder are made of. */
+/** The data that the lines of a folder are created from. */
 export interface FolderFacts {
   readonly file: StoryFile | undefined;
   readonly run: WatchedRun;
@@ -103,11 +103,11 @@ export interface FolderFacts {
   readonly hasFolderLine: boolean;
 }
 
-/** What an update came to. */
+/** The result of an update. */
 export interface StoryChanges {
-  /** Lines came, went or changed places. */
+  /** Lines were added, removed or moved. */
   readonly isRearranged: boolean;
-  /** Lines that were there before and say something else now. */
+  /** Existing lines that have changed. */
   readonly changed: readonly (FolderNode | EpicNode | StoryNode)[];
 }
 
@@ -116,7 +116,7 @@ export class StoryNodes {
   readonly line: FolderNode;
   private stories = new Map<string, StoryNode>();
   private epics = new Map<string, EpicNode>();
-  /** The state of every story, in work order, hidden ones too. */
+  /** The state of every story, in work order, including hidden ones. */
   private all: readonly StoryNode[] = [];
   private problem: ProblemNode | undefined;
   private attention = 0;
@@ -127,29 +127,29 @@ export class StoryNodes {
     this.line = { kind: 'folder', folder, name, children: [], summary };
   }
 
-  /** Lines below the folder, or at the top where it is the only one. */
+  /** Lines below the folder, or at the top level if it is the only one. */
   get roots(): readonly RootNode[] {
     return this.line.children;
   }
 
-  /** Every story, in work order, also those that the filter hides. */
+  /** All stories, in work order, including those that the filter hides. */
   get allStories(): readonly StoryNode[] {
     return this.all;
   }
 
-  /** The stories in sight, in work order within their groups. */
+  /** The visible stories, in work order within their groups. */
   get shown(): readonly StoryNode[] {
     return this.roots.flatMap(node =>
       node.kind === 'epic' ? node.stories : node.kind === 'story' ? [node] : [],
     );
   }
 
-  /** How many stories and questions wait for the person. */
+  /** Number of stories and questions that wait for the person. */
   get needingUser(): number {
     return this.attention;
   }
 
-  /** Brings the lines up to date. No files, no clock. */
+  /** Updates the lines. Uses no files and no clock. */
   update(facts: FolderFacts): StoryChanges {
     const changed: (FolderNode | EpicNode | StoryNode)[] = [];
     const before = this.linesInOrder();
@@ -177,7 +177,7 @@ export class StoryNodes {
       isRearranged:
         before.length !== after.length ||
         before.some((node, index) => node !== after[index]) ||
-        // The first line that can be opened moves all the others to the right.
+        // The first line that can be expanded moves all the others to the right.
         couldOpen !== this.all.some(isOpenable),
       changed,
     };
@@ -220,7 +220,7 @@ export class StoryNodes {
     this.attention = ofStories + (asksElsewhere ? 1 : 0);
   }
 
-  /** Under their epics, where the file has more than one group. */
+  /** Grouped by epic, if the file has more than one group. */
   private grouped(
     shown: readonly StoryNode[],
     parent: FolderNode | undefined,
@@ -294,7 +294,7 @@ export class StoryNodes {
   }
 }
 
-/** What is below a line. Made anew each time: nobody keeps it. */
+/** The lines below a line. Created each time, since they are not kept. */
 export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
   switch (node.kind) {
     case 'folder':
@@ -325,17 +325,17 @@ export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
   }
 }
 
-/** Tells the story that a ref means. */
+/** Matches the story that a ref identifies. */
 export function isNamedBy({ storyId, position }: StoryRef): (story: Story) => boolean {
   return story => story.id === storyId && (position === undefined || position === story.position);
 }
 
-/** Whether a story's line has anything below it. */
+/** Whether a story's line has any lines below it. */
 export function isOpenable({ story, commits }: StoryNode): boolean {
   return story.criteria.length > 0 || commits.length > 0;
 }
 
-/** Whether a run asks the person something; what it asked about a story before it ended is on the story's line. */
+/** Whether a run asks the person something; a question about a story of an ended run is shown on the story's line. */
 function isAsking({ state, alive }: WatchedRun): boolean {
   return (
     (state.outcome === 'needsHuman' && !state.lastIteration?.storyId) ||
@@ -377,7 +377,7 @@ function countByEpic(all: readonly StoryNode[]) {
   return counts;
 }
 
-/** As `countStories` counts: a story is `running` exactly while a run works on it. */
+/** Like `countStories`: a story is `running` exactly while a run works on it. */
 function isCounted({ story, state }: StoryNode): boolean {
   return story.done && state.kind !== 'running';
 }

@@ -10,7 +10,7 @@ import type { Folders } from '../folders/folders.ts';
 import type { StoryLines } from './storyLines.ts';
 import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
 
-/** Gives stories another turn, by dragging them or from the keyboard. */
+/** Changes the order of stories, by dragging or from the keyboard. */
 export class StoryOrder implements Disposable {
   private readonly store = new DisposableStore();
   private readonly stories: StoryLines;
@@ -31,7 +31,7 @@ export class StoryOrder implements Disposable {
     this.store.dispose();
   }
 
-  /** A dragged story takes the place that it is dropped on. @param dragged what names the story */
+  /** A dragged story takes the position that it is dropped on. @param dragged identifies the story */
   async drop(dragged: unknown, target: StoryTreeNode | undefined): Promise<void> {
     const ref = parseStoryRef(dragged);
     const story = ref && this.stories.find(ref);
@@ -46,7 +46,7 @@ export class StoryOrder implements Disposable {
     await this.move(story, other, order.indexOf(story) < order.indexOf(other) ? 'after' : 'before');
   }
 
-  /** The story whose place is meant by a line; below all lines, the last one. */
+  /** The story whose position a line stands for; below all lines, the last one. */
   private placeOf(story: StoryNode, target: StoryTreeNode | undefined): StoryNode | undefined {
     switch (target?.kind) {
       case 'story':
@@ -95,7 +95,7 @@ export class StoryOrder implements Disposable {
     return folder === undefined ? [] : this.stories.nodesOf(folder).shown;
   }
 
-  /** The lines among which a story has its place. */
+  /** The lines among which a story is ordered. */
   private siblings(story: StoryNode): readonly StoryNode[] {
     return this.inOrder(story).filter(({ parent }) => parent === story.parent);
   }

@@ -10,9 +10,9 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
-/** What a story's line says; words and icons are made of it elsewhere. */
+/** The state of a story's line; its words and icons are defined elsewhere. */
 export type StoryState =
-  /** `step`: the agent is done and its work is looked at, or its call waits for the end of a usage limit. */
+  /** `step`: the agent has finished and its work is being reviewed, or its call waits for the end of a usage limit. */
   | {
       readonly kind: 'running';
       readonly iteration: number;
@@ -20,25 +20,25 @@ export type StoryState =
     }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }
-  /** An agent says so in the file; no check has confirmed it. */
+  /** The file says so, but no check has confirmed it. */
   | { readonly kind: 'claimed' }
-  /** The checks of the gate were green on the claim. */
+  /** The checks of the gate passed on the claim. */
   | { readonly kind: 'verified' }
-  /** The reviewer agrees with the claim. */
+  /** The reviewer approved the claim. */
   | { readonly kind: 'approved' }
-  /** Left alone in this run. */
+  /** Skipped in this run. */
   | { readonly kind: 'skipped'; readonly by: 'person' | 'stuck' }
   | { readonly kind: 'needsYou'; readonly message: string }
   | { readonly kind: 'blocked'; readonly message: string }
   | { readonly kind: 'failed'; readonly times: number }
   | { readonly kind: 'stuck'; readonly iterations: number }
   | { readonly kind: 'waiting'; readonly for: readonly string[] }
-  /** Its file has put it aside. `status`: the file's own word. */
+  /** The file has put it aside. `status`: the file's own word. */
   | { readonly kind: 'parked'; readonly status: string }
   | { readonly kind: 'next' }
   | { readonly kind: 'ready' };
 
-/** Every kind of state; what wants a person's eye comes first. */
+/** Every kind of state; those that need a person's attention come first. */
 export const STATE_KINDS: readonly StoryState['kind'][] = [
   'needsYou',
   'blocked',
@@ -57,7 +57,7 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'done',
 ];
 
-/** What runs of a folder know together of its stories. */
+/** The combined knowledge of a folder's runs about its stories. */
 export interface RunFacts {
   readonly run: WatchedRun;
   /** Oldest first, the watched one last. */
@@ -65,7 +65,7 @@ export interface RunFacts {
 }
 
 /**
- * Leaves out the runs of other story files: ids repeat from one file to the next. Pure.
+ * Removes the runs of other story files: ids repeat between files. Pure.
  * @param file absolute path of the story file
  * @param folder absolute path of its workspace folder
  */
@@ -79,7 +79,7 @@ export function runsOnFile(file: string, folder: string, { run, states }: RunFac
 }
 
 /**
- * Tells each story's state from its file and the journals, the file first. Pure.
+ * Determines each story's state from its file and the journals; the file takes precedence. Pure.
  * @param stories all stories of the file
  */
 export function storyStates(
@@ -94,8 +94,8 @@ export function storyStates(
 }
 
 /**
- * Whether a story gets no further without the person.
- * @param threshold iterations without progress after which a story is stuck; 0 is never
+ * Whether a story makes no progress without the person.
+ * @param threshold iterations without progress after which a story is stuck; 0 disables this
  */
 export function needsUser(state: StoryState, threshold: number): boolean {
   switch (state.kind) {
@@ -184,7 +184,7 @@ function stateOf(
   return story === next ? { kind: 'next' } : { kind: 'ready' };
 }
 
-/** A person's tick counts most, then whoever looked last: reviewer, checks, the agent itself. */
+/** A person's tick has precedence, then the last judgment: reviewer, checks, the agent itself. */
 function doneState(record: StoryRecord | undefined): StoryState {
   switch (record?.doneBy) {
     case 'hand':
@@ -203,7 +203,7 @@ function checkedState(record: StoryRecord | undefined): StoryState | undefined {
   return record?.verified ? { kind: 'verified' } : undefined;
 }
 
-/** The newest run that knows the story tells of it. */
+/** The record of the newest run that knows the story. */
 function recordOf(storyId: string, states: readonly RunState[]): StoryRecord | undefined {
   return states.findLast(state => state.storyRecords.has(storyId))?.storyRecords.get(storyId);
 }

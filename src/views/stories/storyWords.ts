@@ -3,7 +3,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { StoryState } from './storyState.ts';
 
-/** Longest quotation in a tooltip, in UTF-16 units. */
+/** Maximum length of a quotation in a tooltip, in UTF-16 units. */
 const MAX_MESSAGE = 800;
 
 /** A story's state in words, for the line's description and the screen reader. */
@@ -39,13 +39,13 @@ export function stateWords(state: StoryState): string {
 }
 
 /**
- * One of its own for each kind of state: in a narrow side bar a long title leaves no room for the words, and colour
- * alone tells nothing to many people.
+ * Each kind of state has its own icon: in a narrow side bar a long title leaves no room for the words, and many
+ * people cannot distinguish colors.
  */
 export function stateIcon(state: StoryState): ThemeIcon {
   switch (state.kind) {
     case 'running':
-      // Nothing moves while a usage limit is waited for.
+      // Nothing happens during a usage limit, so the icon does not spin.
       return new ThemeIcon(
         state.step === 'limit' ? 'sync' : 'sync~spin',
         new ThemeColor('progressBar.background'),
@@ -83,7 +83,7 @@ export function stateIcon(state: StoryState): ThemeIcon {
   }
 }
 
-/** What stands behind a state's word, for those that need it; the words of agents in whole. */
+/** The details of a state, if it has any; text of agents in full. */
 export function stateMeaning(state: StoryState): string | undefined {
   switch (state.kind) {
     case 'claimed':
@@ -115,7 +115,7 @@ export function stateMeaning(state: StoryState): string | undefined {
   }
 }
 
-/** The name of a kind of state, as the filter lists it. */
+/** The name of a kind of state in the filter. */
 export function kindName(kind: StoryState['kind']): string {
   switch (kind) {
     case 'running':

@@ -1,16 +1,16 @@
-/** What is known of a terminal that is open in the window. */
+/** Known properties of an open terminal in the window. */
 export interface OpenTerminal {
-  /** How it was asked for; a name or a process of its own is of somebody who wanted that terminal. */
+  /** The options it was created with; a name or a program means that somebody wanted that terminal. */
   readonly creationOptions: Readonly<object>;
   readonly state: { readonly isInteractedWith: boolean };
 }
 
 /**
- * Finds the shell that VS Code starts by itself where the panel of a new window would be empty: before any extension runs,
- * and so in the place of a terminal that an extension brings back. Pure.
+ * Finds the shell that VS Code starts by itself if the panel of a new window would be empty. VS Code starts it before
+ * any extension runs, and so instead of a terminal that an extension restores. Pure.
  *
- * @param others terminals of the window that are not ours; when the last window closed there was none
- * @returns none where it may be somebody's: named, typed into, or one of several
+ * @param others terminals of the window that are not ours; there were none when the last window closed
+ * @returns none if it may be in use: named, typed into, or one of several
  */
 export function emptyShell<T extends OpenTerminal>(others: readonly T[]): T | undefined {
   const [shell, ...more] = others;

@@ -1,21 +1,21 @@
 import type { Memento } from 'vscode';
 import { remember } from '../common/remember.ts';
 
-/** Where the window remembers them. */
+/** Key under which the window stores them. */
 const KEY = 'terminal.open';
 
 /** `alone`: no other terminal was open in the window. */
 export type Kept = 'alone' | 'amongOthers';
 
 /**
- * The folders whose run had a terminal when the window was closed. VS Code brings back the terminals of shells, and none of
- * an extension: that is ours to do.
+ * The folders whose run had a terminal when the window was closed. VS Code restores the terminals of shells, but none
+ * of an extension, so we have to do that.
  */
 export class KeptTerminals {
   private readonly state: Memento;
   private readonly onError: (error: Error) => void;
 
-  /** @param state of the workspace */
+  /** @param state the workspace's state */
   constructor(state: Memento, onError: (error: Error) => void) {
     this.state = state;
     this.onError = onError;
@@ -27,7 +27,7 @@ export class KeptTerminals {
     return kept === 'alone' || kept === 'amongOthers' ? kept : undefined;
   }
 
-  /** @param folder absolute path @param kept `undefined` when a person has closed it */
+  /** @param folder absolute path @param kept `undefined` if a person has closed it */
   keep(folder: string, kept: Kept | undefined): void {
     if (this.of(folder) !== kept) {
       const { [folder]: _, ...others } = this.all;

@@ -1,8 +1,8 @@
-/** Something in a line that may be a link; whoever shows it looks whether it leads anywhere. */
+/** A part of a line that may be a link; the caller checks whether its target exists. */
 export type LinkCandidate = { readonly start: number; readonly length: number } & (
   | {
       readonly kind: 'file';
-      /** As it stands there, perhaps relative. */
+      /** As written, possibly relative. */
       readonly path: string;
       /** From 1. */
       readonly line?: number;
@@ -12,19 +12,19 @@ export type LinkCandidate = { readonly start: number; readonly length: number } 
   | { readonly kind: 'transcript'; readonly iteration: number }
 );
 
-/** A longer line is an output that nobody reads for its links. */
+/** A longer line is output that nobody reads for its links. */
 const MAX_LINE = 4_000;
-/** Each file is looked for on the disk. */
+/** Limited, since each file is looked up on disk. */
 const MAX_LINKS = 20;
 
-/** Letters of a path: no white space, no brackets and quotes, which stand around one. */
+/** Characters of a path: no white space, and no brackets or quotes, which surround a path. */
 const FILE =
   /(?<path>(?:[A-Za-z]:[\\/]|~?[\\/]|\.{1,2}[\\/])?[\w.@+~%=-]+(?:[\\/][\w.@+~%=-]+)*)(?::(?<line>\d{1,7})(?::(?<column>\d{1,5}))?)?/g;
 const COMMIT = /(?<![\w./-])[0-9a-f]{7,40}(?![\w./-])/g;
 
 /**
- * Finds what may be links in a line of the terminal. Pure; the line may hold anything.
- * @param transcript matches the words for an iteration's transcript, its number as the first group
+ * Finds possible links in a line of the terminal. Pure; the line may contain anything.
+ * @param transcript matches the text for an iteration's transcript, with the number as the first group
  */
 export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[] {
   if (line.length > MAX_LINE) {
@@ -41,7 +41,7 @@ export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[
   }
   for (const match of line.matchAll(FILE)) {
     const { path = '', line: lineNumber, column } = match.groups ?? {};
-    // A sentence ends with a dot, and a word alone is no path.
+    // A sentence ends with a dot, and a single word is not a path.
     const name = lineNumber === undefined ? path.replace(/\.+$/, '') : path;
     if (/[\\/]|\.\w/.test(name)) {
       found.push({

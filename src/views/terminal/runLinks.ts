@@ -29,7 +29,7 @@ class RunLink extends TerminalLink {
   }
 }
 
-/** Links in the terminals of runs, and in no other: files of the folder, recorded commits, transcripts. */
+/** Links in the terminals of runs only: files of the folder, recorded commits, transcripts. */
 export class RunLinks implements TerminalLinkProvider<RunLink>, Disposable {
   private readonly registration: Disposable;
   private readonly find: (terminal: Terminal) => RunTerminal | undefined;
@@ -40,7 +40,7 @@ export class RunLinks implements TerminalLinkProvider<RunLink>, Disposable {
     'g',
   );
 
-  /** @param find the run that a terminal shows, if it is one of ours */
+  /** @param find returns the run that a terminal shows, if it is one of ours */
   constructor(find: (terminal: Terminal) => RunTerminal | undefined) {
     this.find = find;
     this.registration = window.registerTerminalLinkProvider(this);
@@ -73,7 +73,7 @@ async function linkTo(
   switch (candidate.kind) {
     case 'file': {
       const file = path.resolve(folder.path, candidate.path);
-      // What an agent says may name any file; only those of the folder are opened.
+      // An agent's output may name any file; only those of the folder are opened.
       if (!folder.contains(file) || !(await isFile(file))) {
         return undefined;
       }
@@ -107,7 +107,7 @@ async function isFile(file: string): Promise<boolean> {
   try {
     return (await stat(file)).isFile();
   } catch {
-    // Not there, or not for us to look at: no link.
+    // Missing or not readable: no link.
     return false;
   }
 }

@@ -28,10 +28,10 @@ import { RunLinks } from './runLinks.ts';
 import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
-/** Where the person's "don't show again" is kept, for all windows. */
+/** Key of the person's "don't show again", for all windows. */
 const QUIET_KEY = 'terminal.closedQuietly';
 
-/** The terminals of runs, and the background task "Ralph: Fresh Run": they show a run, but do not contain it. */
+/** The terminals of runs, and the background task "Ralph: Fresh Run". They show a run, but do not contain it. */
 export class RunTask implements Disposable {
   private readonly store = new DisposableStore();
   private readonly folders: Folders;
@@ -39,14 +39,14 @@ export class RunTask implements Disposable {
   private readonly memory: Memento;
   private readonly log: LogOutputChannel;
   private readonly kept: KeptTerminals;
-  /** The newest of each folder, by a task or not. */
+  /** The newest of each folder, with or without a task. */
   private readonly newest = new Map<Folder, RunTerminal>();
   /** Those without a task. */
   private readonly attached = new Map<Folder, Terminal>();
-  /** Runs whose closed terminal was told of. */
+  /** Runs whose closed terminal was reported. */
   private readonly told = new Set<string>();
 
-  /** @param remembered which terminals are open, in the workspace, and what a person has said, for all windows */
+  /** @param remembered which terminals are open (workspace state), and the person's choices (global state) */
   constructor(
     folders: Folders,
     start: () => Promise<void>,
@@ -63,14 +63,14 @@ export class RunTask implements Disposable {
     this.store.add(window.onDidOpenTerminal(() => this.keepOpen(false)));
     this.store.add(
       window.onDidCloseTerminal(({ exitStatus }) => {
-        // A window that closes takes its terminals along, and the next one is to have them again.
+        // A closing window takes its terminals with it, and the next window restores them.
         if (exitStatus?.reason !== TerminalExitReason.Shutdown) {
           this.keepOpen(true);
         }
       }),
     );
     this.store.add(
-      // VS Code would ask for trust in a dialog, since the terminal is a task's.
+      // Otherwise VS Code would ask for trust in a dialog, since the terminal belongs to a task.
       registerTrustedCommand(Command.showTerminal, log, argument =>
         this.show(folderOf(folders, folderPathOf(argument))),
       ),
@@ -86,7 +86,7 @@ export class RunTask implements Disposable {
   }
 
   dispose(): void {
-    // The window is closing, and with it its terminals.
+    // The window is closing, and its terminals with it.
     for (const terminal of this.newest.values()) {
       terminal.letGo();
     }
@@ -99,12 +99,12 @@ export class RunTask implements Disposable {
     return folder === undefined ? [] : [this.task(folder, this.start)];
   }
 
-  /** Brings the terminal that shows the folder's newest run to the front, or opens one. */
+  /** Reveals the terminal that shows the folder's newest run, or opens one. */
   private async show(folder: Folder): Promise<void> {
     const shown = this.newest.get(folder);
     const terminal = this.openedFor(folder);
     if (shown?.isCurrent && terminal) {
-      // Executing the task once more would ask whether to end the one that runs.
+      // Executing the task again would ask whether to end the running one.
       terminal.show(true);
       return;
     }
@@ -113,14 +113,14 @@ export class RunTask implements Disposable {
     this.attached.get(folder)?.dispose();
     this.attached.delete(folder);
     if (folder.runs.current.alive || this.openedFor(folder)) {
-      // What is left of the last task is used again.
+      // The terminal of the last task is reused.
       await tasks.executeTask(this.task(folder));
     } else {
       this.open(folder).show(true);
     }
   }
 
-  /** Opens the terminal that the window is to have from its beginning, unless a person was faster. */
+  /** Opens the terminal that the window restores, unless a person has already opened one. */
   bringBack(folder: Folder): void {
     if (!this.newest.has(folder)) {
       this.open(folder);
@@ -128,13 +128,13 @@ export class RunTask implements Disposable {
   }
 
   /**
-   * Opens one without a task: while a window is still starting, VS Code (1.139) accepts a task and then never runs it.
+   * Opens one without a task: while a window is still starting, VS Code (1.139) accepts a task but never runs it.
    */
   private open(folder: Folder): Terminal {
     const isBroughtBack = !this.newest.has(folder) && this.kept.of(folder.path) === 'alone';
     const terminal = window.createTerminal({
       name: `${SOURCE}: ${this.name(folder)}`,
-      // A terminal of its own would vanish with the end of the run; a task's stays to be read.
+      // Without a task, the terminal would close at the end of the run; a task's stays readable.
       pty: this.terminal(folder, { staysOpen: true }, isBroughtBack),
       isTransient: true,
     });
@@ -142,7 +142,7 @@ export class RunTask implements Disposable {
     return terminal;
   }
 
-  /** A panel that is restored before its terminals are gets a shell by itself. */
+  /** A panel that is restored before its terminals gets a shell by itself. */
   private closeEmptyShell(): void {
     emptyShell(window.terminals.filter(terminal => !this.shownIn(terminal)))?.dispose();
   }
@@ -154,7 +154,7 @@ export class RunTask implements Disposable {
   ): RunTerminal {
     this.newest.get(folder)?.letGo();
     const onOpened = () => {
-      // A task's is open in the window before it is known whose it is.
+      // A task's terminal opens in the window before its owner is known.
       this.keepOpen(false);
       if (isBroughtBack) {
         this.closeEmptyShell();
@@ -173,7 +173,7 @@ export class RunTask implements Disposable {
       : window.terminals.findLast(({ name }) => isNamed(name, this.name(folder)));
   }
 
-  /** The next window is to have what is open in this one. */
+  /** The next window restores what is open in this one. */
   private keepOpen(isClosing: boolean): void {
     const kept = window.terminals.every(terminal => this.shownIn(terminal))
       ? 'alone'
@@ -187,7 +187,7 @@ export class RunTask implements Disposable {
     }
   }
 
-  /** @param start starts a run when none is going on */
+  /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
       { type: TASK_TYPE },
@@ -211,7 +211,7 @@ export class RunTask implements Disposable {
     return this.folders.all.length > 1 ? `${name} (${folder.name})` : name;
   }
 
-  /** VS Code does not tell which terminal a task got. */
+  /** VS Code does not report which terminal a task got. */
   private shownIn(terminal: Terminal): RunTerminal | undefined {
     for (const [folder, shown] of this.newest) {
       if (this.attached.get(folder) === terminal || isNamed(terminal.name, this.name(folder))) {
@@ -221,7 +221,7 @@ export class RunTask implements Disposable {
     return undefined;
   }
 
-  /** Once for each run: who has closed it knows by now. */
+  /** Once per run: afterwards, the person knows. */
   private async tellClosed({ name, runs }: Folder): Promise<void> {
     const { runId = '' } = runs.current;
     if (this.told.has(runId) || this.memory.get<unknown>(QUIET_KEY) === true) {
@@ -247,7 +247,7 @@ export class RunTask implements Disposable {
   }
 }
 
-/** A task's terminal has the task's name, perhaps behind its source; further ones of it are numbered. */
+/** A task's terminal has the task's name, possibly after its source; further ones are numbered. */
 function isNamed(terminal: string, name: string): boolean {
   return terminal === name || terminal === `${SOURCE}: ${name}`;
 }

@@ -11,26 +11,26 @@ import type { Folder } from '../folders/folder.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 const CTRL_C = '\x03';
-/** While the panel is dragged its width changes all the time. */
+/** While the panel is being resized, its width changes continuously. */
 const REDRAW_MS = 100;
-/** What each further Ctrl-C asks for. */
+/** The request of each further Ctrl-C. */
 const STOPS: readonly StopMode[] = ['afterIteration', 'end', 'kill'];
 
 export interface RunTerminalOptions {
   readonly folder: Folder;
-  /** Starts a run when none is going on; only for a task that a person runs from the Tasks menu. */
+  /** Starts a run if none is running; only for a task that a person runs from the Tasks menu. */
   readonly start?: (() => Promise<void>) | undefined;
-  /** Does not tell VS Code of the end, which then may close the terminal. */
+  /** Does not report the end to VS Code, which may close the terminal then. */
   readonly staysOpen: boolean;
-  /** It is in the window, and whatever was there before it is known. */
+  /** It is open in the window, and the terminals before it are known. */
   readonly onOpened: () => void;
-  /** A person closed it while its run went on. */
+  /** A person closed it while its run was active. */
   readonly onClosed: () => void;
 }
 
 /**
- * Shows a run as it happens. It follows the journal and contains nothing of the run: closing it leaves the
- * run alone.
+ * Shows a run as it happens. It follows the journal and contains nothing of the run: closing it does not affect the
+ * run.
  */
 export class RunTerminal implements Pseudoterminal {
   private readonly store = new DisposableStore();
@@ -43,16 +43,16 @@ export class RunTerminal implements Pseudoterminal {
   private readonly screen = new TerminalScreen();
   private readonly transcript = new Transcript(translate, 'window');
   private redrawing: NodeJS.Timeout | undefined;
-  /** It is made or open, and the run it shows has not ended. */
+  /** It is being opened or open, and its run has not ended. */
   following = true;
   /** The run that it shows. */
   runId: string | undefined;
-  /** Events up to here are on the screen. */
+  /** Number of events on the screen. */
   private shown = 0;
-  /** Times that Ctrl-C was pressed since the run began, or went on. */
+  /** Number of Ctrl-C presses since the run started or continued. */
   private interrupts = 0;
   private isLetGo = false;
-  /** VS Code takes nothing more for it. */
+  /** VS Code accepts no more output for it. */
   private isOver = false;
 
   constructor(options: RunTerminalOptions) {
@@ -60,7 +60,7 @@ export class RunTerminal implements Pseudoterminal {
     this.folder = options.folder;
   }
 
-  /** It shows all of the folder's newest run, and will. */
+  /** It shows the folder's newest run from its start, and still follows it. */
   get isCurrent(): boolean {
     const { alive, runId } = this.folder.runs.current;
     return (
@@ -75,7 +75,7 @@ export class RunTerminal implements Pseudoterminal {
     try {
       await runs.refresh();
       if (!runs.current.alive) {
-        // Without `start` this shows the newest run, which may be over already; it never starts one.
+        // Without `start`, this shows the newest run, which may already be over; it never starts one.
         await this.options.start?.();
       }
     } catch (error) {
@@ -121,7 +121,7 @@ export class RunTerminal implements Pseudoterminal {
     }
   }
 
-  /** It is closed by the window itself, or another one takes its place. */
+  /** The window itself closes it, or another one replaces it. */
   letGo(): void {
     this.following = false;
     this.isLetGo = true;
@@ -136,7 +136,7 @@ export class RunTerminal implements Pseudoterminal {
     if (!this.following || !alive || runId === undefined || runId !== this.runId) {
       return;
     }
-    // Somebody may have asked elsewhere, and the journal may be a moment behind what was pressed here.
+    // A stop may have been requested elsewhere, and the journal may lag behind the keys pressed here.
     const asked = state.stopMode === undefined ? 0 : STOPS.indexOf(state.stopMode) + 1;
     const next = Math.max(asked, this.interrupts);
     const mode = STOPS[Math.min(next, STOPS.length - 1)] ?? 'kill';
@@ -158,16 +158,16 @@ export class RunTerminal implements Pseudoterminal {
       }
       this.shown = event.seq;
       if (this.isOver) {
-        // The run went on elsewhere, and this terminal has only the part before.
+        // The run continued elsewhere, and this terminal contains only the part before.
         this.letGo();
       }
       lines.push(...this.transcript.describe(event));
       if (event.type === 'run.started' || event.type === 'run.resumed') {
         this.interrupts = 0;
       }
-      // A run that has ended may go on later; then this was not its end.
+      // A run that has ended may continue later; then this was not its end.
       if (event.type === 'run.ended' && runs.current.state.phase === 'ended') {
-        // A non-zero code is shown as a warning, which an unfinished list of stories is not.
+        // A non-zero code is shown as a warning, which an unfinished list of stories does not deserve.
         end = event.outcome === 'error' ? 1 : 0;
       }
     }

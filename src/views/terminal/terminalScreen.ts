@@ -4,28 +4,28 @@ import { wrapLine } from '../../presentation/wrapLine.ts';
 const RESET = '\x1b[0m';
 const BOLD = '\x1b[1m';
 const CYAN = '\x1b[36m';
-/** Whole screen and what has scrolled out of it; the cursor to the first place. */
+/** Clears screen and scrollback, and moves the cursor to the top left. */
 export const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
-/** The terminal's own palette, so that every theme decides what they look like. */
+/** The terminal's own palette, so that every theme determines the colors. */
 const SGR: Readonly<Record<Style, string>> = {
   plain: '',
   heading: BOLD,
-  // A colour, and not the faint of a terminal: that is half of the contrast that VS Code else sees to.
+  // A color instead of the terminal's faint attribute, which halves the contrast that VS Code otherwise ensures.
   dim: '\x1b[90m',
   tool: '',
   success: '\x1b[32m',
   warning: '\x1b[33m',
   error: '\x1b[31m',
 };
-/** Lines that are written again when the terminal gets another width; older ones are in the transcripts. */
+/** Lines that are written again when the terminal's width changes; older ones are in the transcripts. */
 const MAX_LINES = 5_000;
 
-/** What stands in a run's terminal: lines without control characters, wrapped for its width. Pure. */
+/** The content of a run's terminal: lines without control characters, wrapped to its width. Pure. */
 export class TerminalScreen {
   private lines: TranscriptLine[] = [];
   private columns: number | undefined;
 
-  /** @returns what is to be written to the terminal */
+  /** @returns the text to write to the terminal */
   add(lines: readonly TranscriptLine[]): string {
     this.lines.push(...lines);
     if (this.lines.length > 2 * MAX_LINES) {
@@ -34,21 +34,21 @@ export class TerminalScreen {
     return lines.map(line => written(line, this.columns)).join('');
   }
 
-  /** @returns whether what stands there is to be written anew */
+  /** @returns whether the content has to be written again */
   resize(columns: number | undefined): boolean {
     const isOther = columns !== this.columns;
     this.columns = columns;
     return isOther && this.lines.length > 0;
   }
 
-  /** Everything anew, for the width it has now. */
+  /** The whole content, wrapped to the current width. */
   redraw(): string {
     this.lines = this.lines.slice(-MAX_LINES);
     return CLEAR + this.lines.map(line => written(line, this.columns)).join('');
   }
 }
 
-/** Escape sequences are put around whole lines after they are wrapped, so none is broken. */
+/** Escape sequences are put around whole lines after wrapping, so none is broken. */
 function written({ style, text }: TranscriptLine, columns: number | undefined): string {
   return wrapLine(text, columns)
     .map((line, at) => {
@@ -58,7 +58,7 @@ function written({ style, text }: TranscriptLine, columns: number | undefined): 
     .join('');
 }
 
-/** `● Edit(src/todo.js)`: the sign in colour, the name bold, what it works on as it is. */
+/** `● Edit(src/todo.js)`: the sign in color, the name bold, the argument plain. */
 function toolCall(line: string): string {
   const [, sign = '', name = '', rest = ''] = /^(● )?([^(]*)(.*)$/.exec(line) ?? [];
   return `${CYAN}${sign}${RESET}${BOLD}${name}${RESET}${rest}`;

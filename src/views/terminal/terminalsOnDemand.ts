@@ -8,10 +8,10 @@ import type { Folders } from '../folders/folders.ts';
 import { KeptTerminals } from './keptTerminals.ts';
 
 /**
- * The terminals of runs, loaded by the first one that is opened, and by the Tasks menu.
+ * The terminals of runs, loaded when the first one is opened, and by the Tasks menu.
  * @param start starts a run in the active folder
- * @param state of the workspace; remembers which terminals were open
- * @param memory of the person, for all windows
+ * @param state the workspace's state; stores which terminals were open
+ * @param memory the global state, for all windows
  */
 export function terminalsOnDemand(
   folders: Folders,
@@ -35,18 +35,18 @@ export function terminalsOnDemand(
   store.add(
     tasks.registerTaskProvider(TASK_TYPE, {
       provideTasks: async () => (await terminals.get()).tasks(),
-      // Without a definition of its own there is nothing in tasks.json to fill in.
+      // Without a definition of its own, tasks.json contains nothing to resolve.
       resolveTask: () => undefined,
     }),
   );
-  // After a reload the terminal is to be there again, whether its run still goes on or has ended meanwhile. Only the
-  // first look counts: a run that this window starts brings its terminal itself.
+  // After a reload, the terminal is restored, whether its run is still active or has ended meanwhile. Only the first
+  // check counts: a run that this window starts opens its terminal itself.
   store.add(
     folders.inEach(folder => {
       const listener = folder.runs.onDidChange(({ alive, runId }) => {
         listener.dispose();
         const isWanted = (alive && folder === folders.active) || kept.of(folder.path) !== undefined;
-        // In Restricted Mode VS Code would ask for trust in a dialog.
+        // In Restricted Mode, VS Code would ask for trust in a dialog.
         if (isWanted && runId !== undefined && workspace.isTrusted) {
           void reportingErrors(log, async () => (await terminals.get()).bringBack(folder));
         }

@@ -24,12 +24,12 @@ import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
 
-/** What the tools work with. */
+/** Dependencies of the tools. */
 export interface ToolParts {
   readonly folders: Folders;
   readonly settings: RunSettings;
   readonly claude: ClaudeCheck;
-  /** Starts a run; false when there is nothing to do. */
+  /** Starts a run; false if there is nothing to do. */
   readonly start: (folder: Folder) => Promise<boolean>;
   readonly log: LogOutputChannel;
 }
@@ -43,8 +43,8 @@ const inputSchema = once(() =>
 type Input = z.infer<ReturnType<typeof inputSchema>>;
 
 /**
- * Ralph as tools of a language model: how a run stands, its stories, and a start that the person confirms. Errors are
- * written for the model and tell it what to do next.
+ * Ralph as tools of a language model: the state of a run, its stories, and a start that the person confirms. Errors
+ * are written for the model and say what to do next.
  */
 export class LanguageModelTools {
   private readonly parts: ToolParts;
@@ -53,13 +53,13 @@ export class LanguageModelTools {
     this.parts = parts;
   }
 
-  /** @param input as the model gave it */
+  /** @param input as given by the model */
   async invoke(tool: ToolName, input: unknown): Promise<LanguageModelToolResult> {
     const text = answerText(await this.answer(tool, inputSchema().parse(input)));
     return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
   }
 
-  /** What the person is asked before a run is started. */
+  /** The question to the person before a run is started. */
   async beforeStart(input: unknown): Promise<PreparedToolInvocation> {
     return {
       invocationMessage: l10n.t('Starting a Ralph run'),
@@ -114,7 +114,7 @@ export class LanguageModelTools {
         `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
       );
     }
-    // The person looks at this one now.
+    // The person views this one now.
     this.parts.folders.activate(folder);
     this.parts.log.info(`A language model starts a run in ${folder.path}`);
     if (!(await this.parts.start(folder))) {
@@ -129,7 +129,7 @@ export class LanguageModelTools {
     };
   }
 
-  /** What the person agrees to. What comes from files is text there, not Markdown. */
+  /** What the person agrees to. Text from files is shown verbatim, not as Markdown. */
   private async question(folder: Folder): Promise<MarkdownString> {
     const { settings } = this.parts;
     const { name, path, stories } = folder;
@@ -155,7 +155,7 @@ export class LanguageModelTools {
     return appendWords(new MarkdownString(), sentences.join(' '));
   }
 
-  /** A person should know before they agree; what cannot be found out is said, too. */
+  /** A person should know this before they agree; if it cannot be determined, that is said, too. */
   private async whoPays(folder: Folder): Promise<string> {
     const { claude, log } = this.parts;
     try {
@@ -169,7 +169,7 @@ export class LanguageModelTools {
     }
   }
 
-  /** @throws what tells the model which folders there are */
+  /** @throws an error that names the existing folders for the model */
   private folderOf({ folder: wanted }: Input): Folder {
     const { folders } = this.parts;
     const found = folders.at(wanted) ?? folders.all.find(({ name }) => name === wanted);

@@ -6,7 +6,7 @@ import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { storyRunState } from '../../orchestrator/workspace/storyRunStates.ts';
 import { storyListData } from '../../presentation/storyListData.ts';
 
-/** A language model reads every word of an answer, and pays for it. */
+/** Limited, since a language model reads every word of an answer, and pays for it. */
 const MAX_STORIES = 100;
 const MAX_TEXT = 500;
 
@@ -14,11 +14,11 @@ export interface StoriesQuestion {
   readonly run: WatchedRun;
   /** Of all runs, oldest first. */
   readonly states: readonly RunState[];
-  /** Which stories are asked for. */
+  /** Which stories are requested. */
   readonly filter: 'all' | 'open' | 'done';
 }
 
-/** The stories of a file as a bounded answer; `leftOut` counts those that it does not hold. Pure. */
+/** The stories of a file as a bounded answer; `leftOut` counts the omitted ones. Pure. */
 export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQuestion): object {
   const phase = phaseOf(run);
   const newest = states.at(-1);

@@ -7,7 +7,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { Steering } from '../run/steering.ts';
 
-/** Registers the tools of a language model; their code is loaded when one is used. */
+/** Registers the tools of a language model; their code is loaded on first use. */
 export function toolsOnDemand(
   folders: Folders,
   steering: OnDemand<Steering>,

@@ -1,4 +1,4 @@
-// Runs inside the extension host of a real VS Code; test/bench/extensionHost.ts starts it and reads the figures.
+// Runs inside the extension host of a real VS Code; test/bench/extensionHost.ts starts it and reads the results.
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { benchStories, storyFileText } from '../benchWorkspace.ts';
 import { type HostFigures, resultsVariable } from '../hostFigures.ts';
 
 const STORIES = 5_000;
-/** How often and how long the host must have nothing to do before it is asked, and when it is asked in any case. */
+/** The host must be idle for some polls in a row before the measurement, which starts after a maximum in any case. */
 const LOOK_MS = 100;
 const CALM_LOOKS = 5;
 const MAX_LOOKS = 100;
@@ -17,12 +17,12 @@ const MAX_BUSY = 0.1;
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
 const prd = path.join(folder, '.omc', 'prd.json');
 
-/** The marks that VS Code makes for its own overview of running extensions, in ms. */
+/** The marks that VS Code records for its own overview of running extensions, in ms. */
 interface HostMarks {
   getMarks(): readonly { readonly name: string; readonly startTime: number }[];
 }
 
-/** How long VS Code says a step of the extension's activation took. */
+/** Duration of a step of the extension's activation, as measured by VS Code. */
 function took(step: 'LoadExtensionCode' | 'ActivateExtension'): number {
   const { MonacoPerformanceMarks: marks } = globalThis as { MonacoPerformanceMarks?: HostMarks };
   const at = (when: 'will' | 'did') => {
@@ -34,7 +34,7 @@ function took(step: 'LoadExtensionCode' | 'ActivateExtension'): number {
   return at('did') - at('will');
 }
 
-/** The host has started what it starts by itself: others' extensions are not part of our activation. */
+/** Waits until the host has finished its own start: the activation of other extensions is not part of ours. */
 async function untilIdle(): Promise<void> {
   let calm = 0;
   for (let look = 0; calm < CALM_LOOKS && look < MAX_LOOKS; look++) {
@@ -68,7 +68,7 @@ suite('figures', () => {
     const treeMs = performance.now() - asked;
     assert.equal(nodes.length, STORIES);
 
-    // One story ticked in its file: how many lines are drawn anew?
+    // One story is ticked in its file. How many lines are redrawn?
     const changed = new Promise<number>(resolve => {
       const listener = stories.onDidChangeTreeData?.(what => {
         listener?.dispose();
@@ -80,7 +80,7 @@ suite('figures', () => {
     const text = await readFile(prd, 'utf8');
     const at = text.lastIndexOf('"passes": false');
     const ticked = `${text.slice(0, at)}"passes": true${text.slice(at + '"passes": false'.length)}`;
-    // In one step, as editors and agents do: half a file is another file.
+    // Atomic, as editors and agents write: half a file is a different file.
     await writeFile(`${prd}.new`, ticked);
     await rename(`${prd}.new`, prd);
     await vscode.commands.executeCommand('ralphFresh.refreshStories');

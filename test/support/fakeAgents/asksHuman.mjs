@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that cannot go on without a person.
+// A fake of `claude` that cannot continue without a person.
 import { init, result } from './fake.mjs';
 
 init();

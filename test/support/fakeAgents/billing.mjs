@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` whose account is empty.
+// A fake of `claude` whose account has no credit left.
 import { init, result, text } from './fake.mjs';
 
 init();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that finds US-001 impossible and does the others.
+// A fake of `claude` that reports US-001 as impossible and does the others.
 import { init, result, story, workOnStory } from './fake.mjs';
 
 init();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that breaks the story file in its first iteration, and mends it when its prompt says so.
+// A fake of `claude` that breaks the story file in its first iteration, and fixes it when its prompt says so.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { git, init, note, noteExists, prompt, result, storyFile, workOnStory } from './fake.mjs';
 

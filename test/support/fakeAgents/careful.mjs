@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// A fake of `claude` that can be killed at any moment. It works in small steps, and goes on where the one before
-// it stopped: a story whose commit exists is only ticked, a tick without its commit is committed.
-// CAREFUL_AGENT says how: `order` ("commitFirst", "tickFirst"), `paceMs` between two steps, `tornWrites` (the story
-// file is written in two steps), `outlives` (it works on when nobody reads its output), `children` (stories at
-// which it leaves a process behind). It waits at each step while there is a note `hold`.
+// A fake of `claude` that can be killed at any moment. It works in small steps, and continues where its predecessor
+// stopped: a story whose commit exists is only ticked, a tick without its commit is committed. CAREFUL_AGENT contains
+// its options: `order` ("commitFirst", "tickFirst"), `paceMs` between two steps, `tornWrites` (the story file is
+// written in two steps), `outlives` (it continues when nobody reads its output), `children` (stories at which it leaves
+// a process behind). It waits at each step while there is a note `hold`.
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -38,7 +38,7 @@ const notesDir = process.env.FAKE_AGENT_NOTES;
 const subjectOf = id => `feat: ${id}`;
 const workFile = id => path.join('work', `${id}.txt`);
 
-/** One moment at which a kill can hit. */
+/** A moment at which a kill can happen. */
 async function step() {
   let isHeld = false;
   while (noteExists('hold')) {
@@ -51,7 +51,7 @@ async function step() {
   await delay(how.paceMs);
 }
 
-/** Printing fails once the loop is dead; some agents die of it, others finish what they are at. */
+/** Printing fails once the loop is dead. Some agents die from that, others finish their current work. */
 function tell(action) {
   try {
     action();
@@ -60,7 +60,7 @@ function tell(action) {
   }
 }
 
-/** What earlier agents of this run were and left must be gone before a fresh one starts. */
+/** Reports earlier agents of this run and their processes, which must be gone before a new one starts. */
 function reportOthers() {
   const lines = readFileSync(path.join(notesDir, 'agents.jsonl'), 'utf8').trim().split('\n');
   for (const { left = [], pid } of lines.map(line => JSON.parse(line))) {
@@ -80,12 +80,12 @@ function isOurs(pid) {
     const isDead = /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
     return !isDead && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(notesDir);
   } catch {
-    // Gone, or somebody else's.
+    // Gone, or a process of somebody else.
     return false;
   }
 }
 
-/** A git that was killed in the middle leaves its lock files; nobody else works here now. */
+/** A killed git leaves its lock files; no other process works here now. */
 function removeDeadLocks() {
   for (const name of readdirSync('.git', { recursive: true })) {
     if (name.endsWith('.lock')) rmSync(path.join('.git', name), { force: true });
@@ -157,7 +157,7 @@ async function work() {
 
 tell(init);
 if (story === undefined || storyFile === undefined) {
-  // The loop died before it could hand over the prompt; `claude -p` gives up then, too.
+  // The loop died before it could pass the prompt; `claude -p` exits then, too.
   process.exit(1);
 }
 reportOthers();
@@ -166,7 +166,7 @@ tell(() => text(`Looking at what is there of ${story}.`));
 await step();
 const pending = readStories().userStories.filter(({ id, passes }) => passes && !isCommitted(id));
 for (const { id } of pending) {
-  // Ticked by an agent that did not come to its commit.
+  // Ticked by an agent that did not get to its commit.
   await commit(id, workFile(id), storyFile);
 }
 if (!isCommitted(story)) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that says FAKE_AGENT_LINES lines, one message each, and does its story.
+// A fake of `claude` that prints FAKE_AGENT_LINES lines, one message each, and does its story.
 import { init, print, workOnStory } from './fake.mjs';
 
 const LINES_AT_ONCE = 1_000;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that claims to have finished everything, and works only when it is told of its error.
+// A fake of `claude` that claims to have finished everything, and works only when its prompt reports the false claim.
 import { init, prompt, result, workOnStory } from './fake.mjs';
 
 init();

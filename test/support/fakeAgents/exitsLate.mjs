@@ -1,4 +1,4 @@
-// Not an agent: loaded into a process with `--import`, it holds its exit until the test has made a note `exit`.
+// Not an agent: loaded into a process with `--import`, it delays the exit until the test has created a note `exit`.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * What the fakes share: they read the prompt on standard input as `claude -p` does, print stream-json, and
- * work on the real files and the real git repository. Each is a stand-in for the `claude` program.
+ * Shared code of the fakes: they read the prompt on standard input as `claude -p` does, print stream-json, and work on
+ * the real files and the real git repository. Each replaces the `claude` program.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 
 if (process.argv[2] === '--version') {
-  // As the real one is asked whether it is there: no call, so nothing is noted.
+  // The check whether the real one is available; not a call, so nothing is noted.
   writeSync(1, '0.0.0 (Claude Code)\n');
   process.exit();
 }
@@ -23,10 +23,10 @@ if (process.argv[2] === '--version') {
 export const prompt = readFileSync(0, 'utf8');
 export const story = /\*\*WORK\*\* on story (\S+)/.exec(prompt)?.[1];
 export const storyFile = /\(start with (\S+)\)/.exec(prompt)?.[1];
-/** Where a test reads what the fakes did; outside the workspace. */
+/** The folder in which a test reads what the fakes did; outside the workspace. */
 const notes = process.env.FAKE_AGENT_NOTES ?? '';
 
-/** One line of JSON for the test; the first one tells that this process runs. */
+/** Writes one line of JSON for the test; the first one says that this process runs. */
 export function note(facts) {
   appendFileSync(path.join(notes, 'agents.jsonl'), `${JSON.stringify(facts)}\n`);
 }
@@ -35,7 +35,7 @@ export function noteExists(name) {
   return existsSync(path.join(notes, name));
 }
 
-/** Resolves when the test has made a file of this name. */
+/** Resolves when the test has created a file with one of these names. */
 export function waitForNote(...names) {
   const files = names.map(name => path.join(notes, name));
   return new Promise(resolve => {
@@ -50,7 +50,7 @@ export function waitForNote(...names) {
   });
 }
 
-/** Writes to standard output at once, so that what was printed is out even when the process is killed. */
+/** Writes to standard output synchronously, so that no output is lost when the process is killed. */
 export function print(data) {
   const bytes = Buffer.from(data);
   for (let written = 0; written < bytes.length; ) {
@@ -125,7 +125,7 @@ export function commit(subject) {
   git('commit', '--quiet', '--allow-empty', '-m', subject);
 }
 
-/** Does the story as a good agent does: work, tick, commit, say so. In free-form mode a file and a commit. */
+/** Does the story like a correct agent: work, tick, commit, report. In free-form mode, a file and a commit. */
 export function workOnStory() {
   const phrase = /end your answer with <promise>([^<]*)<\/promise>/.exec(prompt)?.[1];
   const name = story ?? 'task';
@@ -138,7 +138,7 @@ export function workOnStory() {
   result(complete ? `All done.\n\n<promise>${phrase}</promise>` : `${name} is done.`);
 }
 
-/** Stays until it is killed. */
+/** Keeps running until it is killed. */
 export function stay() {
   setInterval(() => undefined, 60_000);
 }

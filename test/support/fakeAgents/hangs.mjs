@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that says that it is there and then nothing more.
+// A fake of `claude` that prints its first event and then nothing more.
 import { init, stay } from './fake.mjs';
 
 init();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that does not listen when it is asked to end.
+// A fake of `claude` that ignores SIGTERM.
 import { init, note, stay } from './fake.mjs';
 
 process.on('SIGTERM', () => note({ heard: 'SIGTERM' }));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A fake of `claude` that does its story and leaves two processes behind, one of them in its own session.
-// With a note `hold` it stays too.
+// A fake of `claude` that does its story and leaves two processes behind, one of them in its own session. With a note
+// `hold`, it keeps running, too.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { init, note, noteExists, stay, workOnStory } from './fake.mjs';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A fake of `claude` that starts a daemon as `env -i setsid` makes it: an empty environment, a session of its own, and no
-// parent any more. Then it stays, or finishes its work once the test says so.
+// A fake of `claude` that starts a daemon like `env -i setsid`: an empty environment, its own session, and no parent
+// anymore. Then it keeps running, or finishes its work once the test says so.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

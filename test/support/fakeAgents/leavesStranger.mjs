@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A fake of `claude` that leaves a process which nothing connects with the run any more (own session, empty
-// environment, as `sudo` or `env -i` make it) but which still holds standard output.
+// A fake of `claude` that leaves a process which nothing connects with the run anymore (own session, empty environment,
+// like `sudo` or `env -i`), but which still holds standard output open.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { init, note, workOnStory } from './fake.mjs';

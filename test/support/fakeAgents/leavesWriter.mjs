@@ -8,7 +8,7 @@ const writer = spawn(
   process.execPath,
   [
     '-e',
-    // Whoever looks in the moment in which its agent is gone must not find it yet.
+    // A test that checks right after the agent has exited must not find the file yet.
     `process.once('SIGTERM', () => {
       setTimeout(() => {
         require('node:fs').writeFileSync('late-${story}.txt', '');

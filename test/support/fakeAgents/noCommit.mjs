@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that ends well and has done nothing.
+// A fake of `claude` that succeeds without having done anything.
 import { init, result } from './fake.mjs';
 
 init();

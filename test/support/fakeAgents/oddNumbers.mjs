@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that does its story and counts in fractions.
+// A fake of `claude` that does its story and reports fractional counts.
 import { commit, init, result, tick } from './fake.mjs';
 
 init();

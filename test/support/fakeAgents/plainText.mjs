@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A fake of a coding agent that is not Claude Code: it takes the prompt by file or by argument, works, and
-// prints plain text. FAKE_AGENT_NOTES gets the arguments.
+// A fake of a coding agent that is not Claude Code: it takes the prompt from a file or an argument, works, and prints
+// plain text. It writes its arguments to FAKE_AGENT_NOTES.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

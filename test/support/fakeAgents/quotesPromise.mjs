@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that talks about the promise without giving it.
+// A fake of `claude` that mentions the promise without making it.
 import { init, result, text } from './fake.mjs';
 
 init();

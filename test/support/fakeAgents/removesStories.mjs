@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that gets rid of its work by taking every open story out of the story file.
+// A fake of `claude` that avoids its work by removing every open story from the story file.
 import { commit, init, readStories, result, writeStories } from './fake.mjs';
 
 init();

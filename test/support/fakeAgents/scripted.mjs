@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A fake of `claude` that does what the test has written down for its first, second, … call; further calls
-// do the last of it again. FAKE_AGENT_SCRIPT is a JSON list of lists of steps.
+// A fake of `claude` that follows the test's script for its first, second, … call; further calls repeat the last one.
+// FAKE_AGENT_SCRIPT is a JSON list of lists of steps.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -46,7 +46,7 @@ function change(id, edit) {
 }
 
 const steps = {
-  /** The story as a good agent does it, with the final answer. */
+  /** Does the story like a correct agent, with the final answer. */
   work: () => workOnStory(),
   tick: id => change(id, story => Object.assign(story, { passes: true })),
   untick: id => change(id, story => Object.assign(story, { passes: false })),
@@ -67,13 +67,13 @@ const steps = {
   link: ([file, target]) => symlinkSync(target, file),
   pipe: file => execFileSync('mkfifo', [file]),
   shell: command => execFileSync('/bin/sh', ['-c', command]),
-  /** git with these arguments. */
+  /** Runs git with these arguments. */
   git: args => git(...args),
   breakStories: () => writeFileSync(storyFile, '{ "userStories": [ {'),
   commit: subject => commit(subject),
   text: words => text(words),
   event: event => say(event),
-  /** The final answer, with fields that replace the usual ones. */
+  /** Prints the final answer, with fields that replace the usual ones. */
   result: ([words, extra]) => result(words, extra),
   wait: name => waitForNote(name),
   stay: () => stay(),

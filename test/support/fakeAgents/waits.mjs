@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A fake of `claude` that does its story well, once the test lets it: a note `go`, or `go-<story>`.
+// A fake of `claude` that does its story correctly, once the test creates a note `go`, or `go-<story>`.
 import { init, story, waitForNote, workOnStory } from './fake.mjs';
 
 init();

@@ -1,4 +1,4 @@
-// A fake of a chat extension: its model does not think, and its participant calls the tool that it is told to call.
+// A fake chat extension: its model has no intelligence, and its participant calls the tool that it is told to call.
 const vscode = require('vscode');
 
 const model = {
@@ -39,6 +39,6 @@ exports.activate = async context => {
       },
     ),
   );
-  // Models are looked for when somebody asks for them; here is nobody who would.
+  // VS Code resolves models on request; here, nothing else requests them.
   await vscode.lm.selectChatModels({ vendor: 'fake' });
 };

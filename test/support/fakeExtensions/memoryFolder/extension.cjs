@@ -1,4 +1,4 @@
-// A fake of an extension whose folders are on no disk, as those of a remote repository.
+// A fake extension whose folders are not on a disk, like those of a remote repository.
 const vscode = require('vscode');
 
 const files = new Map([
