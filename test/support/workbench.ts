@@ -27,19 +27,22 @@ const screenshots = path.join(
 /** Publisher and name, as in package.json. */
 const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
 
-/** These only end a story that has failed: a busy machine may need minutes for what else takes a second. */
+/** Only for stories that have failed: a busy machine may need minutes for what usually takes a second. */
 const readyLimitMs = 300_000;
 const actionLimitMs = 180_000;
 const tryMs = 10_000;
 const closingLimitMs = 60_000;
 const triesLimitMs = 300_000;
-/** Nobody here loses a connection, so the extension host of a closed window may go soon. */
+/** No connection is lost here, so the extension host of a closed window may end soon. */
 const graceSeconds = 2;
 const foldersTryMs = 30_000;
 const scrollLimitMs = 2_000;
 const pixelsPerTurn = 50;
 
-/** The names in the settings and in the list of themes, and the end of the class that the workbench has once the theme is loaded. */
+/**
+ * The names in the settings and in the list of themes, and the suffix of the workbench's class once the theme is
+ * loaded.
+ */
 const themes = {
   ...(testedVsCode === 'newest'
     ? {
@@ -71,10 +74,10 @@ const themes = {
 } as const;
 export type Theme = keyof typeof themes;
 
-/** The element that takes the keys of a text editor; older versions have a text area. */
+/** The element that receives the keys of a text editor; older versions have a text area. */
 export const TYPED_INTO = ':is(.native-edit-context, textarea.inputarea):focus';
 
-/** What the console of a workbench without network, account and native modules always holds. */
+/** Messages that are always in the console of a workbench without network, account and native modules. */
 const noise: readonly RegExp[] = [
   /Failed to load resource/,
   /service ?worker/i,
@@ -85,9 +88,9 @@ const noise: readonly RegExp[] = [
   /open-vsx|ENOTFOUND|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/,
   /Timed out waiting for authentication provider/,
   /An unknown error occurred\. Please consult the log/,
-  // What the workbench does not wait for on a busy machine.
+  // Timeouts of the workbench on a busy machine.
   /Aborted on\w+-event after \d+ms/,
-  // Of a window that is being reloaded or closed.
+  // From a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
   /Throttler is disposed/,
@@ -96,31 +99,31 @@ const noise: readonly RegExp[] = [
 ];
 
 export interface WorkbenchOptions {
-  /** The folder or `.code-workspace` file to open, by its real name. It is used as it is: give a copy. */
+  /** The folder or `.code-workspace` file to open, by its real path. It is modified by the test, so pass a copy. */
   readonly workspace: string;
-  /** Folders of fake extensions that are installed beside ours. */
+  /** Folders of fake extensions that are installed in addition to ours. */
   readonly otherExtensions?: readonly string[];
-  /** What the address says besides, as VS Code's own launchers do. */
+  /** Further parameters of the URL, as VS Code's own launchers pass them. */
   readonly payload?: ReadonlyArray<readonly [string, string]>;
   readonly env: Readonly<Record<string, string>>;
-  /** True unless said otherwise. False opens the folder in Restricted Mode. */
+  /** True by default. False opens the folder in Restricted Mode. */
   readonly trusted?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Dark unless said otherwise; not to be set by `settings`. */
+  /** Dark by default; must not be set in `settings`. */
   readonly theme?: Theme;
   /** Language of extensions, such as `de`; the workbench itself has no language pack and stays English. */
   readonly language?: string;
-  /** The environment of a screen, where a person or a screen reader can use the window; it has none unless given. */
+  /** The environment of a screen on which a person or a screen reader can use the window; headless by default. */
   readonly screen?: Readonly<Record<string, string>>;
-  /** Kept between two workbenches when given; see `startVsCodeServer`. */
+  /** Kept between two workbenches if given; see `startVsCodeServer`. */
   readonly serverDataDir?: string;
 }
 
-/** What a window is shown by and in. */
+/** The browser and the server of a window. */
 interface Resources {
   readonly server: VsCodeServer;
   readonly browser: Browser;
-  /** After the last window. */
+  /** Called after the last window. */
   release(): Promise<void>;
 }
 
@@ -181,13 +184,13 @@ export interface Notification {
   readonly buttons: readonly string[];
 }
 
-/** A real VS Code with our extension in a headless browser, and the words a test needs to use it as a person does. */
+/** A real VS Code with our extension in a headless browser, with helpers to use it as a person does. */
 export class Workbench implements AsyncDisposable {
-  /** What the windows of a worker have in common; set by `test` of story.ts. */
+  /** Shared by the windows of a worker; set by `test` of story.ts. */
   static shared: SharedVsCode | undefined;
 
   readonly server: VsCodeServer;
-  /** One for all windows: it holds what VS Code remembers of its layout. */
+  /** One for all windows: it contains VS Code's stored layout. */
   private readonly context: BrowserContext;
   private readonly address: string;
   private readonly workspace: string;
@@ -237,7 +240,7 @@ export class Workbench implements AsyncDisposable {
     }
   }
 
-  /** The window; for what the helpers below do not offer. */
+  /** The page of the window, for what the helpers below do not cover. */
   get page(): Page {
     if (this.current === undefined) {
       throw new Error('The window is closed.');
@@ -245,7 +248,7 @@ export class Workbench implements AsyncDisposable {
     return this.current;
   }
 
-  /** Opens the window again after `closeWindow()`; the server went on meanwhile. */
+  /** Opens the window again after `closeWindow()`; the server kept running meanwhile. */
   async openWindow(): Promise<void> {
     this.current ??= await this.newPage();
     await this.page.goto(this.address, { timeout: readyLimitMs });
@@ -256,8 +259,8 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * In a browser, VS Code now and then opens a workspace file without its folders, and stays so: its own Explorer says
-   * then that there are none. It is opened again.
+   * In a browser, VS Code occasionally opens a workspace file without its folders, permanently: its own Explorer says
+   * that there are none. In that case it is opened again.
    */
   private async withFolders(): Promise<void> {
     const folders = this.page.locator('.explorer-folders-view .monaco-list-row');
@@ -280,9 +283,9 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * Waits until the browser has written what the extension keeps for the next window (`Memento`), which it does some time
-   * after the extension has asked for it: a page that is reloaded before has forgotten it.
-   * @param isKept looks at all of it, as text
+   * Waits until the browser has written the extension's data for the next window (`Memento`), which it does with a
+   * delay. A page that is reloaded before loses the data.
+   * @param isKept checks all the data, as text
    */
   async kept(isKept: (text: string) => boolean): Promise<void> {
     await expect
@@ -297,7 +300,7 @@ export class Workbench implements AsyncDisposable {
     await this.ready();
   }
 
-  /** Closes what the last story of the same window has left open, settings above the window included. */
+  /** Closes everything that the previous story in the same window left open, including settings above the window. */
   async closeEditors(): Promise<void> {
     const above = this.page.locator('.modal-editor-part');
     await expect(async () => {
@@ -310,7 +313,7 @@ export class Workbench implements AsyncDisposable {
     await expect(this.page.locator('.part.editor .tabs-container .tab')).toHaveCount(0);
   }
 
-  /** Chooses the theme as a person does: a window without native modules does not see that the settings' file has changed. */
+  /** Chooses the theme like a user: a window without native modules does not detect changes of the settings file. */
   async setTheme(theme: Theme): Promise<void> {
     const { label, file } = themes[theme];
     if (file === this.themeFile) {
@@ -335,30 +338,30 @@ export class Workbench implements AsyncDisposable {
   /** Runs a command from the palette by its whole title, "Category: Title". */
   async runCommand(title: string): Promise<void> {
     const input = this.page.locator('.quick-input-widget input[type="text"]');
-    // Its whole text: the part typed is an element of its own in longer titles, too.
+    // The whole text: in longer titles, the typed part is an element of its own, too.
     const label = this.page.locator('.label-name', { hasText: wholeText(title) });
     const entry = this.page
       .locator('.quick-input-widget .monaco-list-row')
       .filter({ has: label, visible: true });
     await expect(async () => {
       if (await input.isVisible()) {
-        // Open from the last try, it keeps what it has found for the same words.
+        // If it is still open from the last attempt, it keeps its results for the same text.
         await this.page.keyboard.press('Escape');
       }
       await this.page.keyboard.press('F1');
       await expect(input).toBeVisible({ timeout: tryMs });
       await input.fill('>', { timeout: tryMs });
-      // The palette may close at any moment, and a field that is gone would be waited for.
+      // The palette may close at any moment, and Playwright would wait for a field that is gone.
       await input.fill(`>${title}`, { timeout: tryMs });
       await expect(entry.first()).toBeVisible({ timeout: tryMs });
-      // Not Enter: the first entry may be another one, used more recently. Whatever takes the focus at this moment closes
-      // the palette, and then nothing has been clicked.
+      // Not Enter: the first entry may be a different, more recently used one. Anything that takes the focus at this
+      // moment closes the palette, and then nothing has been clicked.
       await this.page.evaluate(noteClickInPalette);
       try {
         await entry.first().click({ timeout: tryMs });
       } catch (error) {
-        // On a busy machine a click may be told of too late; a second one would run the command twice. A page that cannot
-        // answer is being loaded anew, by the command.
+        // On a busy machine the click may be reported too late, and a second one would run the command twice. A page
+        // that does not answer is being reloaded, by the command.
         if (!(await this.page.evaluate(wasClickedInPalette).catch(() => true))) {
           throw error;
         }
@@ -367,7 +370,7 @@ export class Workbench implements AsyncDisposable {
     await expect(entry).toHaveCount(0, { timeout: actionLimitMs });
   }
 
-  /** Clicks until the effect is in sight: a busy window loses clicks. Only for what may happen twice. */
+  /** Clicks until the effect is visible: a busy window loses clicks. Only for actions that may happen twice. */
   async clickUntil(target: Locator, effect: Locator): Promise<void> {
     await expect(async () => {
       if (!(await effect.isVisible())) {
@@ -381,7 +384,7 @@ export class Workbench implements AsyncDisposable {
   async view(name: string): Promise<Locator> {
     const tab = this.activityTab(name);
     await tab.waitFor({ timeout: actionLimitMs });
-    // A click on the tab of the container in sight would hide it.
+    // A click on the tab of the visible container would hide it.
     if ((await tab.getAttribute('aria-selected')) !== 'true') {
       await tab.click();
     }
@@ -389,19 +392,19 @@ export class Workbench implements AsyncDisposable {
     return this.page.locator('.part.sidebar');
   }
 
-  /** The tab's name goes on with a badge's text and a shortcut. */
+  /** The tab's name is followed by a badge's text and a shortcut. */
   activityTab(name: string): Locator {
     return this.page
       .locator('.part.activitybar')
       .getByRole('tab', { name: new RegExp(`^${escapeRegExp(name)}(\\b|$)`) });
   }
 
-  /** A row of a tree; a string is looked for anywhere in what a screen reader says for it. */
+  /** A row of a tree; a string matches any part of its accessible name. */
   treeItem(name: string | RegExp): Locator {
     return this.page.getByRole('treeitem', { name });
   }
 
-  /** What the context menu of a row offers, in its order. */
+  /** The entries of a row's context menu, in order. */
   async menuEntries(name: string | RegExp): Promise<string[]> {
     const menu = this.page.locator('.context-view .monaco-menu');
     await this.treeItem(name).click({ button: 'right' });
@@ -417,7 +420,7 @@ export class Workbench implements AsyncDisposable {
     return this.treeItem(name).getByRole('checkbox');
   }
 
-  /** Content of a webview that is in sight: the last one opened, unless an index is given. */
+  /** Content of a visible webview: the last one opened, unless an index is given. */
   webview(index = -1): FrameLocator {
     return this.page
       .locator('iframe.webview.ready')
@@ -427,8 +430,8 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * All lines of the terminal in sight, scrollback included, with wrapped lines joined. Read from the terminal's own
-   * buffer, which VS Code hangs on its element for its own tests: the rows drawn are only those in sight.
+   * All lines of the visible terminal, including scrollback, with wrapped lines joined. Read from the terminal's own
+   * buffer, which VS Code attaches to its element for its own tests: only the visible rows are rendered.
    */
   async terminalText(): Promise<string> {
     const wrapper = this.page.locator('.terminal-wrapper:visible').first();
@@ -455,7 +458,7 @@ export class Workbench implements AsyncDisposable {
     });
   }
 
-  /** Where a text stands on the screen of the terminal in sight: the middle of its first letters, in pixels. */
+  /** The position of a text in the visible terminal: the middle of its first letters, in pixels. */
   async terminalPlace(text: string): Promise<{ readonly x: number; readonly y: number }> {
     const wrapper = this.page.locator('.terminal-wrapper:visible').first();
     const cell = await wrapper.evaluate((element, wanted) => {
@@ -494,7 +497,7 @@ export class Workbench implements AsyncDisposable {
     return cell;
   }
 
-  /** The texts of the status bar from left to right, one a line. */
+  /** The texts of the status bar from left to right, one per line. */
   async statusBarText(): Promise<string> {
     const items = await this.page.locator('.part.statusbar .statusbar-item').allInnerTexts();
     return items
@@ -507,14 +510,14 @@ export class Workbench implements AsyncDisposable {
     return this.page.locator('.part.statusbar .statusbar-item').filter({ hasText: text });
   }
 
-  /** A notification in sight, by a part of its message; its buttons are `getByRole('button')` in it. */
+  /** A visible notification, by a part of its message; its buttons are `getByRole('button')` in it. */
   notification(text: string | RegExp): Locator {
     return this.page.locator('.notification-list-item').filter({ hasText: text });
   }
 
   /**
-   * Clicks a button of a notification, which closes it. One that has hidden itself meanwhile is in the notification centre,
-   * and a busy window loses clicks.
+   * Clicks a button of a notification, which closes it. A notification that was hidden meanwhile is in the notification
+   * center, and a busy window loses clicks.
    */
   async clickInNotification(item: Locator, button: string): Promise<void> {
     await expect(async () => {
@@ -527,8 +530,8 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * Clicks a button of a notification that opens something, and waits until that is in sight. As
-   * {@link clickInNotification}; here the effect tells that the click has arrived.
+   * Clicks a button of a notification that opens something, and waits until that is visible. Like {@link
+   * clickInNotification}, but here the effect shows that the click has arrived.
    */
   async openByNotification(item: Locator, button: string, effect: Locator): Promise<void> {
     await expect(async () => {
@@ -544,8 +547,8 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * All notifications not yet closed, newest first: those that hid themselves after a while, too. One that a command
-   * is about to show may still be missing, so poll this, or wait for `notification()`.
+   * All notifications that are not closed, newest first, including those that were hidden after a while. One that a
+   * command is about to show may still be missing, so poll this, or wait for `notification()`.
    */
   async notifications(): Promise<readonly Notification[]> {
     await this.runCommand('Notifications: Show Notifications');
@@ -559,7 +562,7 @@ export class Workbench implements AsyncDisposable {
         ].map(button => button.textContent?.trim() ?? ''),
       })),
     );
-    // Not by its command: where the centre has gone by itself meanwhile there is none.
+    // Not by its command, which does not exist if the center has closed by itself meanwhile.
     await expect(async () => {
       if (await center.isVisible()) {
         await center.getByRole('button', { name: /^Hide Notifications/ }).click({ timeout: tryMs });
@@ -569,14 +572,14 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
-  /** The modal dialog in sight. */
+  /** The visible modal dialog. */
   get dialog(): Locator {
     return this.page.locator('.monaco-dialog-box');
   }
 
   /**
-   * The files of the multi-diff editor in sight, in order, as its headers name them. Only entries near the screen exist
-   * as elements, so this scrolls through all of them and back.
+   * The files of the visible multi-diff editor, in order, as shown in its headers. Only entries near the visible area
+   * exist as elements, so this scrolls through all of them and back.
    */
   async diffEditorFileNames(): Promise<readonly string[]> {
     const editor = this.page.locator('.editor-instance .multiDiffEditor:visible').first();
@@ -599,7 +602,7 @@ export class Workbench implements AsyncDisposable {
       );
     const scroll = async (pixels: number): Promise<boolean> => {
       const before = JSON.stringify(await inSight());
-      // A turn of the wheel moves the editor by the same distance, however far it claims to be.
+      // One turn of the wheel moves the editor by a fixed distance, whatever delta the event has.
       for (let turn = 0; turn < Math.abs(pixels) / pixelsPerTurn; turn++) {
         await this.page.mouse.wheel(0, Math.sign(pixels) * 120);
       }
@@ -625,12 +628,12 @@ export class Workbench implements AsyncDisposable {
       }
     } while (names.size < count && (await scroll(box.height / 2)));
     while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-5 * box.height))) {
-      // Entries measured again on the way push the first one out of sight.
+      // Entries that were measured again on the way push the first one out of view.
     }
     return [...names].map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
   }
 
-  /** Saves what the window shows below test-results/screenshots. */
+  /** Saves a screenshot of the window below test-results/screenshots. */
   async screenshot(name: string): Promise<string> {
     const file = path.join(screenshots, `${name}.png`);
     // Away from everything that shows a hover.
@@ -665,7 +668,10 @@ export class Workbench implements AsyncDisposable {
     return page;
   }
 
-  /** The parts are drawn, and the extension host runs: extensions are known and those for the start are activated. */
+  /**
+   * Waits until the parts are drawn and the extension host runs: extensions are known, and those for the start
+   * activated.
+   */
   private async ready(): Promise<void> {
     const page = this.page;
     await page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: readyLimitMs });
@@ -677,7 +683,7 @@ export class Workbench implements AsyncDisposable {
     await this.themed();
   }
 
-  /** Until its theme is loaded a workbench is drawn in colours of its own. */
+  /** Waits for the theme: until it is loaded, a workbench has its own default colors. */
   private async themed(): Promise<void> {
     await this.page
       .locator(`.monaco-workbench[class*="${this.themeFile}"]`)
@@ -689,7 +695,7 @@ function wholeText(text: string): RegExp {
   return new RegExp(`^\\s*${escapeRegExp(text)}\\s*$`);
 }
 
-/** In the page: remembers whether a row of the palette is clicked from now on. */
+/** Runs in the page: records whether a row of the palette is clicked from now on. */
 function noteClickInPalette(): void {
   const page = window as { paletteClicked?: boolean };
   page.paletteClicked = false;
@@ -712,7 +718,7 @@ function escapeRegExp(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Runs in the page. @returns all that VS Code's web workbench has written for an extension */
+/** Runs in the page. @returns everything that VS Code's web workbench has written for an extension */
 async function keptByExtension(extensionId: string): Promise<string> {
   const answer = <T>(request: IDBRequest<T>) =>
     new Promise<T>((resolve, reject) => {
