@@ -52,7 +52,7 @@ export class ProgressElement extends LitElement {
     const { snapshot } = message;
     // The initial content is read as the page; only later changes are announced.
     if (this.shown) {
-      const news = newsOf(this.shown.snapshot.announcements, snapshot.announcements);
+      const news = newsOf(this.shown.snapshot.announcements, snapshot);
       this.pendingNews.push(...news);
       if (this.pendingNews.length > 0) {
         this.newsTimer ??= setTimeout(() => this.announce(), COLLECT_MS);
@@ -119,11 +119,17 @@ export class ProgressElement extends LitElement {
 
 customElements.define('ralph-progress', ProgressElement);
 
-/** New sentences. If one was only removed, such as a withdrawn request, the last sentence, which is still valid. */
-function newsOf(before: readonly string[], after: readonly string[]): readonly string[] {
+/**
+ * New sentences. If one was only removed, such as a withdrawn request, the last sentence, which is still valid. Between two
+ * iterations the last sentence is the end of the previous one, which was announced before.
+ */
+function newsOf(
+  before: readonly string[],
+  { announcements: after, isBetweenIterations }: ProgressSnapshot,
+): readonly string[] {
   const news = after.filter(text => !before.includes(text));
   const isGone = before.some(text => !after.includes(text));
-  return news.length === 0 && isGone ? after.slice(-1) : news;
+  return news.length === 0 && isGone && !isBetweenIterations ? after.slice(-1) : news;
 }
 
 function empty(strings: ProgressStrings): TemplateResult {

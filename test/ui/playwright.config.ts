@@ -10,7 +10,7 @@ export default defineConfig({
   testDir: import.meta.dirname,
   testMatch: '**/*.test.ts',
   // Stories wait more than they compute.
-  workers: Math.min(4, availableParallelism() + 1),
+  workers: Math.min(4, availableParallelism()),
   // A story that needs a second try waits for something else than an event.
   retries: 0,
   // Each wait in a story has a limit of its own; to go through all of them may take as long as the machine needs.

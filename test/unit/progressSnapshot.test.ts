@@ -67,8 +67,14 @@ describe('progressSnapshot', () => {
   });
 
   it('reads out the newest iteration whichever page is looked at', () => {
-    const { announcements } = snapshot(watched(longRun('stuck', 150), true), 1);
+    const { announcements, isBetweenIterations } = snapshot(
+      watched(longRun('stuck', 150), true),
+      1,
+    );
     assert.deepEqual(announcements, ['Iteration 150: No progress.']);
+    // So the page does not repeat this one when the pause before the next iteration is over.
+    assert.equal(isBetweenIterations, true);
+    assert.equal(snapshot(living('severalStories', begun(2))).isBetweenIterations, undefined);
   });
 
   it('tells a killed loop from a running one', () => {

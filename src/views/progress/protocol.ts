@@ -38,6 +38,8 @@ export interface ProgressSnapshot {
   readonly sentAt: number;
   /** Short sentences about the state of the run. Those that were not in the previous snapshot are read out. */
   readonly announcements: readonly string[];
+  /** No iteration runs: the announcement that replaces a removed one is still to come. */
+  readonly isBetweenIterations?: boolean;
   /** The window's folders, if there are several to choose from. */
   readonly folders?: readonly ShownFolder[];
   /** Absent if there has been no run. */

@@ -46,6 +46,9 @@ export function progressSnapshot(
   return {
     sentAt: now.getTime(),
     announcements: shown ? announcements(shown, run.state, rows, t) : [],
+    ...(shown?.active === true &&
+      currentOf(run.state) === undefined &&
+      !waitingOf(run.state) && { isBetweenIterations: true }),
     ...(shown && { run: shown }),
   };
 }
