@@ -1,9 +1,9 @@
 import { say } from './say.ts';
-/** The text of a file's bytes, and the first place that is not UTF-8, where there is one. */
+/** The text of a file, and the first position that is not UTF-8, if any. */
 export interface DecodedText {
   /** Without the byte order mark. */
   readonly text: string;
-  /** The byte order mark, or nothing. */
+  /** The byte order mark, or ''. */
   readonly bom: string;
   /** `offset` in `text`. */
   readonly problem?: { readonly offset: number; readonly message: string };
@@ -42,7 +42,7 @@ function decode(content: Uint8Array): Decoded {
   }
 }
 
-/** Decodes what can be decoded, and finds the first place that cannot. */
+/** Decodes as much as possible, and finds the first invalid position. */
 function notUtf8(content: Uint8Array, message: string): Decoded {
   let text: string;
   try {
@@ -58,7 +58,7 @@ function notUtf8(content: Uint8Array, message: string): Decoded {
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
     bytes += Buffer.byteLength(text.slice(from, at));
     from = at;
-    // A replacement character that was in the file stands there as these three bytes.
+    // A replacement character that was in the file has these three bytes.
     if (content[bytes] !== 0xef || content[bytes + 1] !== 0xbf || content[bytes + 2] !== 0xbd) {
       return { text, problem: { offset: at, message } };
     }

@@ -1,4 +1,4 @@
-/** How many letters must be added, removed or replaced (Levenshtein), by UTF-16 units. */
+/** The number of UTF-16 units that must be added, removed or replaced (Levenshtein distance). */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,4 +1,4 @@
-/** Something that can be let go of; the same shape as VS Code's, without its types. */
+/** A resource that can be released; the same interface as VS Code's, without its types. */
 export interface Disposable {
   dispose(): void;
 }
@@ -17,7 +17,7 @@ export class Emitter<T> implements Disposable {
   };
 
   fire(value: T): void {
-    // A copy, since a listener may remove itself or others while it is told.
+    // A copy, because a listener may remove itself or others while it is called.
     for (const listener of [...this.listeners]) {
       listener(value);
     }

@@ -1,11 +1,11 @@
 import { lock } from 'proper-lockfile';
 
 /**
- * Keeps others out around a look at a file and its change, for milliseconds. Loaded by whoever takes it: it brings a library, and
- * whoever only looks needs no lock.
- * @param folder that the file is in
- * @returns gives it back
- * @throws the system's error when the folder cannot be written
+ * Takes a lock for reading and changing a file, for milliseconds. Loaded on demand: it needs a library, and code
+ * that only reads needs no lock.
+ * @param folder the file's folder
+ * @returns a function that releases the lock
+ * @throws the system's error if the folder cannot be written
  */
 export async function lockAround(folder: string, file: string): Promise<() => Promise<void>> {
   return lock(folder, {

@@ -1,13 +1,16 @@
 import { LineSplitter } from './lineSplitter.ts';
 import { openPlainFile } from './plainFile.ts';
 
-/** Longest line that is kept whole, in UTF-16 units; our own writers stay below. */
+/** Longest line that is kept completely, in UTF-16 units; our own writers stay below. */
 export const MAX_LINE = 1_000_000;
 const CHUNK_BYTES = 1 << 16;
-/** The first line of a journal mostly fits. */
+/** In bytes; enough for the first line of most journals. */
 const HEAD_BYTES = 1 << 12;
 
-/** @returns the first whole line of a plain file; `undefined` when there is none, or it is longer than {@link MAX_LINE} */
+/**
+ * @returns the first complete line of a plain file; `undefined` if there is none, or it is longer than {@link
+ * MAX_LINE}
+ */
 export async function readFirstLine(file: string): Promise<string | undefined> {
   const handle = await openPlainFile(file);
   if (handle === undefined) {
@@ -35,21 +38,21 @@ export async function readFirstLine(file: string): Promise<string | undefined> {
 /** Reads the lines of a file that others append to. */
 export class GrowingFile {
   private readonly file: string;
-  /** Always just behind a line break, so that a torn line which a writer drops was never taken in. */
+  /** Always directly after a line break, so that a torn line that a writer drops is never consumed. */
   private offset: number;
 
-  /** @param offset of what is read first, in bytes; just behind a line break */
+  /** @param offset where to start reading, in bytes; directly after a line break */
   constructor(file: string, offset = 0) {
     this.file = file;
     this.offset = offset;
   }
 
-  /** Of what is read next, in bytes. */
+  /** Where reading will continue, in bytes. */
   get position(): number {
     return this.offset;
   }
 
-  /** Calls `onLine` for every whole line that was added since the last call. One call at a time. */
+  /** Calls `onLine` for every complete line that was appended since the last call. One call at a time. */
   async readNew(onLine: (line: string) => void): Promise<void> {
     const handle = await openPlainFile(this.file);
     if (handle === undefined) {

@@ -1,35 +1,35 @@
-/** A complete line, or the head of one that was longer than the limit. */
+/** A complete line, or the start of one that was longer than the limit. */
 export interface SplitLine {
   readonly text: string;
-  /** Characters beyond the limit that were dropped. */
+  /** Number of dropped characters beyond the limit. */
   readonly dropped: number;
 }
 
 /**
- * Cuts a byte stream into lines with bounded memory: of a line longer than the limit only its head is
- * kept, and the rest is counted. Multi-byte characters may be split over chunks.
+ * Splits a byte stream into lines with bounded memory: of a line longer than the limit only the start is kept, and
+ * the rest is counted. Multi-byte characters may be split across chunks.
  */
 export class LineSplitter {
-  /** The beginning of a character whose rest comes with the next chunk. */
+  /** The start of a character that continues in the next chunk. */
   private held: Buffer = Buffer.alloc(0);
   private parts: string[] = [];
   private length = 0;
   private dropped = 0;
   private readonly maxLength: number;
 
-  /** @param maxLength longest line kept, in UTF-16 units */
+  /** @param maxLength longest line to keep, in UTF-16 units */
   constructor(maxLength: number) {
     this.maxLength = maxLength;
   }
 
-  /** @returns the lines that this chunk completes, without their line breaks */
+  /** @returns the lines completed by this chunk, without their line breaks */
   push(chunk: Uint8Array): SplitLine[] {
     const added = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     const bytes = this.held.length === 0 ? added : Buffer.concat([this.held, added]);
     const end = bytes.length - unfinishedBytes(bytes);
-    // A copy, since the chunk is its owner's again.
+    // A copy, because the caller may reuse the chunk.
     this.held = Buffer.from(bytes.subarray(end));
-    // Not by a StringDecoder, which takes ten times as long.
+    // Not with a StringDecoder, which takes ten times as long.
     return this.split(bytes.toString('utf8', 0, end));
   }
 
@@ -73,7 +73,7 @@ export class LineSplitter {
   }
 }
 
-/** How many bytes at the end are the beginning of a character in UTF-8. */
+/** Number of bytes at the end that are an incomplete UTF-8 character. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,6 +1,6 @@
 /**
- * What the bundled libraries use and Node 20 lacks: `Set.prototype.union` (execa 10). Import it before
- * them. The same libraries run on Node 22 and later as they are.
+ * `Set.prototype.union`, which a bundled library (execa 10) uses and Node 20 lacks. Import it before the library.
+ * Node 22 and later do not need it.
  */
 const prototype = Set.prototype as { union?: <T>(this: Set<T>, other: Iterable<T>) => Set<T> };
 prototype.union ??= function union<T>(this: Set<T>, other: Iterable<T>): Set<T> {

@@ -1,4 +1,4 @@
-/** @returns what `make` returns, made by the first call and kept */
+/** @returns a function that calls `make` the first time and caches its result */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -1,4 +1,7 @@
-/** @returns the property, or none where there is no value: an optional property is left out, not undefined */
+/**
+ * @returns an object with the property, or an empty one if there is no value: an optional property is omitted, not
+ * undefined
+ */
 export function optional<K extends string, V>(
   key: K,
   value: V | undefined,

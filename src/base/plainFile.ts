@@ -14,11 +14,11 @@ import { HumanError } from './humanError.ts';
 import { say } from './say.ts';
 
 /**
- * A repository may ship anything at the places of our state: links to other people's files, pipes, devices.
- * What is read or written there must be a plain file, and small where it is read as a whole.
+ * A repository may contain anything at the paths of our state: links to other people's files, pipes, devices. Only
+ * plain files may be read or written there, and a file that is read as a whole must be small.
  */
 
-/** Neither follows a link nor waits for the other end of a pipe; Windows has neither flag. */
+/** Do not follow a link, do not wait for the other end of a pipe; Windows has neither flag. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | PLAIN;
@@ -35,7 +35,7 @@ const NO_PLAIN_FILE: ReadonlySet<string | undefined> = new Set([
 const openFile = promisify(openForCallback);
 const syncToDisk = promisify(fsync);
 
-/** @returns `undefined` when there is no plain file at this place */
+/** @returns `undefined` if there is no plain file at this path */
 export async function openPlainFile(file: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
@@ -55,8 +55,8 @@ export async function openPlainFile(file: string): Promise<FileHandle | undefine
 
 /**
  * Reads a small file as a whole.
- * @param maxBytes a larger one is none of ours
- * @returns `undefined` when there is no such plain file
+ * @param maxBytes a larger file is not ours
+ * @returns `undefined` if there is no such plain file
  */
 export async function readPlainFile(file: string, maxBytes: number): Promise<Buffer | undefined> {
   const handle = await openPlainFile(file);
@@ -71,16 +71,16 @@ export async function readPlainFile(file: string, maxBytes: number): Promise<Buf
 }
 
 /**
- * Creates or empties a file that is then written bit by bit. Its folder must exist.
+ * Creates or truncates a file that is then written in parts. Its folder must exist.
  * @param file absolute path
- * @throws {HumanError} when there is a link, pipe or device, or a folder on the way from `.omc` is a link
+ * @throws {HumanError} if there is a link, pipe or device, or a parent folder from `.omc` on is a link
  */
 export async function createPlainFile(file: string): Promise<FileHandle> {
   requirePlainFolders(path.dirname(file));
   requireNoLink(file);
   const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
   const found = lstatSync(file, { throwIfNoEntry: false });
-  // Of a folder the system tells itself.
+  // For a folder, the system reports the error itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     throw new HumanError(
       say('{0} is no plain file. Remove it, and look where it came from.', file),
@@ -90,25 +90,28 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
 }
 
 /**
- * Writes a file of ours as a whole, so that no reader ever sees half of it and a power cut leaves the old or
- * the new one. Creates its folder. A link at its place is replaced, never followed.
+ * Writes one of our files atomically: readers never see a partial file, and a power failure leaves the old or the
+ * new one. Creates its folder. A link at its path is replaced, never followed.
  * @param file absolute path
- * @throws {HumanError} when a folder on the way from `.omc` is a link
- * @throws the system's error when it cannot be written; nothing is left behind then
+ * @throws {HumanError} if a parent folder from `.omc` on is a link
+ * @throws the system's error if it cannot be written; nothing is left behind then
  */
 export async function writePlainFile(file: string, data: string | Buffer): Promise<void> {
   await writeInOneStep(file, data, syncToDisk);
 }
 
 /**
- * As {@link writePlainFile}, for what is made anew of other files whenever it is needed: no reader sees half of it and
- * a killed loop leaves the old or the new one, but it is not waited until it is on the disk.
+ * Like {@link writePlainFile}, for a file that is derived from others and can be created again: readers never see a
+ * partial file and a killed loop leaves the old or the new one, but it is not synced to the disk.
  */
 export async function writeDerivedFile(file: string, data: string): Promise<void> {
   await writeInOneStep(file, data, undefined);
 }
 
-/** What makes or frees a file can take long, and goes on beside others; the bytes of a small one take no time. */
+/**
+ * Operations that create or free a file can be slow, so they run asynchronously; writing the bytes of a small file
+ * is fast.
+ */
 async function writeInOneStep(
   file: string,
   data: string | Buffer,
@@ -135,7 +138,7 @@ function temporaryFor(file: string): string {
   return `${file}.${randomUUID()}.tmp`;
 }
 
-/** Creates its folder as well, which is there as a rule. */
+/** Also creates its folder, which usually exists. */
 async function createFile(file: string): Promise<number> {
   try {
     return await openFile(file, NEW_FILE, 0o644);
@@ -149,7 +152,7 @@ async function createFile(file: string): Promise<number> {
 }
 
 /**
- * Looks at `.omc`, the last one when several are on the way, and at every folder from there down to `dir`.
+ * Checks `.omc`, the last one if there are several in the path, and every folder from there down to `dir`.
  * @throws {HumanError} naming the link
  */
 export function requirePlainFolders(dir: string): void {
@@ -157,7 +160,7 @@ export function requirePlainFolders(dir: string): void {
   for (let at = dir; path.basename(at) !== '.omc'; ) {
     const parent = path.dirname(at);
     if (parent === at) {
-      // Not below any `.omc`: the caller's own place, whose folders are none of ours.
+      // Not below any `.omc`: a path of the caller, whose folders are not ours.
       return;
     }
     folders.push(parent);
@@ -166,7 +169,7 @@ export function requirePlainFolders(dir: string): void {
   folders.reverse().forEach(requireNoLink);
 }
 
-/** @throws {HumanError} when a link is at this place */
+/** @throws {HumanError} if a link is at this path */
 export function requireNoLink(place: string): void {
   if (isLink(place)) {
     throw new HumanError(
@@ -182,7 +185,7 @@ function isLink(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch (error) {
-    // Below something that is no folder there is nothing; who wants to write there is told by the system.
+    // If a parent is not a folder, nothing is there; a write will get an error from the system.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') {
       return false;
     }

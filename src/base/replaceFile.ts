@@ -1,23 +1,23 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { access, constants, type FileHandle, open, rm, stat } from 'node:fs/promises';
 
-/** After so many milliseconds the temporary file of a process is taken to be left over from its crash. */
+/** In ms; an older temporary file is considered the leftover of a crashed process. */
 const STALE_AFTER = 30_000;
 
 /**
- * Replaces the content of a file in one step, keeping its mode and owner, if the file still holds `before`.
+ * Replaces the content of a file atomically, keeping its mode and owner, if the file still contains `before`.
  * `path` must not be a link: the link would be replaced, not its target.
  *
- * Not done with write-file-atomic, because everything it does between a last look at the file and its rename is
- * time in which the change of another program is lost; here both are one synchronous step. A lock would not help
- * against agents and editors, which ask for none. Our own processes exclude each other by the name of the
- * temporary file, which only one of them can create, as git does with `index.lock`.
+ * write-file-atomic is not used because a change by another program would be lost if it happened between our last
+ * check of the file and the rename; here both are one synchronous step. A lock would not protect against agents and
+ * editors, which do not use it. Our own processes exclude each other through the name of the temporary file, which
+ * only one of them can create, as git does with `index.lock`.
  *
- * @returns false when the file holds something else by now, or another process of ours is writing it; then it is
- * left alone.
+ * @returns false if the content has changed, or another process of ours is writing the file; then it is not
+ * modified
  */
 export async function replaceFile(path: string, before: Buffer, after: Buffer): Promise<boolean> {
-  // A rename would replace a write-protected file all the same.
+  // A rename would also replace a write-protected file.
   await access(path, constants.W_OK);
   const { mode, uid, gid } = await stat(path);
   const temporary = `${path}.ralph-fresh.tmp`;
@@ -36,7 +36,7 @@ export async function replaceFile(path: string, before: Buffer, after: Buffer): 
     } finally {
       await file.close();
     }
-    // After a long sleep of the machine the file of this name may be somebody else's.
+    // After a long sleep of the machine, the file with this name may belong to another process.
     if (statSync(temporary).ino === own && before.equals(readFileSync(path))) {
       renameSync(temporary, path);
       isReplaced = true;
@@ -49,7 +49,7 @@ export async function replaceFile(path: string, before: Buffer, after: Buffer): 
   }
 }
 
-/** Creates the temporary file; `undefined` when another process has it. */
+/** Creates the temporary file; `undefined` if another process has one. */
 async function create(temporary: string, mode: number): Promise<FileHandle | undefined> {
   try {
     return await open(temporary, 'wx', mode);
@@ -66,7 +66,7 @@ async function create(temporary: string, mode: number): Promise<FileHandle | und
 }
 
 async function keepOwner(file: FileHandle, mode: number, uid: number, gid: number): Promise<void> {
-  // Only root may give a file away, and some file systems know neither; the content matters more.
+  // Only root may change the owner, and some file systems support neither; the content matters more.
   await file.chown(uid, gid).catch(() => undefined);
   await file.chmod(mode).catch(() => undefined);
 }

@@ -1,12 +1,12 @@
-/** Within double quotes a shell would read something else there. */
+/** Characters that have a special meaning in double quotes. */
 const SPECIAL = /["$`\\!]/;
 
-/** A word as it is written for a shell: as it is where that is safe. */
+/** A word for a shell command line: unquoted if that is safe. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : shellText(word);
 }
 
-/** A text in quotes, for the shells of this system. */
+/** A quoted text for the shells of this system. */
 export function shellText(text: string): string {
   if (process.platform === 'win32') {
     return `"${text.replaceAll('"', '\\"')}"`;

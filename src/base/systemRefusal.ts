@@ -1,9 +1,9 @@
 import { say } from './say.ts';
 
-/** Codes of a disk that takes nothing more: full, over the quota, over a limit for files. */
+/** Error codes of a full disk, an exceeded quota, or an exceeded file size limit. */
 const DISK_FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What to do about a file or folder that the system refuses, by the system's code. */
+/** What to do about a file or folder that the system refuses, by error code. */
 const ABOUT_FILES: Readonly<Record<string, (file: string) => string>> = {
   EACCES: file =>
     say('This account may not use {0}. Give it the rights, or run as its owner.', file),
@@ -14,19 +14,19 @@ const ABOUT_FILES: Readonly<Record<string, (file: string) => string>> = {
   ENOTDIR: file => say('Something else than a folder is on the way to {0}. Move it away.', file),
 };
 
-/** What is in the way is then at the place that something was to be renamed to. */
+/** With these codes, the obstacle is at the target of the rename. */
 const OF_THE_PLACE: ReadonlySet<string> = new Set(['EISDIR', 'EEXIST']);
 
 const TOO_MANY_FILES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
 
-/** @returns the system's code where the disk had no room for what was written */
+/** @returns the system's code if the disk had no space left */
 export function diskFullCode(error: unknown): string | undefined {
   return refusalOf(error, isFull)?.code;
 }
 
 /**
- * What to tell of a disk that takes nothing: it has no room, cannot be written, or fails.
- * @param file what was written, where the system does not say it
+ * The message for a disk that cannot be written: full, read-only, or failing.
+ * @param file the written file, if the system's error does not include it
  * @returns `undefined` for another error
  */
 export function diskRefusal(error: unknown, file?: string): string | undefined {
@@ -60,9 +60,9 @@ export function diskRefusal(error: unknown, file?: string): string | undefined {
 }
 
 /**
- * What the system refused, in one sentence with the next step. The only place that makes such sentences, so that each
- * command tells the same of a full disk, wherever it met it.
- * @returns `undefined` for what is no refusal of the system, and so a fault of the program
+ * The system's error as one sentence with the next step. The only function for such sentences, so that all commands
+ * report, for example, a full disk in the same way.
+ * @returns `undefined` for any other error, which is a bug of the program
  */
 export function systemRefusal(error: unknown): string | undefined {
   const ofDisk = diskRefusal(error);
@@ -71,7 +71,7 @@ export function systemRefusal(error: unknown): string | undefined {
   }
   const refusal = refusalOf(error, isKnown);
   const code = refusal?.code ?? '';
-  // Of a rename the place that it was to take: the other file is a temporary one of ours, and gone by now.
+  // For a rename, the target: the other file is a temporary one of ours, which is gone by now.
   const path = OF_THE_PLACE.has(code) ? (refusal?.dest ?? refusal?.path) : refusal?.path;
   if (TOO_MANY_FILES.has(code)) {
     return say(
@@ -85,7 +85,7 @@ export function systemRefusal(error: unknown): string | undefined {
 
 type Refusal = NodeJS.ErrnoException & { readonly dest?: string };
 
-/** The error itself, or the one that it came from. */
+/** The error itself, or its cause. */
 function refusalOf(error: unknown, isMeant: (refusal: Refusal) => boolean): Refusal | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (isMeant(at)) {
@@ -95,7 +95,7 @@ function refusalOf(error: unknown, isMeant: (refusal: Refusal) => boolean): Refu
   return undefined;
 }
 
-/** A watch is refused by the same code, when the system has no more of them. */
+/** A file watch fails with the same code if the system has no more of them. */
 function isFull({ code = '', syscall }: Refusal): boolean {
   return DISK_FULL.has(code) && syscall !== 'watch';
 }

@@ -2,12 +2,12 @@ const ELLIPSIS = '…';
 const ESC = 0x1b;
 const BEL = 0x07;
 const CSI = 0x9b;
-/** The one-byte forms of the sequences that hold a string: DCS, SOS, OSC, PM, APC. */
+/** The one-byte forms of the sequences that contain a string: DCS, SOS, OSC, PM, APC. */
 const STRING_STARTS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f]);
 
 /**
- * Shortens to one line of at most `max` UTF-16 units, at a word where there is one, with a mark. Terminal
- * escape sequences go, other control characters become spaces: the text may come from anywhere.
+ * Shortens a text to one line of at most `max` UTF-16 units, cut at a word if possible, with a mark. Terminal
+ * escape sequences are removed, other control characters become spaces: the text may come from anywhere.
  */
 export function shorten(text: string, max: number): string {
   const line = withoutControls(text.slice(0, enoughFor(max)), ' ')
@@ -23,9 +23,9 @@ export function shortenBlock(text: string, max: number): string {
 }
 
 /**
- * Removes terminal escape sequences and control characters, except line breaks and tabs. One pass, so that
- * no input is slow: `util.stripVTControlCharacters` needs minutes for a megabyte of broken sequences.
- * @param instead what a single control character becomes
+ * Removes terminal escape sequences and control characters, except line breaks and tabs. One pass, so that no input
+ * is slow: `util.stripVTControlCharacters` needs minutes for a megabyte of broken sequences.
+ * @param instead the replacement for a single control character
  */
 export function withoutControls(text: string, instead = ''): string {
   const kept: string[] = [];
@@ -54,12 +54,12 @@ export function withoutControls(text: string, instead = ''): string {
   return kept.join('');
 }
 
-/** Embeddings, overrides and isolates can make a line read as something it is not. */
+/** Embeddings, overrides and isolates can make a line look different from its content. */
 function isBidiControl(code: number): boolean {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/** Where the escape sequence that begins at `at` ends; behind the single character when it begins none. */
+/** The end of the escape sequence that starts at `at`; the next character if there is none. */
 function sequenceEnd(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === CSI) {
@@ -94,7 +94,7 @@ function controlSequenceEnd(text: string, from: number): number {
   return inRange(text, end, 0x40, 0x7e) ? end + 1 : end;
 }
 
-/** A string that is never closed ends with its line, so that it cannot take the rest of a text with it. */
+/** An unclosed string ends with its line, so that it cannot swallow the rest of the text. */
 function stringEnd(text: string, from: number): number {
   for (let end = from; end < text.length; end += 1) {
     const code = text.charCodeAt(end);
@@ -116,7 +116,9 @@ function inRange(text: string, at: number, low: number, high: number): boolean {
   return code >= low && code <= high;
 }
 
-/** So much of a text is looked at for `max` units of it; the rest could only be white space and escapes. */
+/**
+ * Length of a text to examine for `max` units of output; anything after that could only be white space and escapes.
+ */
 function enoughFor(max: number): number {
   return Math.max(0, max) * 4 + 10_000;
 }
@@ -130,7 +132,7 @@ function cutAtWord(text: string, max: number, more: boolean): string {
   }
   const head = text.slice(0, max - ELLIPSIS.length);
   const space = head.search(/\s\S*$/);
-  // A single long word has no better place; half the budget is too much to give up for one.
+  // A single long word may not have a better place to cut: giving up half of the budget would be too much.
   const cut = space > max / 2 ? head.slice(0, space) : head.replace(/[\uD800-\uDBFF]$/, '');
   return cut + ELLIPSIS;
 }

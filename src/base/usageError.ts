@@ -1,4 +1,6 @@
 import { HumanError } from './humanError.ts';
 
-/** Wrong arguments that only show once files were looked at: a story, an iteration, a run that there is not. */
+/**
+ * Invalid arguments that are only detected after reading files: a story, an iteration or a run that does not exist.
+ */
 export class UsageError extends HumanError {}

@@ -1,9 +1,9 @@
-/** A timer holds at most this many ms. */
+/** Maximum delay of a timer, in ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a moment or for one of the signals, whichever comes first.
- * @param at ms since the epoch; the clock is asked again after a long sleep of the machine
+ * Waits until a point in time or for one of the signals, whichever comes first.
+ * @param at ms since the epoch; the clock is read again after a long sleep of the machine
  */
 export async function waitUntil(
   at: number,
@@ -26,7 +26,7 @@ export async function waitForSignal(...signals: readonly AbortSignal[]): Promise
   }
 }
 
-/** @param ms `undefined`: without end; the process stays alive for it */
+/** @param ms `undefined`: forever; keeps the process alive */
 function sleep(ms: number | undefined, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise(resolve => {
     const listeners = new AbortController();
@@ -35,7 +35,7 @@ function sleep(ms: number | undefined, signals: readonly AbortSignal[]): Promise
       listeners.abort();
       resolve();
     };
-    // Without a timer nothing might keep the process alive.
+    // Without a timer, nothing might keep the process alive.
     const timer =
       ms === undefined ? setInterval(() => undefined, MAX_TIMER_MS) : setTimeout(done, ms);
     for (const signal of signals) {

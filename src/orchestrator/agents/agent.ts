@@ -1,63 +1,63 @@
 /**
- * The Agent port: how the loop asks any coding agent for one iteration of work, and what it hears back.
+ * The Agent port: how the loop asks any coding agent for one iteration of work, and what the agent reports back.
  *
- * An agent is described by the command that starts one fresh process and by a decoder that turns the
- * lines it prints into {@link AgentEvent}s. The process itself (time limits, tree kill, the one recorded
- * reason of its end) is the business of `agentProcess.ts`, the same for all agents.
+ * An agent is described by the command that starts a fresh process and by a decoder that turns its output lines
+ * into {@link AgentEvent}s. The process itself (time limits, tree kill, the one recorded reason of its end) is
+ * handled in `agentProcess.ts`, the same for all agents.
  */
 
-/** What one iteration asks of an agent. */
+/** A request for one iteration of work. */
 export interface AgentRequest {
   /** Absolute path of the workspace, the process's working directory. */
   readonly cwd: string;
   readonly prompt: string;
-  /** Model name or alias; the agent's own default when absent. */
+  /** Model name or alias; default: the agent's own. */
   readonly model?: string;
-  /** Turns after which the agent must stop by itself. */
+  /** Number of turns after which the agent must stop. */
   readonly maxTurns: number;
-  /** Model to take when the first one is overloaded or gone. */
+  /** Model to use if the first one is overloaded or unavailable. */
   readonly fallbackModel?: string;
-  /** How hard the model thinks, in the agent's own words (`low`, `high`, …). */
+  /** How much the model thinks, in the agent's own terms (`low`, `high`, …). */
   readonly effort?: string;
-  /** Cost in US dollars after which this one call must stop by itself. */
+  /** Cost in US dollars after which this call must stop. */
   readonly maxBudgetUsd?: number;
-  /** The only tools there are, for an agent that reads and must not write; all tools when absent. */
+  /** The only available tools, for an agent that must only read; absent: all tools. */
   readonly tools?: readonly string[];
-  /** Tools that run without being asked for; the agent's own set when absent. */
+  /** Tools that run without asking for permission; absent: the agent's own set. */
   readonly allowedTools?: readonly string[];
-  /** JSON Schema of the answer that is wanted in {@link ResultEvent.structured}. */
+  /** JSON Schema for the answer in {@link ResultEvent.structured}. */
   readonly jsonSchema?: object;
-  /** Absolute path of a file that holds the prompt, for agents that read it from there. */
+  /** Absolute path of a file that contains the prompt, for agents that read it from a file. */
   readonly promptFile?: string;
   /** Environment to start from (usually `process.env`); the agent removes what must not be inherited. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A process to start, ready to be spawned without a shell. */
+/** A process to start, without a shell. */
 export interface AgentCommand {
-  /** Executable: absolute path, or a name to be found on `env.PATH`. */
+  /** Executable: absolute path, or a name to find in `env.PATH`. */
   readonly file: string;
   readonly args: readonly string[];
-  /** All that it reads on standard input. */
+  /** The content of standard input. */
   readonly stdin: string;
   /** The whole environment; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Why a call failed, as far as the agent's own output tells. */
+/** Why a call failed, according to the agent's output. */
 export type AgentErrorKind =
-  /** The service or the way to it failed (5xx, a lost connection). */
+  /** The service failed or could not be reached (5xx, a lost connection). */
   | 'api'
   /** Too many requests in a short time (429). */
   | 'rateLimit'
   | 'overloaded'
-  /** The conversation repeated the id of a tool call (a 400 of its own); a new conversation does not. */
+  /** The conversation repeated the id of a tool call (a special 400); a new conversation does not. */
   | 'toolConcurrency'
   /** The request itself was refused (other 4xx): too long, malformed, no such model. */
   | 'request'
-  /** What the subscription includes is used up until its next reset. */
+  /** The subscription's usage is used up until the next reset. */
   | 'usageLimit'
-  /** Nothing is left to pay with, or a spending limit that only a person can raise. */
+  /** The account has no credit left, or reached a spending limit that only a person can raise. */
   | 'billing'
   | 'authentication'
   | 'maxTurns'
@@ -72,10 +72,10 @@ const transientKinds: ReadonlySet<string> = new Set<AgentErrorKind>([
 ]);
 
 /**
- * Whether the same call may well succeed a little later with nothing changed. A usage limit also passes by
- * itself, but after hours and at a known time: it is waited for, not retried.
+ * Whether the same call may succeed a little later without any change. A usage limit also passes by itself, but
+ * after hours and at a known time: it is waited for, not retried.
  *
- * @param kind a kind of error; what is none (the reason of a process's end) is not transient
+ * @param kind a kind of error; other values (the reason of a process's end) are not transient
  */
 export function isTransient(kind: AgentErrorKind | (string & {})): boolean {
   return transientKinds.has(kind);
@@ -84,9 +84,9 @@ export function isTransient(kind: AgentErrorKind | (string & {})): boolean {
 /** A failed call. */
 export interface AgentError {
   readonly kind: AgentErrorKind;
-  /** In the agent's own words. */
+  /** The agent's own message. */
   readonly message: string;
-  /** When a usage limit ends, in ms since the epoch, if the agent told. */
+  /** When a usage limit resets, in ms since the epoch, if the agent reported it. */
   readonly resetsAt?: number;
 }
 
@@ -100,18 +100,20 @@ export interface TokenUsage {
 
 /** Tokens of one request. */
 export interface RequestUsage extends TokenUsage {
-  /** Of `cacheWrite`, what is known to be kept for five minutes; the rest counts as kept for an hour. */
+  /**
+   * The part of `cacheWrite` that is known to be cached for five minutes; the rest counts as cached for an hour.
+   */
   readonly cacheWrite5m?: number;
 }
 
-/** What an agent says while it works. Text is data from outside: never trusted, never markup. */
+/** The output of an agent while it works. Text comes from outside: never trusted, never markup. */
 export type AgentEvent =
   | {
       readonly type: 'init';
       readonly sessionId?: string;
       readonly model?: string;
       readonly version?: string;
-      /** `ANTHROPIC_API_KEY` means that the API account is billed. */
+      /** `ANTHROPIC_API_KEY` means the API account is billed. */
       readonly apiKeySource?: string;
     }
   | { readonly type: 'text'; readonly text: string }
@@ -122,9 +124,9 @@ export type AgentEvent =
       readonly id: string;
       readonly isError: boolean;
       readonly gist: string;
-      /** Its first lines, when there is more than the gist tells. */
+      /** Its first lines, if there is more than the gist. */
       readonly head?: string;
-      /** Lines of the whole; absent when it is one or none. */
+      /** Total number of lines; absent if one or none. */
       readonly lines?: number;
     }
   | {
@@ -137,25 +139,25 @@ export type AgentEvent =
     }
   | { readonly type: 'denied'; readonly tool: string; readonly message: string }
   /**
-   * What one message of the model took, as far as the agent knows yet. Several may tell of one message: the
-   * last `usage` counts, and the `outputChars` of all of them.
+   * The usage of one model message so far. Several events may report one message: the last `usage` counts, and the
+   * sum of `outputChars`.
    */
   | {
       readonly type: 'usage';
-      /** Absent when the message has no name; then this is all that tells of it. */
+      /** Absent if the message has no id; then this is the only event for it. */
       readonly messageId?: string;
       readonly model?: string;
       readonly usage: RequestUsage;
-      /** Length of what is told of the message here, in UTF-16 units. */
+      /** Length of the part of the message in this event, in UTF-16 units. */
       readonly outputChars: number;
     }
-  /** Sign of life without content of its own. */
+  /** A sign of life without content. */
   | { readonly type: 'activity' }
-  /** A line that is not this agent's protocol; kept in the raw stream, shown as it is. */
+  /** A line outside this agent's protocol; kept in the raw stream, displayed unchanged. */
   | { readonly type: 'unknown'; readonly line: string }
-  /** The subscription's usage limit refuses this call; going on is no use before `resetsAt` (epoch, in ms). */
+  /** The subscription's usage limit blocks this call; no use continuing before `resetsAt` (epoch, in ms). */
   | { readonly type: 'limit'; readonly resetsAt?: number; readonly limitType?: string }
-  /** The call is bound to fail, although the agent goes on trying for minutes: end it. */
+  /** The call is certain to fail, although the agent would keep trying for minutes: end it. */
   | { readonly type: 'fatal'; readonly error: AgentError }
   | ResultEvent;
 
@@ -164,34 +166,34 @@ export interface ResultEvent {
   readonly type: 'result';
   readonly isError: boolean;
   readonly error?: AgentError;
-  /** The final answer; promise signals are read from here alone. */
+  /** The final answer; promise signals are only read from here. */
   readonly text: string;
-  /** The answer to {@link AgentRequest.jsonSchema}; data from outside, to be checked by who asked. */
+  /** The answer to {@link AgentRequest.jsonSchema}; comes from outside, so the caller must validate it. */
   readonly structured?: unknown;
   readonly turns: number;
   readonly costUsd?: number;
   readonly usage?: TokenUsage;
   readonly durationMs?: number;
-  /** Tool calls that were refused, when there were any. */
+  /** Number of tool calls that were denied, if any. */
   readonly permissionDenials?: number;
 }
 
 /** How a process ended by itself. */
 export interface ProcessExit {
-  /** Absent when a signal ended it. */
+  /** Absent if a signal ended it. */
   readonly exitCode?: number;
   readonly signal?: string;
-  /** Last words on standard error. */
+  /** The end of standard error. */
   readonly stderr: string;
 }
 
-/** Turns one process's lines into events; holds state for one process, so make a new one each time. */
+/** Turns the output lines of one process into events. Stateful, so create a new one for each process. */
 export interface AgentDecoder {
-  /** @param line one line without its line break; longer ones than `agentProcess.ts` allows are left out */
+  /** @param line one line without its line break; `agentProcess.ts` leaves out lines above its limit */
   decode(line: string): readonly AgentEvent[];
   /**
-   * Called once, after the last line, when the process exited by itself: agents whose output has no
-   * `result` of its own make it here.
+   * Called once, after the last line, if the process exited by itself: agents whose output has no `result` create
+   * it here.
    */
   end?(exit: ProcessExit): readonly AgentEvent[];
 }
@@ -199,9 +201,7 @@ export interface AgentDecoder {
 export interface Agent {
   /** Name used in settings and on the command line. */
   readonly id: 'claude' | 'sdk' | 'command' | 'demo';
-  /**
-   * @throws {HumanError} when the agent cannot be started on this machine (program not found, …)
-   */
+  /** @throws {HumanError} if the agent cannot be started on this machine (program not found, …) */
   command(request: AgentRequest): Promise<AgentCommand>;
   decoder(): AgentDecoder;
 }

@@ -1,8 +1,8 @@
 /**
- * What a surrounding Claude Code session hands to its children (measured with 2.1.330 in a Bash tool call,
- * and reported for its editor extensions and its SDKs). A nested call refuses to start with some of them
- * and takes the place of the outer session with others. `CLAUDE_CODE_*` names that people set on purpose
- * (providers, tokens, limits, switches) are not here and stay.
+ * Variables that a surrounding Claude Code session passes to its children (measured with 2.1.330 in a Bash tool
+ * call, and reported for its editor extensions and its SDKs). With some of them, a nested call refuses to start;
+ * with others, it takes over the outer session. `CLAUDE_CODE_*` variables that people set on purpose (providers,
+ * tokens, limits, switches) are not listed and stay.
  */
 const sessionNames: ReadonlySet<string> = new Set([
   'CLAUDECODE',
@@ -41,7 +41,7 @@ const sessionNames: ReadonlySet<string> = new Set([
   'CLAUDE_SKILL_DIR',
   'AI_AGENT',
   'ENABLE_IDE_INTEGRATION',
-  // Git works where it is called, and not where a hook or a script around the loop was pointed to.
+  // Git must use the current folder, not the repository that a hook or a script around the loop pointed to.
   'GIT_COMMON_DIR',
   'GIT_DIR',
   'GIT_INDEX_FILE',
@@ -50,7 +50,7 @@ const sessionNames: ReadonlySet<string> = new Set([
   'NODE_OPTIONS',
 ]);
 
-/** Families of such names, so that the next release's member is covered too. */
+/** Prefixes of such names, so that new variables of a later release are covered too. */
 const sessionPrefixes = [
   'CLAUDE_CODE_SESSION_',
   'CLAUDE_CODE_BRIDGE_',
@@ -67,12 +67,12 @@ const sessionPrefixes = [
   'VSCODE_',
 ];
 
-/** A number of an open file is worth nothing in a process that does not inherit that file. */
+/** The number of a file descriptor is useless in a process that does not inherit it. */
 const descriptorSuffix = '_FILE_DESCRIPTOR';
 
 /**
- * The environment for an agent: what the person configured stays, what an editor or a surrounding
- * Claude Code session left behind goes.
+ * The environment for an agent: it keeps what the person configured, without what an editor or a surrounding Claude
+ * Code session added.
  */
 export function agentEnv(
   env: Readonly<Record<string, string | undefined>>,
@@ -90,10 +90,10 @@ export function agentEnv(
   return clean;
 }
 
-/** With one of these Claude Code bills the API account, also where a subscription is logged in. */
+/** With one of these, Claude Code bills the API account, even if a subscription is logged in. */
 const apiKeyNames: ReadonlySet<string> = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
 
-/** The environment without the keys that make an agent bill the API, so that the subscription pays. */
+/** The environment without the API keys, so that the subscription pays. */
 export function withoutApiKeys(
   env: Readonly<Record<string, string>>,
   platform: NodeJS.Platform = process.platform,
@@ -106,8 +106,8 @@ export function withoutApiKeys(
 }
 
 /**
- * Who is billed for Claude Code's work, as far as the environment tells.
- * @param env environment that the agents start from
+ * Who pays for Claude Code's work, according to the environment.
+ * @param env environment of the agents
  * @param apiKey the setting
  */
 export function payerOf(

@@ -16,65 +16,65 @@ import type { Agent, AgentCommand, AgentError, AgentEvent, ResultEvent } from '.
 /** Longest line that is decoded, in UTF-16 units; a longer one counts as activity and stays in the raw stream. */
 const MAX_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL = 4_000;
-/** So much of standard error is kept in its file, in bytes; an agent that complains for ever should not fill the disk. */
+/** Bytes of standard error that are kept in its file; endless error output should not fill the disk. */
 const STDERR_KEPT = 4 * 1024 * 1024;
-/** An agent that goes on writing after its last result gets this many times the grace. */
+/** An agent that keeps writing after its last result gets at most this many grace periods. */
 const MAX_GRACES = 6;
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface AgentProcessOptions {
   readonly cwd: string;
-  /** Marks the agent's processes, so that none is left behind. */
+  /** Marks the agent's processes, so that none of them is left behind. */
   readonly runId: string;
   readonly limits: ProcessLimits;
   /** Aborted: end the process tree, SIGTERM first. */
   readonly signal: AbortSignal;
-  /** Aborted: end the process tree with SIGKILL, also when it is already being ended. */
+  /** Aborted: end the process tree with SIGKILL, even if it is already being ended. */
   readonly killSignal: AbortSignal;
-  /** Everything the agent prints goes there, byte for byte. */
+  /** The file for the agent's whole output, byte for byte. */
   readonly rawFile: string;
-  /** What must have come about before the process is started; when it fails, nothing is started. */
+  /** Awaited before the process is started; if it fails, nothing is started. */
   readonly ready?: Promise<unknown>;
-  /** How its processes are known that drop the run's marker: by a cgroup where the system allows it, unless asked otherwise. */
+  /** How to find processes that drop the run's marker: by default with a cgroup, if the system allows it. */
   readonly strays?: 'cgroup' | 'watch';
   readonly onStarted: (started: StartedProcess) => void;
   readonly onEvent: (event: AgentEvent) => void;
-  /** The agent's process has ended; called again when others of it were found to work on after that. */
+  /** The agent's process has ended; called again if other processes of it were still working after that. */
   readonly onExit?: () => void;
 }
 
 /** How one agent process ended. */
 export interface AgentEnd {
-  /** The first reason that ended it; `exited` also when it was ended for the sake of `error`. */
+  /** The first reason for its end; also `exited` if it was ended because of `error`. */
   readonly reason: EndReason;
   /**
-   * Why the call was ended before it had a result: the agent said that it is bound to fail, but would have
-   * gone on trying. A failure that the agent reported by itself is in `result.error` alone.
+   * Why the call was ended before it had a result: the agent reported that it was certain to fail, but would have
+   * kept trying. A failure reported in the agent's result is only in `result.error`.
    */
   readonly error?: AgentError;
   readonly exitCode?: number;
   readonly signal?: string;
   readonly durationMs: number;
   readonly leftovers: number;
-  /** Of several results the one with the most turns, with the cost of the last. */
+  /** Of several results, the one with the most turns, with the cost of the last one. */
   readonly result?: ResultEvent;
-  /** Last words on standard error, or why it could not be started. */
+  /** The end of standard error, or why it could not be started. */
   readonly stderr: string;
-  /** Absolute path of the file that has all of standard error; absent when nothing came there. */
+  /** Absolute path of the file with the whole standard error; absent if it is empty. */
   readonly stderrFile?: string;
 }
 
-/** What an agent prints to standard error is kept next to the raw stream. */
+/** The file for an agent's standard error, next to the raw stream. */
 function stderrFileOf(rawFile: string): string {
   return `${rawFile.replace(/\.jsonl$/, '')}.stderr.txt`;
 }
 
 /**
- * Runs one agent process from start to the end of its last descendant. Never throws for what the process
- * does: every end is a value with one reason.
+ * Runs one agent process from start to the end of its last descendant. Never throws for what the process does:
+ * every end is a value with one reason.
  *
- * @throws when what it prints cannot be written to the raw file; the process has been ended then
+ * @throws if its output cannot be written to the raw file; the process has been ended then
  */
 export async function runAgentProcess(
   agent: Agent,
@@ -111,7 +111,7 @@ export async function runAgentProcess(
       case 'result': {
         running?.look();
         const main = result === undefined || event.turns >= result.turns ? event : result;
-        // Follow-ups of background work bring results of their own; their cost is a running total.
+        // Background work causes further results; their cost is a running total.
         result = event.costUsd === undefined ? main : { ...main, costUsd: event.costUsd };
         patience.begin();
         break;
@@ -125,7 +125,7 @@ export async function runAgentProcess(
     }
     onEvent(event);
   };
-  /** A call that has its result already has nothing left to fail. */
+  /** A call that already has its result can no longer fail. */
   const endEarly = (why: AgentError) => {
     if (result === undefined && error === undefined && running?.isEnding() === false) {
       error = why;
@@ -154,7 +154,7 @@ export async function runAgentProcess(
           throw rawError;
         }
         if (!raw.write(bytes)) {
-          // Rejects when the stream fails.
+          // Rejects if the stream fails.
           await once(raw, 'drain');
         }
         splitter.push(bytes).forEach(take);
@@ -192,26 +192,26 @@ export async function runAgentProcess(
   }
 }
 
-/** What an agent says on standard error: the end in memory, the beginning in a file. */
+/** An agent's standard error: the end in memory, the beginning in a file. */
 class ErrorOutput {
   private readonly path: string;
   private handle: FileHandle | undefined;
   private left = STDERR_KEPT;
-  /** The last words. */
+  /** The end of the output. */
   tail = '';
 
   constructor(rawFile: string) {
     this.path = stderrFileOf(rawFile);
   }
 
-  /** Absolute path; `undefined` when nothing came. */
+  /** Absolute path; `undefined` if there is no output. */
   get file(): string | undefined {
     return this.handle && this.path;
   }
 
   async take(bytes: Buffer): Promise<void> {
     this.tail = (this.tail + bytes.toString('utf8')).slice(-STDERR_TAIL);
-    // Few agents write there at all.
+    // Few agents write to standard error at all.
     this.handle ??= await createPlainFile(this.path);
     await this.handle.writeFile(bytes.subarray(0, this.left));
     this.left = Math.max(0, this.left - bytes.length);
@@ -222,7 +222,7 @@ class ErrorOutput {
   }
 }
 
-/** How long an agent may stay after its result: for a while of silence, and in all for {@link MAX_GRACES} of them. */
+/** How long an agent may stay after its result: one period of silence, and {@link MAX_GRACES} periods in total. */
 class ResultPatience {
   private readonly graceMs: number;
   private readonly onOver: () => void;
@@ -234,7 +234,7 @@ class ResultPatience {
     this.onOver = onOver;
   }
 
-  /** There is a result, perhaps one more. */
+  /** Starts or restarts after a result. */
   begin(): void {
     this.silence ??= setTimeout(this.onOver, this.graceMs);
     clearTimeout(this.whole);

@@ -3,9 +3,9 @@ export const MAX_HEADING = 200;
 const DATE = /(?<!\d)(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ]+(\d\d:\d\d))?/;
 const ITERATION = /\biter(?:ation)?\s*#?(\d{1,9})\b/i;
 
-/** A heading of the log (levels 2 and 3, and dated ones of level 1), with what it says of its entry. */
+/** A heading of the log (levels 2 and 3, and dated ones of level 1), with the information about its entry. */
 export interface ProgressEntry {
-  /** Without the marks of Markdown. */
+  /** Without Markdown formatting. */
   readonly heading: string;
   /** `2026-01-02` or `2026-01-02 10:00`, as the agent wrote it. */
   readonly date?: string;
@@ -13,7 +13,7 @@ export interface ProgressEntry {
   readonly iteration?: number;
 }
 
-/** What a heading, or a line that begins with a time stamp, says of its entry. */
+/** Parses a heading, or a line that starts with a timestamp. */
 export function entryOf(title: string): ProgressEntry {
   const heading = title.slice(0, MAX_HEADING);
   const date = DATE.exec(heading);
@@ -28,12 +28,14 @@ export function entryOf(title: string): ProgressEntry {
   };
 }
 
-/** Whether it says when, or in which iteration, something was written down. */
+/** Whether it includes a date or an iteration. */
 export function isDated(entry: ProgressEntry): boolean {
   return entry.date !== undefined || entry.iteration !== undefined;
 }
 
-/** The first word behind date and iteration, when it looks like an id: `US-003`, `ralph-tui-45r.1`, `[docs]`, `setup:`. */
+/**
+ * The first word after date and iteration, if it looks like an id: `US-003`, `ralph-tui-45r.1`, `[docs]`, `setup:`.
+ */
 function storyIdOf(
   heading: string,
   date: RegExpExecArray | null,
@@ -56,7 +58,7 @@ function storyIdOf(
   const looksLikeId =
     /^(?:#\d+|\p{L}[\p{L}\p{N}_.]*-[\p{L}\p{N}_.-]*)$/u.test(word) && /\d/.test(word);
   if (looksLikeId) {
-    // `UTF-8 in names` is no story, `US-001: names` is.
+    // `UTF-8 in names` has no id, `US-001: names` does.
     const isSetOff =
       from > 0 || kind !== undefined || /^(?:$|[:,)\]]|\s+[^\p{L}\p{N}])/u.test(behind);
     return isSetOff && /^(?:$|[\s:,)\]])/.test(behind) ? word.replace(/\.+$/, '') : undefined;

@@ -4,7 +4,7 @@ const PATTERNS_NAME =
   /^(?:(?:codebase|code|project|general|reusable|discovered|consolidated|key|important|common|useful)\s+){0,2}patterns\b/i;
 const LEARNINGS_NAME =
   /^(?:(?:key|new|recent|important|main)\s+)?(?:learn(?:ings?|ed)|lessons?|gotchas?|insights?|(?:notes?|tips|advice)\s+(?:for|to)\s+(?:the\s+)?(?:future|next|later)|next\s+(?:developer|iteration|agent|session)s?\s+notes?|what\s+(?:i|we|was)\s+learn(?:ed|t))\b/i;
-/** Names that say enough without a colon or bold letters. */
+/** Names that are clear without a colon or bold text. */
 const BARE_LEARNINGS =
   /^(?:(?:key|new)\s+)?(?:learnings|lessons(?:\s+learned)?|(?:learnings|lessons|notes)\s+for\s+(?:the\s+)?(?:future|next|later)\s+\w+)$/i;
 const PLACEHOLDER =
@@ -12,17 +12,17 @@ const PLACEHOLDER =
 
 /** A line of the log. */
 export interface Line {
-  /** Columns before the text; a tab counts as four. */
+  /** Width before the text; a tab counts as four columns. */
   readonly indent: number;
   readonly text: string;
 }
 
-/** Whether a part of this name has patterns. */
+/** Whether a section with this name contains patterns. */
 export function isPatterns(name: string): boolean {
   return PATTERNS_NAME.test(withoutDecoration(name));
 }
 
-/** Whether a part of this name has learnings. */
+/** Whether a section with this name contains learnings. */
 export function isLearnings(name: string): boolean {
   return LEARNINGS_NAME.test(withoutDecoration(name));
 }
@@ -31,7 +31,7 @@ function withoutDecoration(name: string): string {
   return name.replace(/^[^\p{L}\p{N}]+/u, '');
 }
 
-/** @returns the line without the white space around it */
+/** @returns the line without surrounding white space */
 export function toLine(whole: string): Line {
   let indent = 0;
   let at = 0;
@@ -41,7 +41,7 @@ export function toLine(whole: string): Line {
   return { indent, text: whole.slice(at).trim() };
 }
 
-/** @returns its level and title, when it is a heading of Markdown */
+/** @returns its level and title, if it is a Markdown heading */
 export function headingOf({ indent, text }: Line): { level: number; title: string } | undefined {
   const [marks] = /^#{1,6}(?=[ \t])/.exec(text) ?? [];
   return marks === undefined || indent > 3
@@ -49,14 +49,14 @@ export function headingOf({ indent, text }: Line): { level: number; title: strin
     : { level: marks.length, title: clean(text.slice(marks.length).slice(0, MAX_HEADING)) };
 }
 
-/** A name at the begin of a line that begins a part, as a heading does. */
+/** A name at the start of a line that starts a section, like a heading. */
 export interface Label {
   readonly name: string;
-  /** What stands behind the label in its line. */
+  /** The rest of the line after the label. */
   readonly inline: string;
 }
 
-/** `**Name:** inline`, `**Name**`, `Name: inline`, or a name of learnings alone. */
+/** `**Name:** inline`, `**Name**`, `Name: inline`, or just a name for learnings. */
 export function labelOf(text: string): Label | undefined {
   const [, bold, behind] =
     /^[^\p{L}\p{N}*_]{0,4}(?:\*\*|__)([^*_]{1,80})(?:\*\*|__)(.*)$/u.exec(text) ?? [];
@@ -73,7 +73,7 @@ export function labelOf(text: string): Label | undefined {
   return BARE_LEARNINGS.test(text) ? { name: text, inline: '' } : undefined;
 }
 
-/** Says nothing: `…`, `(none yet)`, `[your learning here]`, an empty check box. */
+/** Text without content: `…`, `(none yet)`, `[your learning here]`, an empty check box. */
 export function isPlaceholder(text: string): boolean {
   return (
     !/[\p{L}\p{N}]/u.test(text) ||
@@ -82,7 +82,7 @@ export function isPlaceholder(text: string): boolean {
   );
 }
 
-/** @returns the text without the marks of bold letters */
+/** @returns the text without bold markers */
 export function clean(text: string): string {
   return text.replaceAll('**', '').trim();
 }

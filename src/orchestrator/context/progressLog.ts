@@ -5,13 +5,13 @@ import { say } from '../../base/say.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { type ProgressLog, ProgressReader } from './progressReader.ts';
 
-/** What is read of either end of a file that is too long to be read as a whole. */
+/** If a file is too long to be read as a whole, this much is read at each end. */
 export const PROGRESS_WINDOW_BYTES = 256 * 1024;
 
 /**
- * Reads `progress.txt` in the styles found in the wild: dated headings with and without brackets, any
- * dash, `**Learnings for future iterations:**`, `## Iteration N - …`, bullets and numbered lists. Entries
- * without a learnings part give their own bullets, so that nothing an agent wrote down is lost to the next one.
+ * Parses `progress.txt` in the styles that exist: dated headings with and without brackets, any dash, `**Learnings
+ * for future iterations:**`, `## Iteration N - …`, bullets and numbered lists. For entries without a learnings
+ * section, all bullets are used, so that nothing an agent wrote is lost for the next one.
  */
 export function parseProgressLog(text: string): ProgressLog {
   const reader = new ProgressReader();
@@ -20,10 +20,10 @@ export function parseProgressLog(text: string): ProgressLog {
 }
 
 /**
- * Reads a progress log from its file. Of a huge one only both ends are read: the patterns stand at the
- * top, what was learned last at the bottom.
- * @returns an empty log when there is no file
- * @throws when the file cannot be read, is none, or leads out of the repository
+ * Reads a progress log from its file. Of a huge file only both ends are read: the patterns are at the top, the
+ * latest learnings at the bottom.
+ * @returns an empty log if there is no file
+ * @throws if it cannot be read, is not a file, or leads out of the repository
  */
 export async function readProgressLog(
   file: string,
@@ -40,7 +40,7 @@ async function readEnds(file: string, windowBytes: number): Promise<string[]> {
   requireInside(file);
   let handle: FileHandle;
   try {
-    // A pipe in the place of the file must not be waited for.
+    // Opening a pipe must not block.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
@@ -58,7 +58,7 @@ async function readEnds(file: string, windowBytes: number): Promise<string[]> {
     }
     const head = await readAt(handle, 0, windowBytes);
     const tail = await readAt(handle, stat.size - windowBytes, windowBytes);
-    // A line that was cut says something else than the whole one.
+    // A line that was cut may have another meaning.
     return [head.slice(0, head.lastIndexOf('\n') + 1), tail.slice(tail.indexOf('\n') + 1)];
   } finally {
     await handle.close();

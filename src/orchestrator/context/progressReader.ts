@@ -12,19 +12,19 @@ import {
   toLine,
 } from './progressLine.ts';
 
-/** What earlier iterations wrote down for later ones. */
+/** The notes of earlier iterations for later ones. */
 export interface ProgressLog {
   /** Bullets under `## Codebase Patterns`. */
   readonly patterns: readonly string[];
-  /** Bullets of learnings, oldest first, also where the newest entry is at the top of the file. */
+  /** Bullets of learnings, oldest first, even if the newest entry is at the top of the file. */
   readonly learnings: readonly string[];
-  /** In file order. Not every one is an iteration: `## Codebase Patterns` is a heading, too. */
+  /** In file order. Includes headings that are not iterations, such as `## Codebase Patterns`. */
   readonly entries: readonly ProgressEntry[];
 }
 
-/** Nobody reads more of a line, and no pattern below is slow for so little. */
+/** In UTF-16 units. Longer lines are not useful, and the patterns below are fast for this length. */
 const MAX_LINE = 2_000;
-/** Deeper than any heading: a section that a bold line began ends at every heading. */
+/** Deeper than any heading: a section that started with a bold line ends at every heading. */
 const LABEL_LEVEL = 7;
 
 const ONLY_LEARNING = /^(?:learnings?|learned|lessons?(?:\s+learned)?)$/i;
@@ -32,7 +32,7 @@ const BULLET = /^(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)$/;
 const RULE = /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/;
 const STAMP = /^\[\d{4}-\d\d-\d\d/;
 
-/** What one entry holds: its learnings, or else all it says. */
+/** The content of an entry: its learnings, or otherwise all of it. */
 interface Group {
   readonly date?: string;
   readonly iteration?: number;
@@ -40,25 +40,25 @@ interface Group {
   readonly others: string[];
 }
 
-/** Reads the parts of one log, line by line. */
+/** Parses the sections of one log, line by line. */
 export class ProgressReader {
   private readonly patterns: string[] = [];
   private readonly entries: ProgressEntry[] = [];
   private readonly groups: Group[] = [];
   private group: Group = { learnings: [], others: [] };
   private section: 'entry' | 'patterns' | 'learnings' = 'entry';
-  /** Level of the heading that began the section. */
+  /** Level of the section's heading. */
   private level = 0;
-  /** Level of the heading that began the entry. */
+  /** Level of the entry's heading. */
   private entryLevel = 0;
-  /** Indentation of the bullet that the learnings are nested in; -1 when they are in none. */
+  /** Indentation of the bullet that contains the learnings; -1 if there is none. */
   private learningsIndent = -1;
-  /** The mark of the code block that is open. */
+  /** The marker of the open code block. */
   private fence: string | undefined;
-  /** Where the text of a wrapped bullet goes on. */
+  /** Where to append the next line of a wrapped bullet. */
   private last: { readonly list: string[]; readonly indent: number } | undefined;
 
-  /** Reads a part of the file that begins and ends with whole lines. */
+  /** Reads a part of the file that consists of complete lines. */
   read(text: string): void {
     this.closeEntry();
     this.begin('entry', 0);
@@ -69,7 +69,7 @@ export class ProgressReader {
     this.closeEntry();
   }
 
-  /** What was read. */
+  /** The parsed log. */
   log(): ProgressLog {
     const learnings = oldestFirst(this.groups).flatMap(({ learnings, others }) =>
       learnings.length > 0 ? learnings : others,
@@ -80,7 +80,7 @@ export class ProgressReader {
   private readLine(line: Line): void {
     const heading = headingOf(line);
     if (this.fence !== undefined) {
-      // An agent's summary may have been cut within a code block; the next entry is no part of it.
+      // An agent's summary may have been cut inside a code block; the next entry is not part of it.
       if (heading !== undefined && isDated(entryOf(heading.title))) {
         this.fence = undefined;
       } else {
@@ -119,7 +119,7 @@ export class ProgressReader {
     } else if (isLearnings(title)) {
       this.begin('learnings', level);
     } else if (this.section !== 'entry' && isDeeper) {
-      // A part of the patterns or learnings.
+      // A subsection of the patterns or learnings.
       this.last = undefined;
     } else if (this.entryLevel > 0 && level > this.entryLevel && !begins) {
       this.begin('entry', level);
@@ -212,7 +212,7 @@ export class ProgressReader {
   }
 }
 
-/** Some agents put the newest entry at the top. What stands before the first dated entry stays the oldest. */
+/** Some agents insert the newest entry at the top. Text before the first dated entry remains the oldest. */
 function oldestFirst(groups: readonly Group[]): readonly Group[] {
   const dated = groups.filter(group => group.date !== undefined || group.iteration !== undefined);
   let steps = 0;

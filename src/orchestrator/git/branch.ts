@@ -8,28 +8,27 @@ import { heldElsewhere, worktreeWith } from './worktrees.ts';
 
 export interface BranchCheckOut {
   /**
-   * - `unchanged`: the work tree was on the branch already
-   * - `checkedOut`: the branch existed, and the work tree is on it now
-   * - `created`: it is new, from HEAD
+   * - `unchanged`: the work tree was already on the branch
+   * - `checkedOut`: the branch existed, and was checked out
+   * - `created`: the branch was created from HEAD
    * - `dirty`: tracked files have uncommitted changes, so nothing was done
    */
   readonly kind: 'unchanged' | 'checkedOut' | 'created' | 'dirty';
-  /** The branch that the work tree is on now; '' when HEAD is detached. */
+  /** The current branch of the work tree; '' if HEAD is detached. */
   readonly branch: string;
 }
 
 const HEADS = 'refs/heads/';
 
 /**
- * Brings the work tree to a branch, which is created from HEAD when there is none of this name. Untracked
- * and ignored files stay as they are: where the branch has a file of the same name, git refuses. The
- * person's hooks run, as for any switch.
+ * Checks out a branch, which is created from HEAD if it does not exist. Untracked and ignored files are unchanged:
+ * if the branch has a file of the same name, git refuses. The person's hooks run, as for any switch.
  *
  * @param dir absolute path of a folder in the work tree
- * @param carried absolute paths of files whose changes a new branch takes along; `all`: those of every file,
- * to any branch, where git can do that without losing one
- * @throws {HumanError} for a name that is none or has no room next to another branch, and when git refuses, in its own words;
- * nothing changed then
+ * @param carried absolute paths of files whose changes are carried over to a new branch; `all`: those of every
+ * file, to any branch, if git can do that without losing changes
+ * @throws {HumanError} if the name is invalid or conflicts with another branch, or git refuses, with git's message;
+ * nothing has changed then
  */
 export async function checkOutBranch(
   dir: string,
@@ -64,9 +63,9 @@ export async function checkOutBranch(
 }
 
 /**
- * Whether a check-out would bring other files: there is a branch of this name, and the work tree is not on it. Looks only.
+ * Whether a checkout would change files: the branch exists and is not the current one. Changes nothing.
  * @param dir absolute path of a folder in the work tree
- * @throws {HumanError} for a name that is none, and when git refuses
+ * @throws {HumanError} if the name is invalid, or git refuses
  */
 export async function isOnOtherBranch(dir: string, branchName: string): Promise<boolean> {
   await requireBranchName(dir, branchName);
@@ -77,22 +76,22 @@ export async function isOnOtherBranch(dir: string, branchName: string): Promise<
   }
 }
 
-/** How a branch stands to a work tree. */
+/** The relation of a branch to a work tree. */
 export interface BranchPlace {
-  /** The branch that is checked out; '' when HEAD is detached. */
+  /** The branch that is checked out; '' if HEAD is detached. */
   readonly current: string;
-  /** Whether there is a branch of this name. */
+  /** Whether the branch exists. */
   readonly exists: boolean;
   /** The folder of the other worktree that has it checked out. */
   readonly heldBy?: string;
-  /** The branch next to which git can make none of this name. */
+  /** An existing branch whose name prevents git from creating this one. */
   readonly beside?: string;
 }
 
 /**
- * Looks whether a branch could be checked out, as far as its name and other worktrees go.
+ * Checks whether a branch could be checked out, considering its name and other worktrees.
  * @param dir absolute path of a folder in the work tree
- * @throws {HumanError} for a name that is none, and when git refuses
+ * @throws {HumanError} if the name is invalid, or git refuses
  */
 export async function lookAtBranch(dir: string, branchName: string): Promise<BranchPlace> {
   await requireBranchName(dir, branchName);
@@ -115,10 +114,10 @@ export async function lookAtBranch(dir: string, branchName: string): Promise<Bra
 }
 
 /**
- * Whether another branch than the one that is checked out holds a file. Looks only.
+ * Whether a branch other than the current one contains a file. Changes nothing.
  * @param dir absolute path of a folder in the work tree
  * @param file relative to that
- * @throws {HumanError} for a name that is none, and when git refuses
+ * @throws {HumanError} if the name is invalid, or git refuses
  */
 export async function isFileOnOtherBranch(
   dir: string,
@@ -139,14 +138,14 @@ export async function isFileOnOtherBranch(
 /**
  * Tracked files with uncommitted changes, relative to the top folder.
  * @param dir absolute path of a folder in the work tree
- * @param except absolute paths of files that do not count
+ * @param except absolute paths of files to ignore
  */
 export async function changedFilesBut(dir: string, except: readonly string[]): Promise<string[]> {
   const changed = await changedTrackedFiles(dir);
   if (changed.length === 0 || except.length === 0) {
     return changed;
   }
-  // By git's own name for the folder, which may have been reached through a link.
+  // Git's own name for the folder, which may have been reached through a link.
   const prefix = (await runGit(dir, 'rev-parse', '--show-prefix')).replace(/\r?\n$/, '');
   const excepted = except.map(file =>
     path.posix.join(prefix, path.relative(dir, file).split(path.sep).join('/')),
@@ -155,7 +154,7 @@ export async function changedFilesBut(dir: string, except: readonly string[]): P
 }
 
 async function requireBranchName(dir: string, name: string): Promise<void> {
-  // git takes `@{-1}` for the branch before and gives its name; what is written in a file is meant as it is.
+  // Git resolves `@{-1}` to the previous branch; a name in a file must be taken literally.
   const checked = await runGit(dir, 'check-ref-format', '--branch', name).catch(
     (error: unknown) => {
       if (isMissingProgram(error)) {
@@ -174,7 +173,7 @@ async function requireBranchName(dir: string, name: string): Promise<void> {
   }
 }
 
-/** git keeps no branch `a` next to a branch `a/b`. */
+/** Git cannot store both a branch `a` and a branch `a/b`. */
 async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
   const first = HEADS + (name.split('/')[0] ?? name);
   const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
@@ -184,7 +183,7 @@ async function branchInTheWay(dir: string, name: string): Promise<string | undef
     .find(other => name.startsWith(`${other}/`) || other.startsWith(`${name}/`));
 }
 
-/** Why a branch cannot be made next to another, and what to do. */
+/** Why a branch name conflicts with an existing branch, and what to do. */
 export function noRoomBeside(
   branch: string,
   other: string,
@@ -200,7 +199,7 @@ export function noRoomBeside(
 }
 
 async function currentBranch(dir: string): Promise<string> {
-  // Not --short, which says `heads/x` where a tag of that name exists.
+  // Not --short, which returns `heads/x` if a tag of that name exists.
   const ref = (await runGit(dir, 'symbolic-ref', '--quiet', 'HEAD')).trim();
   return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
 }
@@ -213,14 +212,14 @@ async function switchTo(dir: string, name: string, exists: boolean): Promise<voi
   let refusal: unknown;
   try {
     await writeGit(dir, [
-      // Without --no-overwrite-ignore git writes over ignored files and says nothing.
+      // Without --no-overwrite-ignore, git silently overwrites ignored files.
       ...['switch', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
       ...(exists ? [name] : ['--no-track', '--create', name]),
     ]);
   } catch (error) {
     refusal = error;
   }
-  // A hook that fails after the switch makes git fail as well, though the work tree is there.
+  // A hook that fails after the switch makes git fail as well, although the branch is checked out.
   if ((await currentBranch(dir)) !== name) {
     throw refusal ?? new Error('it gave no reason.');
   }

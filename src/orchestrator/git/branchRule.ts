@@ -1,27 +1,32 @@
-/** What git says once an agent is done, compared with what the iteration started from. */
+/** The state of the repository after an agent, compared with the start of the iteration. */
 export interface BranchFacts {
-  /** `other`: it lacks the commit that the iteration started from, or is in another place. `unreadable`: git gives no answer now. */
+  /**
+   * `other`: it lacks the iteration's start commit, or is at another path. `unreadable`: git does not answer now.
+   */
   readonly repository: 'same' | 'gone' | 'other' | 'unreadable';
-  /** The branch that the run works on; '' when it began on a detached HEAD. */
+  /** The run's branch; '' if the run started on a detached HEAD. */
   readonly wanted: string;
-  /** The branch that HEAD is on; '' when it is detached. */
+  /** The current branch; '' if HEAD is detached. */
   readonly found: string;
-  /** HEAD names a commit; and so it did when the iteration started. */
+  /** HEAD points to a commit, and did so at the start of the iteration. */
   readonly hasHead: boolean;
   readonly hadHead: boolean;
-  /** Where the run's branch is, seen from HEAD. `behind`: HEAD comes from it. `ahead`: it comes from HEAD. */
+  /**
+   * The relation of the run's branch to HEAD. `behind`: it is an ancestor of HEAD. `ahead`: it is a descendant of
+   * HEAD.
+   */
   readonly tip: 'gone' | 'same' | 'behind' | 'ahead' | 'apart';
-  /** HEAD comes from the commit that the iteration started from. */
+  /** HEAD is a descendant of the iteration's start commit. */
   readonly comesFromStart: boolean;
-  /** All that HEAD has and the run's branch has not was committed during the iteration. */
+  /** All commits that HEAD has and the run's branch lacks were made during the iteration. */
   readonly isOnlyNew: boolean;
-  /** HEAD lacks commits that this iteration is known to have left elsewhere. */
+  /** HEAD lacks commits that this iteration is known to have left on another branch. */
   readonly isMissingWork: boolean;
   /** The run would be complete after this iteration. */
   readonly isLast: boolean;
 }
 
-/** Why the work of an iteration is not on the run's branch, and cannot be brought there. */
+/** Why the work of an iteration is not on the run's branch and cannot be moved there. */
 export type AstrayReason =
   | 'repositoryGone'
   | 'repositoryOther'
@@ -30,24 +35,24 @@ export type AstrayReason =
   | 'branchesApart'
   | 'foreignCommits'
   | 'notMerged'
-  /** git refused to bring it back. */
+  /** Git refused to bring it back. */
   | 'refused';
 
 export type BranchRule =
   | { readonly kind: 'stay' }
-  /** Go back to the branch; nothing was committed elsewhere. */
+  /** Return to the branch; nothing was committed elsewhere. */
   | { readonly kind: 'switch' }
-  /** Move the branch forward to HEAD, then go back to it. */
+  /** Move the branch forward to HEAD, then return to it. */
   | { readonly kind: 'fastForward' }
-  /** Make the branch again, at HEAD. */
+  /** Create the branch again, at HEAD. */
   | { readonly kind: 'create' }
   | { readonly kind: 'end'; readonly reason: AstrayReason };
 
 const STAY: BranchRule = { kind: 'stay' };
 
 /**
- * Decides what becomes of work that an agent left elsewhere than on the run's branch. What git can bring back without
- * touching a file or anybody else's commit is brought back; all else ends the run. Pure.
+ * Decides how to handle work that an agent left on another branch. It is brought back if git can do so without
+ * changing a file or anybody else's commits; otherwise the run ends. Pure.
  */
 export function branchRule(facts: BranchFacts): BranchRule {
   switch (facts.repository) {
@@ -56,7 +61,7 @@ export function branchRule(facts: BranchFacts): BranchRule {
     case 'other':
       return end('repositoryOther');
     case 'unreadable':
-      // It may be readable again in a moment; but nothing is complete that nobody has seen.
+      // It may be readable again soon; but a run must not complete without a check.
       return facts.isLast ? end('repositoryUnreadable') : STAY;
     case 'same':
       return ruleOf(facts);

@@ -1,14 +1,14 @@
 import { asHumanError, GitRepository } from './git.ts';
 import { runGit } from './runGit.ts';
 
-/** As git itself writes it, by SHA-1 or SHA-256. */
+/** A full SHA-1 or SHA-256 hash as git writes it. */
 const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** So many hashes go into one command line, which Windows keeps short. */
+/** Maximum number of hashes per command line, which is short on Windows. */
 const HASHES_AT_ONCE = 400;
-/** So many commits are read at the same time. */
+/** Maximum number of commits to read in parallel. */
 const READ_AT_ONCE = 8;
 
-/** A file as of a commit. */
+/** A file in a commit. */
 export interface FileVersion {
   /** Full hash. */
   readonly commit: string;
@@ -16,7 +16,7 @@ export interface FileVersion {
   readonly path: string;
 }
 
-/** What became of one file; one of the two sides at least is there. */
+/** The change of one file; at least one of the two sides is present. */
 export interface FileChange {
   /** Absent for an added file. */
   readonly before?: FileVersion;
@@ -24,17 +24,17 @@ export interface FileChange {
   readonly after?: FileVersion;
 }
 
-/** What some commits changed together. */
+/** The combined changes of some commits. */
 export interface Changes {
-  /** Full hashes, in the order they were given. */
+  /** Full hashes, in the given order. */
   readonly commits: readonly string[];
-  /** Hashes that the repository does not know (any more). */
+  /** Hashes that do not exist in the repository (any more). */
   readonly missing: readonly string[];
-  /** By path. */
+  /** Sorted by path. */
   readonly files: readonly FileChange[];
 }
 
-/** A commit, and what it comes from. */
+/** A commit and its parents. */
 export interface LinkedHash {
   readonly hash: string;
   /** Full hashes; none for a root commit, several for a merge. */
@@ -53,13 +53,13 @@ interface EntryChange {
 }
 
 /**
- * The net change of some commits: of each file the state before the first of them that touched it, and the state
- * after the last. What other commits between them did to other files is left out. Merges count against their first
- * parent, root commits against nothing.
+ * The net change of some commits: for each file, the state before the first of them that changed it, and the state
+ * after the last. Changes of other commits in between to other files are not included. Merges are compared with
+ * their first parent, root commits with the empty tree.
  *
  * @param dir absolute path of a folder in the work tree
- * @param hashes full hashes, the oldest commit first
- * @throws {HumanError} when the repository cannot be read
+ * @param hashes full hashes, oldest commit first
+ * @throws {HumanError} if the repository cannot be read
  */
 export async function changesOf(dir: string, hashes: readonly string[]): Promise<Changes> {
   try {
@@ -81,9 +81,9 @@ export async function changesOf(dir: string, hashes: readonly string[]): Promise
 }
 
 /**
- * Looks commits up.
- * @param hashes a text that is no full hash counts as missing: journals are data
- * @returns the commits that exist, each once, in the order they were given
+ * Looks up commits.
+ * @param hashes a text that is not a full hash counts as missing: journals are not trusted
+ * @returns the commits that exist, without duplicates, in the given order
  */
 export async function findCommits(
   dir: string,
@@ -113,8 +113,8 @@ export async function findCommits(
 }
 
 /**
- * A file's bytes as of a commit; of a submodule the line that git itself shows for it.
- * @throws git's error when the commit has no such file
+ * A file's content in a commit; for a submodule, the line that git itself shows for it.
+ * @throws git's error if the commit has no such file
  */
 export async function fileVersion(dir: string, { commit, path }: FileVersion): Promise<Buffer> {
   try {
@@ -149,7 +149,7 @@ async function diffEach(dir: string, commits: readonly LinkedHash[]): Promise<En
   return found;
 }
 
-/** @param from `undefined` for nothing */
+/** @param from `undefined` for the empty tree */
 async function diff(dir: string, from: string | undefined, to: string): Promise<EntryChange[]> {
   const output = await runGit(
     dir,
@@ -178,11 +178,11 @@ async function diff(dir: string, from: string | undefined, to: string): Promise<
 
 const version = (commit: string, path: string): FileVersion => ({ commit, path });
 
-/** Follows each file through the commits, by the path it has at that moment. */
+/** Follows each file through the commits, by its current path. */
 function chained(commits: readonly (readonly EntryChange[])[]): EntryChange[] {
   const byPathNow = new Map<string, EntryChange>();
   for (const changes of commits) {
-    // First all that leave a path, then all that come to one: two files may change places.
+    // First remove all old paths, then add all new ones: two files may swap their paths.
     const earlier = new Map<EntryChange, EntryChange | undefined>();
     for (const change of changes) {
       const path = change.before?.version.path;
@@ -194,7 +194,7 @@ function chained(commits: readonly (readonly EntryChange[])[]): EntryChange[] {
     for (const change of changes) {
       const known = earlier.get(change);
       const path = change.after?.version.path ?? change.before?.version.path ?? '';
-      // A file that was deleted before comes back as the one that it was.
+      // If a deleted file is created again, it counts as the same file.
       const replaced = change.before === undefined ? byPathNow.get(path) : undefined;
       const origin = known ?? replaced ?? change;
       byPathNow.set(path, {
@@ -206,7 +206,7 @@ function chained(commits: readonly (readonly EntryChange[])[]): EntryChange[] {
   return [...byPathNow.values()];
 }
 
-/** Whether anything is left of it. */
+/** Whether there is a net change. */
 function isChange({ before, after }: EntryChange): boolean {
   return (
     before?.object !== after?.object ||

@@ -7,7 +7,7 @@ import { shorten } from '../../base/text.ts';
 import { gitResult, runGit } from './runGit.ts';
 
 const HEADS = 'refs/heads/';
-/** Before what is asked. */
+/** Options before the git command. */
 const READ_ONLY = ['--no-optional-locks', '-c', 'core.quotepath=off'];
 const STATUS = 'status --porcelain=v2 --branch --no-ahead-behind --no-renames -z'.split(' ');
 
@@ -19,12 +19,12 @@ export interface Commit {
   readonly at: string;
 }
 
-/** One file of a commit, against its first parent. */
+/** A file changed in a commit, compared with its first parent. */
 export interface ChangedFile {
   readonly status: 'added' | 'modified' | 'deleted' | 'renamed';
-  /** Relative to the repository's root, with forward slashes; of a deleted file its last path. */
+  /** Relative to the repository's root, with forward slashes; for a deleted file, its last path. */
   readonly path: string;
-  /** Of a renamed file its path before. */
+  /** The previous path of a renamed file. */
   readonly oldPath?: string;
 }
 
@@ -37,17 +37,17 @@ interface CommitQuestion {
 export interface WorkTreeStatus {
   /** Full hash; absent before the first commit. */
   readonly head?: string;
-  /** '' when HEAD is detached. */
+  /** '' if HEAD is detached. */
   readonly branch: string;
   /** Whether the work tree differs from HEAD; untracked files count, ignored ones do not. */
   readonly hasUncommittedChanges: boolean;
-  /** What differs, relative to the repository's root; a folder that is new as a whole ends with a slash. */
+  /** Changed paths, relative to the repository's root; a completely new folder ends with a slash. */
   readonly changed: readonly string[];
 }
 
 /**
- * Reads one git repository. Never writes, takes no optional lock (an agent may be committing), and runs no
- * external diff or text conversion that the repository's configuration names.
+ * Reads a git repository. Never writes, takes no optional lock (an agent may be committing), and does not run
+ * external diff or text conversion programs from the repository's configuration.
  */
 export class GitRepository {
   private readonly dir: string;
@@ -59,13 +59,13 @@ export class GitRepository {
 
   /**
    * @returns the work tree's top folder, or `undefined` outside a repository
-   * @throws {HumanError} when git is absent or refuses the repository, in its own words
+   * @throws {HumanError} if git is missing or rejects the repository, with git's message
    */
   async root(): Promise<string | undefined> {
     try {
       return (await this.run('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
     } catch (error) {
-      // Git says it in the person's language, so the files decide.
+      // Git's message is localized, so the files are checked instead.
       if (!isMissingProgram(error) && !hasGitAbove(this.dir)) {
         return undefined;
       }
@@ -75,11 +75,11 @@ export class GitRepository {
 
   /**
    * @returns the full hash of HEAD, or `undefined` before the first commit
-   * @throws {HumanError} when the repository cannot be read
+   * @throws {HumanError} if the repository cannot be read
    */
   async head(): Promise<string | undefined> {
     try {
-      // With --quiet a branch without commits is an empty answer, not an error.
+      // With --quiet, a branch without commits gives an empty answer, not an error.
       const hash = await this.run('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
       return hash.trim() || undefined;
     } catch (error) {
@@ -87,7 +87,7 @@ export class GitRepository {
     }
   }
 
-  /** @returns the branch's name; '' when HEAD is detached */
+  /** @returns the branch's name; '' if HEAD is detached */
   async branch(): Promise<string> {
     try {
       return (await this.run('symbolic-ref', '--short', '--quiet', 'HEAD')).trim();
@@ -97,8 +97,8 @@ export class GitRepository {
   }
 
   /**
-   * {@link head} and {@link branch} by one process, unless there is no commit yet.
-   * @throws {HumanError} when the repository cannot be read
+   * {@link head} and {@link branch} with one process, unless there is no commit yet.
+   * @throws {HumanError} if the repository cannot be read
    */
   async headAndBranch(): Promise<{ readonly head?: string; readonly branch: string }> {
     const output = await this.run(
@@ -117,12 +117,12 @@ export class GitRepository {
 
   /**
    * Commits reachable from HEAD, or from `at`, newest first.
-   * @param options.since leave out what is reachable from there
+   * @param options.since exclude commits reachable from there
    */
   async commits({ at = 'HEAD', limit, since }: CommitQuestion = {}): Promise<Commit[]> {
     const output = await this.run(
       'log',
-      // No name or subject can hold a NUL, so nothing in them can look like another commit.
+      // Names and subjects cannot contain a NUL, so they cannot imitate another commit.
       '-z',
       '--format=%H%x00%s%x00%an%x00%aI',
       '--no-show-signature',
@@ -140,7 +140,7 @@ export class GitRepository {
     return found;
   }
 
-  /** What there is to say of HEAD and the work tree, by one process. */
+  /** The status of HEAD and the work tree, with one process. */
   async status(): Promise<WorkTreeStatus> {
     const output = await this.run(...STATUS);
     const entries = output.split('\0').filter(entry => entry !== '');
@@ -162,8 +162,8 @@ export class GitRepository {
   }
 
   /**
-   * The files of a commit against its first parent (against nothing for a root commit).
-   * @throws {HumanError} when there is no such commit
+   * The files of a commit compared with its first parent (with the empty tree for a root commit).
+   * @throws {HumanError} if there is no such commit
    */
   async changedFiles(hash: string): Promise<ChangedFile[]> {
     const commit = await this.resolveCommit(hash);
@@ -208,9 +208,9 @@ export class GitRepository {
   }
 
   /**
-   * A file's bytes as of a commit.
+   * A file's content in a commit.
    * @param path relative to the repository's root, with forward slashes
-   * @throws git's error when the commit has no such file
+   * @throws git's error if the commit has no such file
    */
   async fileAt(hash: string, path: string): Promise<Buffer> {
     const { code, stderr, stdout } = await gitResult(this.dir, [
@@ -223,7 +223,7 @@ export class GitRepository {
     return stdout;
   }
 
-  /** @throws {HumanError} when the repository has no such commit */
+  /** @throws {HumanError} if the repository has no such commit */
   async resolveCommit(hash: string): Promise<string> {
     if (!/^[0-9a-f]{4,64}$/i.test(hash)) {
       throw new HumanError(say('"{0}" is not a commit\'s hash.', hash));
@@ -245,18 +245,20 @@ export class GitRepository {
   }
 }
 
-/** The path in an entry of `status --porcelain=v2`, which is the last of its fields and may hold spaces. */
+/** The path in an entry of `status --porcelain=v2`: the last field, which may contain spaces. */
 function changedPath(entry: string): string | undefined {
   const fields = { '1': 8, u: 10, '?': 1 }[entry.split(' ', 1)[0] ?? ''];
   return fields === undefined ? undefined : entry.split(' ').slice(fields).join(' ');
 }
 
-/** Tracked files that differ from HEAD or the index, relative to the top folder; untracked ones do not count. */
+/**
+ * Tracked files that differ from HEAD or the index, relative to the top folder; untracked files are not included.
+ */
 export async function changedTrackedFiles(dir: string): Promise<string[]> {
   const output = await runGit(
     dir,
     ...['--no-optional-locks', 'status', '--porcelain', '-z'],
-    // What is in the work tree of a submodule is its own affair; no switch and no merge touches it.
+    // The work tree of a submodule is not checked; no switch and no merge changes it.
     ...['--untracked-files=no', '--no-renames', '--ignore-submodules=dirty'],
   );
   return output
@@ -266,8 +268,8 @@ export async function changedTrackedFiles(dir: string): Promise<string[]> {
 }
 
 /**
- * Whether git could not write because of a lock file of another git process, or of one that died.
- * Git says it in the person's language, but names the file in all of them.
+ * Whether git could not write because of a lock file of another git process, or of one that died. Git's message is
+ * localized, but always includes the file name.
  */
 export function isGitLocked(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -280,17 +282,17 @@ export function isGitLocked(error: unknown): boolean {
 
 const LOCK_FILE = /[\\/](?:index|HEAD|packed-refs|config|shallow|refs[\\/][^\s'"]+)\.lock\b/;
 
-/** As the system says it in English, which is what build servers and most terminals have; git adds no code. */
+/** The English messages of the system, as on build servers and most terminals; git adds no code. */
 const DISK_WORDS = /No space left on device|Disk quota exceeded|File too large/;
 
-/** Whether git is not on the PATH. */
+/** Whether git was not found in PATH. */
 export function isMissingProgram(error: unknown): boolean {
   return /spawn git\S* ENOENT/.test(messageOf(error));
 }
 
 /**
- * What git said, for the person.
- * @param what what git could not do, as the beginning of a sentence
+ * Git's message, for the person.
+ * @param what the failed action, as the start of a sentence
  */
 export function asHumanError(
   error: unknown,

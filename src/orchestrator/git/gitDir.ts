@@ -1,27 +1,30 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** A file of git's that names a folder is a line. */
+/** In bytes; a file of git that names a folder has one line. */
 const MAX_BYTES = 64 * 1024;
 
-/** Real path of git's folder for a work tree, its own one where a repository has several; `undefined` without one. */
+/**
+ * Real path of git's folder for a work tree (its own folder if the repository has several); `undefined` if there is
+ * none.
+ */
 export function gitDirOf(dir: string): string | undefined {
   try {
     const found = findGitDir(dir);
     return found === undefined ? undefined : realpathSync.native(found);
   } catch {
-    // Something else lies there.
+    // Something else is there.
     return undefined;
   }
 }
 
-/** Where a repository with several work trees keeps what they share. */
+/** The folder that is shared by all work trees of a repository. */
 export function commonDirOf(gitDir: string): string {
   const file = path.join(gitDir, 'commondir');
   return existsSync(file) ? path.resolve(gitDir, readLine(file)) : gitDir;
 }
 
-/** @throws for what is no file of git's */
+/** @throws if it is not a file written by git */
 function findGitDir(dir: string): string | undefined {
   for (let folder = dir; ; folder = path.dirname(folder)) {
     const place = path.join(folder, '.git');
@@ -34,13 +37,13 @@ function findGitDir(dir: string): string | undefined {
   }
 }
 
-/** Of a work tree or a submodule whose `.git` is a file. */
+/** The folder for a work tree or submodule whose `.git` is a file. */
 function linkedGitDir(folder: string, file: string): string | undefined {
   const [, dir] = /^gitdir: (.+)$/.exec(readLine(file)) ?? [];
   return dir === undefined ? undefined : path.resolve(folder, dir);
 }
 
-/** @throws for what is no file: a pipe would be waited for */
+/** @throws if it is not a file: reading a pipe would block */
 function readLine(file: string): string {
   const found = statSync(file);
   if (!found.isFile() || found.size > MAX_BYTES) {

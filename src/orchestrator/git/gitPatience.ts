@@ -2,23 +2,23 @@ import type { ChildProcess } from 'node:child_process';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 
-/** As long as an agent may be silent; a large work tree on a slow disk takes minutes. */
+/** In ms. As long as an agent may be silent; a large work tree on a slow disk takes minutes. */
 const LIMIT_MS = 10 * 60_000;
-/** A git that has not answered once is asked again at every step. */
+/** Shorter limit after a timeout, in ms, because git may not answer at every further step. */
 const AFTER_SILENCE_MS = 30_000;
 const HURRIED_AFTER_SILENCE_MS = 2_000;
 
-/** Calls under way, by what ends each. */
+/** Calls in progress, as functions that end them. */
 const underWay = new Set<() => void>();
 let limitMs = LIMIT_MS;
-/** Set by a stop; from then on nothing makes it longer. */
+/** Set by a stop; limits all waits from then on. */
 let hurriedMs: number | undefined;
 
 /**
- * Waits for a git process, but not for ever: a hook, a file monitor or a disk that does not answer keeps git waiting, and
- * the loop with it.
- * @param question what it was asked, for the person
- * @throws {HumanError} when it was ended because it gave no answer
+ * Waits for a git process with a time limit: a hook, a file monitor or a disk that does not respond would block
+ * git, and with it the loop.
+ * @param question the command, for the person
+ * @throws {HumanError} if it was ended because of the time limit
  */
 export async function answerInTime<T>(
   child: ChildProcess,
@@ -31,10 +31,10 @@ export async function answerInTime<T>(
       limitMs = AFTER_SILENCE_MS;
       hurriedMs =
         hurriedMs === undefined ? undefined : Math.min(hurriedMs, HURRIED_AFTER_SILENCE_MS);
-      // What it has started may hold these open.
+      // Its child processes may keep these open.
       child.stdout?.destroy();
       child.stderr?.destroy();
-      // git removes its lock files then.
+      // On SIGTERM, git removes its lock files.
       child.kill();
       child.unref();
       reject(
@@ -59,7 +59,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** Somebody waits for the end of this process: no git is waited for longer than this from now on. */
+/** Limits the wait for every git process from now on, because somebody waits for this process to end. */
 export function hurryGit(ms: number): void {
   hurriedMs = Math.min(ms, hurriedMs ?? ms);
   const now = [...underWay];

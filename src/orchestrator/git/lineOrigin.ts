@@ -3,23 +3,23 @@ import type { FileVersion } from './changes.ts';
 import { GitRepository } from './git.ts';
 import { runGit } from './runGit.ts';
 
-/** So many commits on one file are looked through. */
+/** Maximum number of commits of a file to examine. */
 const MAX_COMMITS = 1_000;
 
-/** Where lines of a file come from. */
+/** The origin of lines in a file. */
 export interface LineOrigin {
-  /** Full hashes of the commits that wrote these lines as they are, the newest first. */
+  /** Full hashes of the commits that last changed these lines, newest first. */
   readonly lines: readonly string[];
-  /** Full hashes of the commits that changed the file, the newest first. */
+  /** Full hashes of the commits that changed the file, newest first. */
   readonly file: readonly string[];
 }
 
 /**
- * Asks git who wrote lines of a file.
+ * Asks git which commits changed lines of a file.
  * @param dir absolute path of a folder in the work tree
- * @param first from 1
- * @param last from 1, inclusive
- * @throws git's error when the commit has no such file
+ * @param first 1-based
+ * @param last 1-based, inclusive
+ * @throws git's error if the commit has no such file
  */
 export async function lineOrigin(
   dir: string,
@@ -55,7 +55,7 @@ async function blamed(
       ...[`-L${first},${last}`, commit, '--', file],
     );
   } catch {
-    // An editor shows one line more than git knows, the empty one at the end. The file's own commits are known.
+    // An editor shows one line more than git has, the empty one at the end. The file's own commits are known.
     return new Set();
   }
   return new Set(

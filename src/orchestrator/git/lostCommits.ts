@@ -1,34 +1,34 @@
 import { gitResult, runGit, writeGit } from './runGit.ts';
 import { changedPaths } from './treeCommit.ts';
 
-/** Of commits that only stand for one side of a merge; nothing ever leads to them. */
+/** For temporary commits that only represent one side of a merge; no ref ever points to them. */
 const SCRATCH_IDENTITY = [
   ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
   ...['-c', 'commit.gpgSign=false'],
 ];
-/** So many commits are compared one by one. */
+/** Maximum number of commits to compare one by one. */
 const MAX_COMPARED = 200;
 
-/** A history that was, and the one that took its place. */
+/** A history, and the one that replaced it. */
 export interface Rewrite {
-  /** Full hash of the commit that the branch was at. */
+  /** Full hash of the branch's previous commit. */
   readonly before: string;
-  /** Full hash of the one that it is at. */
+  /** Full hash of the branch's current commit. */
   readonly now: string;
   /** Full hashes of the commits that must not get lost. */
   readonly hashes: readonly string[];
-  /** Whether what becomes of a file, relative to the repository's root, does not matter. */
+  /** Whether changes to a file, relative to the repository's root, can be ignored. */
   readonly isOwn: (file: string) => boolean;
 }
 
 /**
- * The commits that a rewritten history has in no form any more. A commit is still there when it is in the history itself, when
- * a new commit makes the same change (`rebase`, `cherry-pick`) or has its author, its time and its subject (`commit --amend`),
- * or when merging it would bring nothing that its files have not (a squash). Changes no file, no index and no ref.
+ * Commits that are missing from a rewritten history in any form. A commit is not missing if it is in the history
+ * itself, if a new commit makes the same change (`rebase`, `cherry-pick`) or has its author, time and subject
+ * (`commit --amend`), or if merging it would change nothing (a squash). Changes no file, no index and no ref.
  *
  * @param dir absolute path of a folder in the work tree
- * @returns full hashes, the newest first
- * @throws git's own words when it cannot tell
+ * @returns full hashes, newest first
+ * @throws git's own message if it fails
  */
 export async function lostCommits(dir: string, rewrite: Rewrite): Promise<string[]> {
   const { before, hashes, now } = rewrite;
@@ -60,7 +60,7 @@ export async function lostCommits(dir: string, rewrite: Rewrite): Promise<string
   return lost;
 }
 
-/** A new commit stands for one that is gone, and not for several: a squash keeps the words of only one. */
+/** A new commit replaces only one missing commit: a squash keeps the message of only one. */
 async function withoutRemade(
   gone: readonly string[],
   log: (args: string[]) => Promise<string[]>,
@@ -85,8 +85,8 @@ async function withoutRemade(
 }
 
 /**
- * Whether merging a commit, all that led to it or it alone, would change a file that matters, or cannot be done without a
- * person. A git that is too old for such a merge does not tell, so that a person must.
+ * Whether merging a commit, with all its ancestors or alone, would change a relevant file, or needs a person. If
+ * git is too old for such a merge, this is unknown, so a person must check.
  */
 async function bringsSomething(
   dir: string,
@@ -114,7 +114,10 @@ async function bringsSomething(
   return brought.some(file => !complete.includes(file));
 }
 
-/** Files that have all lines of an earlier version in their order: others beside them make a merge that needs a person. */
+/**
+ * Files that still have all lines of an earlier version in the same order: additional lines next to them would
+ * cause merge conflicts.
+ */
 async function onlyAddedTo(dir: string, earlier: string, later: string): Promise<string[]> {
   const output = await runGit(
     dir,
@@ -127,7 +130,9 @@ async function onlyAddedTo(dir: string, earlier: string, later: string): Promise
   });
 }
 
-/** A commit with the files of `now` beside another one: both have the same parent, which so is the base of their merge. */
+/**
+ * A commit with the files of `now` and the same parent as another commit, which makes that parent their merge base.
+ */
 async function besides(dir: string, now: string, hash: string): Promise<string> {
   const [, parent] = (await runGit(dir, 'rev-list', '--parents', '--max-count=1', hash))
     .trim()

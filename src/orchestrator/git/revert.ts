@@ -16,46 +16,46 @@ import {
   requireUnlocked,
 } from './treeCommit.ts';
 
-/** Of the commits that only stand for the sides of a merge; nothing ever leads to them. */
+/** For temporary commits that only represent the sides of a merge; no ref ever points to them. */
 const SCRATCH_IDENTITY = [
   ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
   ...['-c', 'commit.gpgSign=false'],
 ];
-/** The first git that merges without a work tree. */
+/** The first git version that can merge without a work tree. */
 const MERGE_TREE_GIT = '2.38';
 
 export interface RevertOptions {
-  /** Full hashes, the oldest commit first. */
+  /** Full hashes, oldest commit first. */
   readonly hashes: readonly string[];
-  /** Files that stay as they are, relative to the top folder, whatever the commits did to them. */
+  /** Files that stay unchanged, relative to the top folder, whatever the commits did to them. */
   readonly keep?: readonly string[];
-  /** Files that get another content in the new commit; by path. They must be in HEAD. */
+  /** New contents for files in the new commit, by path. The files must be in HEAD. */
   readonly edits?: ReadonlyMap<string, Buffer>;
 }
 
-/** What a revert would do. */
+/** The effects of a revert. */
 export interface RevertPlan {
-  /** Full hash of the HEAD that it was made for. */
+  /** Full hash of the HEAD for which it was planned. */
   readonly head: string;
   /** The tree of the new commit. */
   readonly tree: string;
-  /** Full hashes of what is taken back, the newest first. */
+  /** Full hashes of the reverted commits, newest first. */
   readonly commits: readonly string[];
   /** Hashes that are not in the history of HEAD (any more). */
   readonly elsewhere: readonly string[];
-  /** What it changes; empty when HEAD has none of it any more. */
+  /** The files that it changes; empty if HEAD no longer contains any of the changes. */
   readonly files: readonly string[];
-  /** As people count them: a renamed file is one. */
+  /** Number of files; a renamed file counts once. */
   readonly fileCount: number;
 }
 
 /**
- * Works out the files without some commits, as `git revert` would, the newest commit first. Neither the work tree
- * nor the index nor any branch is touched: all merges are made among git's own objects.
+ * Computes the files without some commits, as `git revert` would, newest commit first. The work tree, the index and
+ * the branches are not changed: all merges only create git objects.
  *
  * @param dir absolute path of a folder in the work tree
- * @throws {HumanError} with the next step: none of the commits is here, one is a merge, later work is in the way,
- *   files concerned have uncommitted changes
+ * @throws {HumanError} with the next step: none of the commits is in the history, one is a merge, later work
+ * conflicts, affected files have uncommitted changes
  */
 export async function planRevert(dir: string, options: RevertOptions): Promise<RevertPlan> {
   const { edits = new Map(), hashes, keep = [] } = options;
@@ -91,12 +91,12 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
 }
 
 /**
- * Makes the planned revert: one new commit on top of HEAD, brought in by a fast-forward, which spares untracked and
- * ignored files. No hook that judges commits runs, as with `rollback`.
+ * Makes the planned revert: one new commit on top of HEAD, merged as a fast-forward, which preserves untracked and
+ * ignored files. As with `rollback`, hooks that check commits do not run.
  *
  * @returns the new commit's full hash
- * @throws {HumanError} when HEAD is another one by now, a file concerned has changed, an untracked one is in the
- *   way, nobody is named as the author, or git is locked; nothing changed then
+ * @throws {HumanError} if HEAD has changed meanwhile, an affected file has changed, an untracked one is in the way,
+ * no author is configured, or git is locked; nothing has changed then
  */
 export async function applyRevert(
   dir: string,
@@ -165,7 +165,10 @@ function requireNoMerge(commits: readonly LinkedHash[]): void {
   }
 }
 
-/** The first commit of a shallow clone seems to come from nothing: without it, every file of that time would go. */
+/**
+ * Checks for the first commit of a shallow clone, which seems to have no parent: reverting it would delete every
+ * file.
+ */
 async function requireKnownParents(dir: string, commits: readonly LinkedHash[]): Promise<void> {
   for (const { hash, parents } of commits) {
     if (parents.length > 0) {
@@ -189,7 +192,7 @@ interface Undone {
   readonly index: TreeEditor;
 }
 
-/** @returns the tree without what the commit did */
+/** @returns the tree without the commit's changes */
 async function without(
   dir: string,
   { commit, index, keep }: Undone,
@@ -201,9 +204,9 @@ async function without(
     parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
   const kept = keep.filter(file => touched.has(file));
-  // As if the commit had not touched what is to stay: then the merge leaves it alone.
+  // As if the commit had not changed the files to keep: then the merge does not change them.
   const theirs = kept.length === 0 ? before : await index.copy(before, hash, kept);
-  // Two commits from the reverted one make it the base of their merge, which is what a revert is.
+  // Two commits whose parent is the reverted one make it their merge base; such a merge is a revert.
   const args = [
     ...['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages'],
     await scratchCommit(dir, tree, hash),
@@ -236,7 +239,7 @@ async function without(
     : new Error(merged.stderr.trim() || `git merge-tree ended with ${merged.code}.`);
 }
 
-/** Older ones print how they are called, with other options. */
+/** Older versions print their usage, with other options. */
 function isTooOld(stderr: string): boolean {
   return /git merge-tree /.test(stderr) && !stderr.includes('--write-tree');
 }
@@ -250,7 +253,7 @@ async function treeOf(dir: string, commit: string): Promise<string> {
   return (await runGit(dir, 'rev-parse', '--verify', `${commit}^{tree}`)).trim();
 }
 
-/** Changes single files of trees, in an index of its own. */
+/** Changes single files of trees, with a separate index. */
 class TreeEditor {
   private readonly dir: string;
   private readonly env: Readonly<Record<string, string>>;
@@ -260,7 +263,7 @@ class TreeEditor {
     this.env = { GIT_INDEX_FILE: indexFile };
   }
 
-  /** @returns `tree` with these files as they are in `from` */
+  /** @returns `tree` with these files from `from` */
   async copy(tree: string, from: string, files: readonly string[]): Promise<string> {
     const entries = await this.entries(from, files);
     return this.edit(
@@ -275,7 +278,7 @@ class TreeEditor {
     );
   }
 
-  /** @returns `tree` with other contents of these files, which keep the mode that they have in `head` */
+  /** @returns `tree` with new contents of these files, with their modes in `head` */
   async write(
     tree: string,
     head: string,

@@ -2,36 +2,38 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { shorten } from '../../base/text.ts';
 import { answerInTime } from './gitPatience.ts';
 
-/** How git is called. */
+/** Options for running git. */
 export interface GitOptions {
   /**
-   * It changes the repository: then it is never ended half way, and knows who commits also where the environment says it.
-   * Else it is ended when it gives no answer.
+   * Whether the command changes the repository: then it is never interrupted, and gets the committer from the
+   * environment. Otherwise it has a time limit.
    */
   readonly writes?: boolean;
-  /** Its standard input. */
+  /** Standard input. */
   readonly input?: string;
-  /** The whole environment; without it this process's own, with nothing that would point git to another repository. */
+  /**
+   * The whole environment; default: this process's own, without variables that point git to another repository.
+   */
   readonly env?: Readonly<Record<string, string>>;
-  /** Variables that are set besides. */
+  /** Additional variables. */
   readonly moreEnv?: Readonly<Record<string, string>>;
-  /** It is ended when it prints more. */
+  /** The process is ended if its output is larger. */
   readonly maxBytes?: number;
 }
 
-/** What a git process came to. */
+/** The result of a git process. */
 export interface GitResult {
   readonly code: number;
   readonly stdout: Buffer;
   readonly stderr: string;
-  /** It printed more than {@link GitOptions.maxBytes}. */
+  /** The output was larger than {@link GitOptions.maxBytes}. */
   readonly isCut: boolean;
 }
 
 /**
- * Runs git, the one way that all of it goes.
- * @throws the system's error when git cannot be started
- * @throws {HumanError} when it was ended because it gave no answer
+ * Runs git; all calls of git use this function.
+ * @throws the system's error if git cannot be started
+ * @throws {HumanError} if it was ended because of the time limit
  */
 export async function gitResult(
   dir: string,
@@ -61,7 +63,7 @@ export async function gitResult(
         }
       },
     );
-    // A git that ends before it has read all of it says why itself.
+    // If git ends before it has read everything, it reports the reason itself.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
@@ -69,9 +71,9 @@ export async function gitResult(
 }
 
 /**
- * Asks git something. A git that fails without a word has nothing to say.
- * @returns what it printed
- * @throws an error with git's own words, or the system's when git could not be started
+ * Runs a git query. A failure without a message is not an error.
+ * @returns the output
+ * @throws an error with git's own message, or the system's error if git could not be started
  */
 export async function runGit(dir: string, ...args: readonly string[]): Promise<string> {
   const { code, stderr, stdout } = await gitResult(dir, args);
@@ -82,9 +84,9 @@ export async function runGit(dir: string, ...args: readonly string[]): Promise<s
 }
 
 /**
- * Has git change something.
- * @returns what it printed
- * @throws an error with git's own words
+ * Runs a git command that changes the repository.
+ * @returns the output
+ * @throws an error with git's own message
  */
 export async function writeGit(
   dir: string,
@@ -98,13 +100,13 @@ export async function writeGit(
   return stdout.toString('utf8');
 }
 
-/** The command and what follows it, without what comes before for our own sake. */
+/** The command and its arguments, without our own options before it. */
 function questionIn(args: readonly string[]): string {
   const at = args.findIndex((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-c');
   return shorten(args.slice(Math.max(0, at)).join(' '), 100);
 }
 
-/** Without what would point git to another repository, or start an editor or a pager. */
+/** The environment without variables that point git to another repository, or start an editor or a pager. */
 function gitEnv(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -115,7 +117,7 @@ function gitEnv(): Record<string, string> {
   );
 }
 
-/** Who commits, where the environment says it and not the configuration. */
+/** The committer, if it is set in the environment instead of the configuration. */
 function committer(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>

@@ -2,11 +2,11 @@ import path from 'node:path';
 import { runGit } from './runGit.ts';
 
 /**
- * Whether a file came with a repository: git has it in its index. Asked of the innermost repository, since a folder on
- * the way may be a submodule, and in any case of letters, since the disk may make no difference between them.
+ * Whether git tracks a file, so that it came with the repository. Asks the innermost repository, because a parent
+ * folder may be a submodule, and ignores case, because the file system may do so, too.
  *
  * @param file absolute path; its folder must exist
- * @throws git's words, also outside a repository
+ * @throws git's message, also outside a repository
  */
 export async function isTracked(file: string): Promise<boolean> {
   const dir = path.dirname(file);
@@ -16,10 +16,10 @@ export async function isTracked(file: string): Promise<boolean> {
 }
 
 /**
- * Whether git has anything at or below a place in its index.
+ * Whether git tracks anything at or below a path.
  * @param dir absolute path of a folder in the work tree
  * @param place relative to it, with forward slashes
- * @throws git's words, also outside a repository
+ * @throws git's message, also outside a repository
  */
 export async function hasTracked(dir: string, place: string): Promise<boolean> {
   const found = await runGit(

@@ -9,23 +9,23 @@ import { changedTrackedFiles } from './git.ts';
 import { runGit, writeGit } from './runGit.ts';
 
 /**
- * A commit made of a tree that is in the repository already: it has no effect on anything until HEAD goes
- * forward to it, by the one step that touches the work tree.
+ * A commit created from an existing tree: it has no effect until HEAD is fast-forwarded to it, the only step that
+ * changes the work tree.
  */
 
-/** So many files are named in a message. */
+/** Maximum number of files in a message. */
 const MAX_NAMED = 5;
 
 /**
- * Makes a commit on top of HEAD, without moving HEAD.
- * @param options.tree a tree, in any way that git can name it
+ * Creates a commit on top of HEAD, without moving HEAD.
+ * @param options.tree a tree, in any form that git accepts
  * @returns its full hash
  */
 export async function commitOnHead(
   dir: string,
   options: { readonly tree: string; readonly head: string; readonly message: string },
 ): Promise<string> {
-  // As an argument it could be taken for an option.
+  // As an argument, the message could be mistaken for an option.
   const folder = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
   try {
     const file = path.join(folder, 'message.txt');
@@ -38,26 +38,26 @@ export async function commitOnHead(
 }
 
 /**
- * Brings files and branch to a commit that comes from HEAD. Of the commands that do so this is the only one that
- * spares untracked *and* ignored files (`reset --keep` and `read-tree -u` write over ignored ones), and git moves
- * the branch after the files: whoever is killed in the middle finds HEAD where it was.
+ * Fast-forwards files and branch to a descendant of HEAD. Of the commands that can do this, it is the only one that
+ * overwrites neither untracked *nor* ignored files (`reset --keep` and `read-tree -u` overwrite ignored ones). Git
+ * moves the branch after the files: if the process is killed in between, HEAD is where it was.
  */
 export async function fastForward(dir: string, commit: string): Promise<void> {
   await writeGit(dir, [
     ...['merge', '--ff-only', '--no-overwrite-ignore'],
-    // What the configuration may say of merges that are none.
+    // Overrides settings for merges in the configuration.
     ...['--no-squash', '--no-verify-signatures', '--no-autostash', '--no-stat', '--no-progress'],
     commit,
   ]);
-  // A hook may have committed on top of it.
+  // A hook may have added a commit on top of it.
   if ((await runGit(dir, 'merge-base', commit, 'HEAD')).trim() !== commit) {
     throw new Error('it gave no reason.');
   }
 }
 
 /**
- * @param renames `joined` names a renamed file once, by its new path
- * @returns the files in which two commits or trees differ, relative to the top folder
+ * @param renames `joined` lists a renamed file once, by its new path
+ * @returns the files that differ between two commits or trees, relative to the top folder
  */
 export async function changedPaths(
   dir: string,
@@ -90,8 +90,8 @@ export async function requireUnlocked(dir: string): Promise<void> {
 }
 
 /**
- * A journal that goes back is a lie, and the loop may be writing it.
- * @throws {HumanError} when the state of runs is among the files
+ * A journal must not be reset: its content would be wrong, and the loop may be writing to it.
+ * @throws {HumanError} if files of the run state are among the paths
  */
 export function requireNoState(changed: readonly string[]): void {
   const state = changed.find(file => /(?:^|\/)\.omc\/state\//.test(file));
@@ -106,7 +106,7 @@ export function requireNoState(changed: readonly string[]): void {
 }
 
 /**
- * @param among the files that matter; all tracked ones when it is left out
+ * @param among the relevant files; default: all tracked files
  * @throws {HumanError} naming files with uncommitted changes
  */
 export async function requireClean(dir: string, among?: readonly string[]): Promise<void> {
@@ -122,7 +122,7 @@ export async function requireClean(dir: string, among?: readonly string[]): Prom
   }
 }
 
-/** The first of some files, for a message. */
+/** The first few files, for a message. */
 export function namedFiles(files: readonly string[]): string {
   const named = files
     .slice(0, MAX_NAMED)

@@ -5,7 +5,7 @@ import { type Commit, GitRepository } from './git.ts';
 import { commonDirOf, gitDirOf } from './gitDir.ts';
 import { runGit, writeGit } from './runGit.ts';
 
-/** What an iteration started from. */
+/** The state of the repository at the start of an iteration. */
 export interface WorkPlace {
   /** '' for a detached HEAD. */
   readonly branch: string;
@@ -13,7 +13,7 @@ export interface WorkPlace {
   readonly head?: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Real path of git's folder for this work tree; absent where nobody has looked. */
+  /** Real path of git's folder for this work tree; absent if unknown. */
   readonly gitDir?: string;
   /** Hashes of commits that it is known to have left on another branch. */
   readonly leftElsewhere?: readonly string[];
@@ -21,15 +21,15 @@ export interface WorkPlace {
 
 export interface Found {
   readonly facts: Omit<BranchFacts, 'isLast'>;
-  /** What HEAD has and the run's branch has not, newest first. */
+  /** Commits that HEAD has and the run's branch lacks, newest first. */
   readonly commits: readonly Commit[];
 }
 
-/** More are counted by nobody. */
+/** Maximum number of listed commits. */
 const MAX_COMMITS = 50;
 
 /**
- * Where the work of an iteration is now: one question to git, and more where something is unusual.
+ * Finds an iteration's work: one git query in the normal case, and more otherwise.
  * @param dir absolute path of a folder in the work tree
  */
 export async function lookAtWork(dir: string, place: WorkPlace): Promise<Found> {
@@ -45,7 +45,7 @@ const FOUND_NOTHING = {
   isMissingWork: false,
 } as const;
 
-/** @returns `undefined` when something is unusual */
+/** @returns `undefined` if it is not the normal case */
 async function quickLook(dir: string, place: WorkPlace): Promise<Found | undefined> {
   const { branch, head, gitDir } = place;
   if (place.leftElsewhere !== undefined || (gitDir !== undefined && gitDirOf(dir) !== gitDir)) {
@@ -89,7 +89,7 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
       const repository = existsSync(place.gitDir) ? 'other' : 'gone';
       return { facts: { ...nothing, repository }, commits: [] };
     }
-    // A folder that git takes for no repository although it is there, such as one whose HEAD is damaged.
+    // A folder that exists but is not accepted by git as a repository, for example because HEAD is damaged.
     await ask('rev-parse', '--git-dir');
     const commitOf = async (name: string) =>
       (await ask('rev-parse', '--verify', '--quiet', `${name}^{commit}`)).trim() || undefined;
@@ -159,7 +159,7 @@ async function isAncestor(ask: Ask, ancestor: string, commit: string): Promise<b
   return (await ask('rev-list', '--max-count=1', ancestor, `^${commit}`)).trim() === '';
 }
 
-/** By the committer's clock, in whole seconds, which an amended or picked commit has anew. */
+/** Uses the committer date, in whole seconds, which is updated when a commit is amended or cherry-picked. */
 async function isNewSince(
   ask: Ask,
   startedAt: string,
@@ -171,7 +171,7 @@ async function isNewSince(
   return times.split('\n').every(line => line === '' || Number(line) >= since);
 }
 
-/** A commit that is not there any more is not in HEAD either. */
+/** Whether HEAD lacks one of these commits; one that does not exist counts as lacking. */
 async function lacks(
   ask: Ask,
   head: string | undefined,
@@ -191,7 +191,7 @@ async function lacks(
 
 /**
  * Whether HEAD has a commit in its history.
- * @returns false also when there is no such commit
+ * @returns also false if there is no such commit
  */
 export async function hasInHistory(dir: string, hash: string): Promise<boolean> {
   const ask = (...args: string[]) => runGit(dir, '--no-optional-locks', ...args);
@@ -203,10 +203,10 @@ export async function hasInHistory(dir: string, hash: string): Promise<boolean> 
 }
 
 /**
- * Brings HEAD, with what was committed there, back to a branch. Only by what git itself refuses where a commit or an
- * uncommitted change would be lost.
+ * Brings HEAD, with its new commits, back to a branch. Only uses commands with which git refuses to lose a commit
+ * or an uncommitted change.
  *
- * @throws git's own words when it refuses
+ * @throws git's own message if it refuses
  */
 export async function bringBack(
   dir: string,
@@ -214,7 +214,8 @@ export async function bringBack(
   how: 'switch' | 'fastForward' | 'create',
 ): Promise<void> {
   if (how === 'fastForward') {
-    // Without a plus, and so a fast-forward or nothing; and never a branch that another work tree is on.
+    // Without a plus, so that only a fast-forward is possible; and never a branch that is checked out in another
+    // work tree.
     await runGit(
       dir,
       ...['-c', 'gc.auto=0', '-c', 'maintenance.auto=false', 'fetch', '--quiet', '--no-tags'],
@@ -222,11 +223,11 @@ export async function bringBack(
     );
   }
   await writeGit(dir, [
-    // Without --no-overwrite-ignore git writes over ignored files and says nothing.
+    // Without --no-overwrite-ignore, git silently overwrites ignored files.
     ...['switch', '--quiet', '--no-overwrite-ignore', '--no-guess', '--no-progress'],
     ...(how === 'create' ? ['--no-track', '--create', branch] : [branch]),
   ]).catch(async (error: unknown) => {
-    // A hook that fails after the switch makes git fail as well, though the work tree is there.
+    // A hook that fails after the switch makes git fail as well, although the branch is checked out.
     if ((await new GitRepository(dir).branch()) !== branch) {
       throw error;
     }

@@ -5,11 +5,11 @@ import { shorten } from '../../base/text.ts';
 import { runGit } from './runGit.ts';
 
 /**
- * The other worktree that has a branch checked out: git lets no second one have it.
+ * The other worktree that has a branch checked out: git does not allow a second one.
  * @param dir absolute path of a folder in the work tree
  * @param ref the branch with `refs/heads/`
- * @returns its folder; `undefined` when no other has it
- * @throws git's words
+ * @returns its folder; `undefined` if there is none
+ * @throws git's message
  */
 export async function worktreeWith(dir: string, ref: string): Promise<string | undefined> {
   const output = await runGit(dir, '--no-optional-locks', 'worktree', 'list', '--porcelain');
@@ -24,7 +24,7 @@ export async function worktreeWith(dir: string, ref: string): Promise<string | u
   return undefined;
 }
 
-/** Why a branch that another worktree has cannot be checked out, and what to do. */
+/** Why a branch that is checked out in another worktree cannot be checked out, and what to do. */
 export function heldElsewhere(
   branch: string,
   folder: string,
@@ -39,7 +39,7 @@ export function heldElsewhere(
   };
 }
 
-/** What to do about a branch that another worktree has. */
+/** What to do about a branch that is checked out in another worktree. */
 export function adviceOnWorktree(folder: string): string {
   return existsSync(folder)
     ? say('Work there: ralph-fresh run --cwd {0}.', shellText(folder))

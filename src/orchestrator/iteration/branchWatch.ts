@@ -8,16 +8,16 @@ import { bringBack, type Found, lookAtWork, type WorkPlace } from '../git/workBr
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 
-/** So many of the commits that were left elsewhere are named. */
+/** Maximum number of listed commits that were left elsewhere. */
 const MAX_NAMED = 50;
 export const SHORT_HASH = 10;
 
 /**
- * Looks whether the work of an iteration is on the run's branch, and brings it back there where git can do so without losing
- * anything. Nothing counts as done that is somewhere else.
+ * Checks whether an iteration's work is on the run's branch, and brings it back there if git can do so without
+ * losing anything. Work on another branch does not count as done.
  *
  * @param isLast whether the run would be complete after this iteration
- * @returns what ends the run, when the work is somewhere else and stays there
+ * @returns what ends the run, if the work remains elsewhere
  */
 export async function keepToBranch(
   scope: Scope,
@@ -85,7 +85,7 @@ function sentenceOf(
   const left = place.leftElsewhere?.[0]?.slice(0, SHORT_HASH);
   const branch = nameOf(wanted);
   const other = nameOf(found);
-  // A detached HEAD is left behind by the switch, so it must have been named before.
+  // A switch abandons a detached HEAD, so it must get a name first.
   const merge = found === '' ? 'git branch rescued; ' : '';
   const source = found === '' ? 'rescued' : shellWord(found);
   switch (reason) {
@@ -142,7 +142,7 @@ function sentenceOf(
   }
 }
 
-/** As it can be copied into a shell: an agent may have thought of the name. */
+/** Quoted so that it can be pasted into a shell: an agent may have chosen the name. */
 export function nameOf(branch: string): string {
   return branch === '' ? say('a detached HEAD') : shellWord(branch);
 }

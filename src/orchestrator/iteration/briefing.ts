@@ -21,30 +21,30 @@ import type { PromptInput } from './prompt/promptInput.ts';
 import type { PromptTemplate } from './prompt/promptTemplate.ts';
 import type { Uncommitted } from './prompt/uncommitted.ts';
 
-/** What one fresh agent is told. */
+/** The information for one fresh agent. */
 export interface Briefing {
-  /** Fitted, as it is written to its file. */
+  /** Shortened to fit, as in its file. */
   readonly handoff: RalphFreshHandoff;
   readonly prompt: string;
-  /** What the prompt is made of, in tokens. */
+  /** The sections of the prompt, in tokens. */
   readonly sections: readonly { readonly name: string; readonly tokens: number }[];
-  /** Whose the uncommitted files are; absent when git did not tell. */
+  /** Who changed the uncommitted files; absent if git did not report them. */
   readonly uncommitted?: Uncommitted;
 }
 
-/** The iteration that is briefed. */
+/** The iteration that gets the briefing. */
 export interface Briefed {
   readonly iteration: number;
   readonly story?: Story;
   readonly place: Place;
-  /** The files as it finds them. */
+  /** The files at its start. */
   readonly before: Snapshot;
 }
 
 type BriefedRun = RunWork &
   Pick<Run, 'config' | 'state'> & { readonly journal: Pick<Run['journal'], 'append'> };
 
-/** Tells fresh agents what they need to know. A source that cannot be read for once leaves what the last one was told. */
+/** Creates the briefings of fresh agents. If a source cannot be read, its previous content is used. */
 export class Briefer {
   private readonly run: BriefedRun;
   private readonly template: PromptTemplate | undefined;
@@ -64,11 +64,11 @@ export class Briefer {
     });
   }
 
-  /** Brings the handoff up to date and makes the prompt of it. Reads files, writes none. */
+  /** Updates the handoff and creates the prompt from it. Reads files, writes none. */
   async brief(at: Briefed): Promise<Briefing> {
     const changed = await this.refresh(at);
     const uncommitted = changed && uncommittedIn(this.run, changed);
-    // The prompt is made of what fits into the handoff, so that it is as small at iteration 1,000.
+    // The prompt only uses what fits into the handoff, so that it is as small at iteration 1,000.
     const handoff = fitHandoff(this.handoff);
     const { sections, text } = iterationPrompt(
       this.promptInput(at, handoff, uncommitted),
@@ -82,7 +82,7 @@ export class Briefer {
     };
   }
 
-  /** Writes the handoff of a run that ends. */
+  /** Writes the handoff at the end of a run. */
   async end(
     at: Omit<Briefed, 'story'>,
     { completed, message }: { readonly completed: boolean; readonly message: string | undefined },
@@ -99,7 +99,9 @@ export class Briefer {
     }
   }
 
-  /** Reads the files and git into the handoff. @returns what is uncommitted, relative to the repository's root */
+  /**
+   * Updates the handoff from the files and git. @returns the uncommitted files, relative to the repository's root
+   */
   private async refresh({
     before,
     iteration,
@@ -157,7 +159,7 @@ export class Briefer {
   }
 }
 
-/** What was said about this story: by the checks, the reviewer, the guard and the person. */
+/** Feedback on this story: from the checks, the reviewer, the guard and the person. */
 function said(
   state: RunState,
   storyId: string | undefined,
@@ -178,7 +180,7 @@ function said(
   return {
     ...(failedCheck && { failedCheck }),
     ...(review && { review }),
-    // What an older iteration did wrong, the ones after it were told.
+    // Earlier iterations have already been informed about older violations.
     ...(guard &&
       guard.iteration === lastIteration?.number && {
         guardNote: {

@@ -12,7 +12,7 @@ import { nextStory } from '../stories/select.ts';
 import type { StoryList } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** Largest handoff file, in bytes, whatever the number of stories or iterations. */
+/** Size limit of the handoff file, in bytes, for any number of stories and iterations. */
 export const HANDOFF_MAX_BYTES = 5 * 1024;
 
 const RECENT_COMMITS = 5;
@@ -64,10 +64,10 @@ const handoffSchema = once(() =>
   }),
 );
 
-/** Everything a fresh agent is told of the run so far (Ralph-Fresh whitepaper, 7.1). */
+/** Everything that a fresh agent learns about the run so far (Ralph-Fresh whitepaper, 7.1). */
 export type RalphFreshHandoff = z.infer<ReturnType<typeof handoffSchema>>;
 
-/** A new handoff, before anything was read from files. */
+/** A new handoff, before any file is read. */
 export function initHandoff(options: {
   readonly prompt: string;
   readonly maxIterations: number;
@@ -87,7 +87,7 @@ export function initHandoff(options: {
   };
 }
 
-/** @returns `undefined` when there is none, or none that can be read */
+/** @returns `undefined` if there is none, or it cannot be read */
 export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | undefined> {
   try {
     return handoffSchema().parse(JSON.parse(await readFile(files.handoffFile, 'utf8')));
@@ -100,7 +100,7 @@ export async function readHandoff(files: RunFiles): Promise<RalphFreshHandoff | 
 }
 
 /**
- * Writes the handoff within {@link HANDOFF_MAX_BYTES}, shortened where it must be.
+ * Writes the handoff, shortened to {@link HANDOFF_MAX_BYTES} if necessary.
  * @param file absolute path
  * @returns its size in bytes
  */
@@ -110,34 +110,34 @@ export async function writeHandoff(file: string, handoff: RalphFreshHandoff): Pr
   return Buffer.byteLength(text);
 }
 
-/** Removes the handoff; none there is fine. */
+/** Removes the handoff, if there is one. */
 export async function clearHandoff(files: RunFiles): Promise<void> {
   await rm(files.handoffFile, { force: true });
 }
 
-/** What the handoff is refreshed from. */
+/** The sources of the handoff. */
 export interface HandoffSources {
   /** Absent in free-form mode. */
   readonly stories?: StoryList;
-  /** Beside the story file; may not exist yet. */
+  /** Next to the story file; may not exist yet. */
   readonly progressFile: string;
   readonly git: GitRepository;
-  /** Its state as it was asked for a moment ago; asked for anew when it is not about `head`. */
+  /** A recent status of the work tree; queried again if it is not for `head`. */
   readonly workTree?: Promise<WorkTreeStatus>;
-  /** Told of the state of the work tree. */
+  /** Called with the status of the work tree. */
   readonly onWorkTree?: (status: WorkTreeStatus) => void;
-  /** HEAD now. */
+  /** The current HEAD. */
   readonly head?: string;
   readonly state: RunState;
-  /** Iteration that is about to start. */
+  /** The iteration that is about to start. */
   readonly iteration: number;
   readonly storyId?: string;
 }
 
 /**
- * Brings the handoff up to date from the story file, the progress log, git and the run's journal.
- * A source that cannot be read leaves what was known before (whitepaper 7.6).
- * @param onWarning told of a source that could not be read
+ * Updates the handoff from the story file, the progress log, git and the run's journal. If a source cannot be read,
+ * its previous content is kept (whitepaper 7.6).
+ * @param onWarning called for a source that could not be read
  */
 export async function refreshHandoffFromFiles(
   handoff: RalphFreshHandoff,
@@ -183,10 +183,7 @@ export async function refreshHandoffFromFiles(
   };
 }
 
-/**
- * Shortens a handoff until it fits. Each round the texts get shorter and the lists end earlier; what was
- * left out is marked. Pure.
- */
+/** Shortens a handoff until it fits. In each round, texts and lists get shorter; omissions are marked. Pure. */
 export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
   const fits = (value: object) =>
     Buffer.byteLength(JSON.stringify(value, null, 2)) < HANDOFF_MAX_BYTES;
@@ -196,7 +193,7 @@ export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
     scale *= 0.8;
     fitted = shortenHandoff(handoff, scale);
   }
-  // Unknown fields of a newer version are kept while there is room; they cannot be shortened.
+  // Unknown fields of a newer version are kept if there is room; they cannot be shortened.
   const whole = { ...handoff, ...fitted };
   return fits(whole) ? whole : fitted;
 }

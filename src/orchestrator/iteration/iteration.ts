@@ -16,17 +16,17 @@ import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
 import { collectWork, type Work } from './work.ts';
 
-/** What the iteration's agent was told, and what its prompt was made of. */
+/** The agent's prompt, and the handoff it was created from. */
 const PROMPT_NAME = 'prompt.md';
 const HANDOFF_NAME = 'handoff.json';
 
-/** Files that were uncommitted before the run; of more nobody has an overview. */
+/** Maximum number of noted files that were uncommitted before the run. */
 const MAX_NOTED_FILES = 1_000;
 
-/** What an iteration starts from. */
+/** The start state of an iteration. */
 type Beginning = Pick<Work, 'scope' | 'bytes'>;
 
-/** One iteration: one fresh agent, from its prompt to what it left behind. What that is worth is decided by others. */
+/** One iteration: one fresh agent, from its prompt to its results. The results are judged elsewhere. */
 export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Promise<Work> {
   const { iteration, place, story } = scope;
   let [beginning, { handoffBytes, prompt, sections, uncommitted }] = await Promise.all([
@@ -51,18 +51,18 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     handoffBytes,
     stuckFor: storyRecord(run.state(), story?.id ?? WHOLE_TASK).stuckFor,
   });
-  // On the disk before the agent starts, and the end of the iteration before with it.
+  // On the disk before the agent starts, together with the end of the previous iteration.
   const recorded = run.journal.syncBeside();
-  // Told of by the call; until then a failure must not count as unhandled.
+  // The call handles it; until then a failure must not count as unhandled.
   recorded.catch(() => undefined);
-  // Beside the agent, which need not wait for them: what they tell is in the journal already. Awaited below; until then
-  // a failure must not count as unhandled.
+  // In parallel with the agent, which does not depend on them: the journal already has this information. Awaited
+  // below; until then a failure must not count as unhandled.
   let marks: Promise<unknown> | undefined;
   const setMarks = () => {
     marks ??= Promise.all([
       markActive(run),
       keepRestorePoint(run, scope),
-      // What cannot be removed now is tried again when the run ends or waits, and told then: the agent works.
+      // What cannot be removed now is tried again, and reported, when the run ends or waits.
       run.keptStories.removeJudged().catch(() => undefined),
     ]);
     marks.catch(() => undefined);
@@ -99,14 +99,14 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
   });
   listener.dispose();
   if (result.error !== undefined || result.notWanted) {
-    // Some calls do not come to an exit of their own.
+    // Some calls end without an exit.
     place.workTree.take();
   }
   await setMarks();
   return collectWork(run, { ...beginning, result });
 }
 
-/** For other tools. Where the agent removes the folder in the same moment, the loop puts all of it back. */
+/** For other tools. If the agent removes the folder at the same time, the loop restores all of it. */
 async function markActive({ marker }: Run): Promise<void> {
   try {
     await marker.write(true);
@@ -117,7 +117,9 @@ async function markActive({ marker }: Run): Promise<void> {
   }
 }
 
-/** Writes handoff and prompt into the iteration's folder, and copies where people look for the newest ones. */
+/**
+ * Writes handoff and prompt to the iteration's folder, and copies of them where people look for the latest ones.
+ */
 async function handOver({ files }: Run, scope: Scope, briefer: Briefer) {
   const { handoff, prompt, sections, uncommitted } = await briefer.brief(scope);
   const handoffBytes = await writeHandoff(path.join(scope.dir, HANDOFF_NAME), handoff);
@@ -136,7 +138,7 @@ async function begin(run: Run, scope: Scope): Promise<Beginning> {
     return { scope };
   }
   const bytes = bytesOf(storyFile);
-  // Changed in this moment by somebody else: then it cannot be told later who changed what.
+  // Somebody has just changed it: then it would be unclear later who changed what.
   if (bytes === undefined || storyFileHash(bytes) !== before.stories?.hash) {
     if (run.config.guard !== 'off') {
       warn(scope, 'guardWithoutCopy', relativePath(run.files.workspace, storyFile));
@@ -151,7 +153,7 @@ function bytesOf(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch {
-    // Gone in this moment; told as changed by somebody else.
+    // It has just been removed; reported as changed by somebody else.
     return undefined;
   }
 }
@@ -169,7 +171,7 @@ async function keepRestorePoint({ files, id }: Run, scope: Scope): Promise<void>
   try {
     await setRestorePoint(files.workspace, id, scope.iteration, head);
   } catch (error) {
-    // The commit itself is in the journal, so going back still works while git keeps it.
+    // The commit itself is in the journal, so a rollback works as long as git keeps it.
     warn(scope, 'restorePointNotKept', messageOf(error));
   }
 }

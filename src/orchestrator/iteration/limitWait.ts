@@ -5,21 +5,21 @@ import type { Scope } from '../run/scope.ts';
 import { isStillToDo } from '../run/storiesLeft.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 
-/** An iteration at the end of a wait for a usage limit. */
+/** The state of an iteration after a wait for a usage limit. */
 export interface AfterWait {
-  /** With the files as they are now, and its story as it is now, if that is still there. */
+  /** With the current files and, if it still exists, the current version of its story. */
   readonly scope: Scope;
   readonly isToDo: boolean;
   /**
-   * Until the wait the iteration had changed nothing, so all that is different now is the work of people, who
-   * may do what an iteration may not.
+   * The iteration had changed nothing before the wait, so all differences are the work of people, who may do what
+   * an iteration may not.
    */
   readonly isNewStart: boolean;
 }
 
 /**
- * A wait for a usage limit takes hours, in which people go on: they edit stories, tick them, give hints, commit.
- * Begun before the wait, it tells their work from the iteration's.
+ * A wait for a usage limit takes hours, during which people continue to work: they edit stories, tick them, give
+ * hints, commit. Created before the wait, it distinguishes their work from the iteration's.
  */
 export class LimitWait {
   private readonly run: Run;
@@ -32,20 +32,21 @@ export class LimitWait {
     this.atBegin = atBegin;
   }
 
-  /** @param scope with the files as the iteration found them */
+  /** @param scope with the files at the start of the iteration */
   static async begin(run: Run, scope: Scope): Promise<LimitWait> {
     const { git, storyFile } = scope.place;
     return new LimitWait(run, scope, await readSnapshot(storyFile, git));
   }
 
-  /** Takes what people have asked, and looks at the files as they are now. */
+  /** Processes people's requests, and reads the files again. */
   async end(): Promise<AfterWait> {
     const { run, scope } = this;
     const { before, place, story: storyBefore } = scope;
     await run.requests.look();
-    // An earlier look at the work tree knows nothing of the wait.
+    // A status of the work tree from before the wait is outdated.
     place.workTree.take();
-    // Stories that people took out are gone; of those that an agent took out the file alone does not tell.
+    // Stories that people removed are gone; for stories that an agent removed, the file alone does not show who did
+    // it.
     const { stories: _stories, ...withoutStories } = before;
     const now = await readSnapshot(place.storyFile, place.git, withoutStories);
     const isNewStart = this.wasIdle() && now.storyFileProblem === undefined;

@@ -15,14 +15,14 @@ import { keepLostCommits } from '../workspace/restorePoints.ts';
 import { ownPlaces } from './ownPlaces.ts';
 import { ownFiles } from './prompt/uncommitted.ts';
 
-/** So many of the commits that are missing are named. */
+/** Maximum number of listed missing commits. */
 const MAX_NAMED = 5;
 const SHORT_HASH = 10;
 
 /**
- * Commits that must not get lost: those of stories that were done, and proven, before the history was rewritten. What an
- * earlier try of an open story has committed may be taken back by the next one. Pure.
- * @param stories as they were before
+ * Commits that must not get lost: those of stories that were done, and verified, before the history was rewritten.
+ * Commits of an earlier attempt at an open story may be undone by the next one. Pure.
+ * @param stories their previous state
  */
 export function commitsToKeep(
   state: Pick<RunState, 'commits' | 'storyRecords'>,
@@ -36,16 +36,16 @@ export function commitsToKeep(
   );
 }
 
-/** Where the history is looked at, and the files there now. */
+/** The repository, and its current files. */
 interface History {
   readonly place: Place;
   readonly now: Snapshot;
 }
 
 /**
- * Looks whether the history was rewritten since the last look, keeps what is no longer in it, and records the commits of done
- * stories that are there in no form any more.
- * @param stories as they were before
+ * Checks whether the history was rewritten since the last check, keeps the commits that are no longer in it, and
+ * records commits of done stories that are missing in any form.
+ * @param stories their previous state
  */
 export async function lookForLostCommits(
   run: Run,
@@ -79,9 +79,9 @@ export async function lookForLostCommits(
 }
 
 /**
- * Nothing is complete while a commit of a done story is on no branch of the run. Looks again at those that were missing: a
- * person may have brought them back.
- * @returns what ends the run, when one is still missing
+ * A run is not complete while a commit of a done story is missing from its branch. Checks the missing ones again: a
+ * person may have restored them.
+ * @returns what ends the run, if one is still missing
  */
 export async function missingWork(run: Run, history: History): Promise<Verdict | undefined> {
   const { gitProblem, stories } = history.now;
@@ -100,7 +100,7 @@ export async function missingWork(run: Run, history: History): Promise<Verdict |
   return left.length === 0 ? undefined : { kind: 'astray', message: sentenceOf(run, left) };
 }
 
-/** Those of some commits that HEAD has in no form; all of them when git cannot tell. */
+/** The commits that HEAD does not contain in any form; all of them if git cannot tell. */
 async function missing(
   run: Run,
   { now: { head }, place }: History,
@@ -147,7 +147,9 @@ function record({ branch = '', journal, state }: Run, commits: readonly LostComm
   });
 }
 
-/** Also where nothing is lost: an agent that resets, amends or rebases may surprise who works on the same branch. */
+/**
+ * Even if nothing is lost: an agent that resets, amends or rebases may surprise people who work on the same branch.
+ */
 function warnOfRewrite(run: Run, count: number, before: string): void {
   const hash = before.slice(0, SHORT_HASH);
   warnOf(

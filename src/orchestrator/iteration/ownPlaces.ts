@@ -4,13 +4,13 @@ import { progressFileOf, type RunWork } from '../run/runWork.ts';
 import { realPlace, workTreeRoot } from '../stories/outsideLinks.ts';
 import { type Uncommitted, uncommittedOf } from './prompt/uncommitted.ts';
 
-/** The repository's root, and what the loop and its agents keep notes in; absolute paths. */
+/** The repository's root, and the places for notes of the loop and its agents; absolute paths. */
 export function ownPlaces(run: RunWork): {
   readonly own: readonly string[];
   readonly root: string;
 } {
   const { files, planDir, storyFile } = run;
-  // git names its files from the real root, so ours must be real, too.
+  // Git reports paths below the real root, so ours must be real paths, too.
   const real = (file: string) => realPlace(file) ?? file;
   const places = [path.join(files.workspace, '.omc'), progressFileOf(run), storyFile, planDir];
   return {
@@ -23,7 +23,7 @@ export function ownPlaces(run: RunWork): {
   };
 }
 
-/** Whose the files are that git says are uncommitted. */
+/** Who changed the files that git reports as uncommitted. */
 export function uncommittedIn(
   run: RunWork & { state(): RunState },
   changed: readonly string[],
@@ -31,7 +31,7 @@ export function uncommittedIn(
   const { iteration, uncommittedBefore } = run.state();
   return uncommittedOf(changed, {
     ...ownPlaces(run),
-    // A run of an older version has not noted them.
+    // A run of an older version has not recorded them.
     before: uncommittedBefore ?? (iteration === 0 ? undefined : []),
   });
 }

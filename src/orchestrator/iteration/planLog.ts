@@ -12,7 +12,7 @@ import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 
-/** What went wrong in an iteration of the pure loop, for the next one to read in `errors.log`. */
+/** Records an error in an iteration of the pure loop, for the next one to read in `errors.log`. */
 export async function appendError(
   { planDir, state }: Pick<Run, 'planDir' | 'state'>,
   scope: Scope,
@@ -37,7 +37,7 @@ export async function appendError(
     requirePlainFolders(planDir);
     const { O_WRONLY, O_APPEND, O_CREAT } = constants;
     const file = path.join(planDir, 'errors.log');
-    // The folder is the repository's, which may have a link there.
+    // The folder belongs to the repository, which may have a link there.
     requireInside(file);
     const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | PLAIN, 0o644);
     try {

@@ -1,24 +1,24 @@
 import { fenceAfter } from '../../base/codeFence.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 
-/** What an agent's final answer says about its task. It is a claim; files and checks decide. */
+/** The claim in an agent's final answer about its task; files and checks decide. */
 export type Signal =
   | { readonly kind: 'complete'; readonly message: string }
   | { readonly kind: 'needsHuman'; readonly message: string }
   | { readonly kind: 'blocked'; readonly message: string };
 
-/** Accepted beside the configured phrase: the signals of the documents this product is built from. */
+/** Accepted in addition to the configured phrase: the signals of the documents that this product is based on. */
 const COMPLETE_PHRASES = ['TASK_COMPLETE', 'COMPLETE', 'RALPH_COMPLETE', 'TASK COMPLETED'];
 
 const OPEN = '<promise>';
 const CLOSE = '</promise>';
 
 /**
- * Reads the signal of an agent's final answer: the last `<promise>…</promise>` that stands on a line of
- * its own or ends the answer. A tag in a code block, in back-ticks, in quotes or in the middle of a
- * sentence is talk about the signal, not the signal.
+ * Reads the signal in an agent's final answer: the last `<promise>…</promise>` on a line of its own or at the end
+ * of the answer. A tag in a code block, in backticks, in quotes or in the middle of a sentence only mentions the
+ * signal.
  *
- * @param text the agent's final result, and nothing else of its output
+ * @param text only the agent's final result, not its other output
  * @param phrase the configured completion phrase
  */
 export function readSignal(text: string, phrase: string): Signal | undefined {
@@ -43,7 +43,7 @@ export function readSignal(text: string, phrase: string): Signal | undefined {
   return signal;
 }
 
-/** The promise of the agent's final answer; a failed call gives none. */
+/** The signal in the agent's final answer; none for a failed call. */
 export function signalOf(result: AgentCallResult | undefined, phrase: string): Signal | undefined {
   const answer = result?.end.result;
   return answer && !answer.isError && result.error === undefined
@@ -51,7 +51,7 @@ export function signalOf(result: AgentCallResult | undefined, phrase: string): S
     : undefined;
 }
 
-/** The first tag of each line, which alone can stand by itself, and the last of all, which can end the answer. */
+/** The first tag of each line, which may be alone on it, and the very last one, which may end the answer. */
 function candidates(text: string): { lineStart: number; start: number }[] {
   const found: { lineStart: number; start: number }[] = [];
   for (let start = text.indexOf(OPEN); start !== -1; ) {
@@ -86,7 +86,7 @@ function toSignal(content: string, phrase: string): Signal | undefined {
   return undefined;
 }
 
-/** Leaves out code blocks and block quotes; their lines stay, empty. */
+/** Empties the lines of code blocks and block quotes. */
 function withoutQuotations(text: string): string {
   let fence: string | undefined;
   return text
@@ -102,7 +102,7 @@ function withoutQuotations(text: string): string {
     .join('\n');
 }
 
-/** Emphasis, full stops, ticks: what agents put around the tag without saying anything. */
+/** Emphasis, periods, backticks: characters that agents put around the tag without a meaning. */
 function isDecoration(text: string): boolean {
   return !/[\p{L}\p{N}"'“”‘’`<>]/u.test(text);
 }

@@ -11,15 +11,15 @@ import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { uncommittedIn } from './ownPlaces.ts';
 
-/** So many of the files are named. */
+/** Maximum number of listed files. */
 const MAX_FILES = 20;
 
-/** What was done, and is in no commit. */
+/** Finished work that is not committed. */
 export type UncommittedWork = NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
 
 /**
- * Stories that agents of this run have done without a commit of their own: a lock that a dead git left, or a hook that fails,
- * takes away the commit and not the tick. Pure.
+ * Stories that agents of this run completed without a commit: a stale git lock or a failing hook prevents the
+ * commit but not the tick. Pure.
  */
 export function doneWithoutCommit(
   { commits, storyRecords }: Pick<RunState, 'commits' | 'storyRecords'>,
@@ -32,9 +32,9 @@ export function doneWithoutCommit(
 }
 
 /**
- * Looks what agents of this run have left uncommitted, and why git could not commit, where its files tell.
+ * Finds uncommitted work of this run's agents, and why git could not commit it, if that can be determined.
  * @param storyIds of the stories that are done without a commit
- * @returns `undefined` when there is nothing, or git does not tell
+ * @returns `undefined` if there is none, or git cannot be read
  */
 export async function uncommittedWork(
   run: Run,

@@ -12,22 +12,22 @@ import { guardStories } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
 import { signalOf } from './signals.ts';
 
-/** What an iteration has left behind. Nothing of it is believed yet. */
+/** The results of an iteration, not judged yet. */
 export interface Work {
   readonly scope: Scope;
-  /** The story file as the iteration found it; absent without a readable one. */
+  /** The story file at the start of the iteration; absent if there was no readable one. */
   readonly bytes?: Buffer;
-  /** Of the call; absent when the loop was killed before the call ended: then the files alone tell. */
+  /** The result of the call; absent if the loop was killed before the call ended: then only the files count. */
   readonly result?: AgentCallResult;
-  /** The files now, after the guard. */
+  /** The files after the guard. */
   readonly after: Snapshot;
-  /** What ends the run: the work is not on the run's branch and cannot be brought there. */
+  /** What ends the run if the work is not on the run's branch and cannot be moved there. */
   readonly astray?: Verdict;
 }
 
 /**
- * Looks at what the agent left: branch, guard, commits. It does not ask whether the call ended well: it also gets what a
- * person stopped, and, on resume, what a killed loop left.
+ * Examines what the agent left: branch, guard, commits. It does not matter whether the call succeeded: this is also
+ * used after a stop by a person and, on resume, for the work of a killed loop.
  */
 export async function collectWork(
   run: Run,
@@ -35,7 +35,7 @@ export async function collectWork(
 ): Promise<Work> {
   const { before, iteration, place, story } = scope;
   if (!place.workTree.isAsked) {
-    // Beside all that follows; what is restored or checked makes it worthless.
+    // In parallel with the following steps; a restore or a check makes the answer outdated.
     place.workTree.ask();
   }
   await run.requests.look();
@@ -65,7 +65,7 @@ export async function collectWork(
   return work;
 }
 
-/** Looks at the work again, after something has run in its place: what that changed is the agent's work as well. */
+/** Examines the work again after a command has changed it; its changes also count as the agent's work. */
 export async function lookAgain(run: Run, work: Work): Promise<Work> {
   await run.requests.look();
   return look(run, work);
@@ -73,7 +73,7 @@ export async function lookAgain(run: Run, work: Work): Promise<Work> {
 
 async function look(run: Run, work: Work): Promise<Work> {
   const { before, place } = work.scope;
-  // Before the guard: going back to the branch may bring another story file.
+  // Before the guard: returning to the branch may change the story file.
   const astray = await checkBranch(run, work);
   if (astray) {
     return { ...work, astray };
@@ -82,7 +82,7 @@ async function look(run: Run, work: Work): Promise<Work> {
   return { ...work, after: await readSnapshot(place.storyFile, place.git, before) };
 }
 
-/** @returns what ends the run, when the work is not on its branch and cannot be brought there */
+/** @returns what ends the run, if the work is not on its branch and cannot be moved there */
 async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Verdict | undefined> {
   const { head } = scope.before;
   const { git, workTree } = scope.place;
@@ -103,7 +103,7 @@ async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Ve
       : nextStory(stories, only).reason === 'allDone',
   );
   if (run.state().branchLeft !== branchLeft) {
-    // What was asked of git meanwhile is about the other branch.
+    // The earlier answer of git is about the other branch.
     workTree.take();
   }
   return astray;

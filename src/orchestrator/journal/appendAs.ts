@@ -1,12 +1,12 @@
 import type { RunEvent, RunEventBody } from './events.ts';
 import type { Journal } from './journal.ts';
 
-/** Appends events as those of one iteration. */
+/** Returns a function that appends events with the number of an iteration. */
 export function appendAs(
   iteration: number,
   journal: Pick<Journal, 'append'>,
 ): (event: RunEventBody) => RunEvent {
-  // Behind the type: readers tell what agents say by the beginning of a line (`isChatterLine`).
+  // The number comes after the type: readers recognize chatter by the start of a line (`isChatterLine`).
   return event =>
     journal.append('iteration' in event ? event : Object.assign({}, event, { iteration }));
 }

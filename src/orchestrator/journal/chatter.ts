@@ -1,6 +1,9 @@
 import type { RunEvent } from './events.ts';
 
-/** What agents say and do between the events that decide. A call has thousands of them, and they are shown, not used. */
+/**
+ * What agents say and do. A call has thousands of these events. They are only displayed: no decision depends on
+ * them.
+ */
 const CHATTER = [
   'agent.text',
   'agent.tool',
@@ -12,7 +15,10 @@ const CHATTER = [
 ] as const satisfies readonly RunEvent['type'][];
 
 const types: ReadonlySet<string> = new Set(CHATTER);
-/** As our own writers begin a line; the type is what is not in quotes of a text. */
+/**
+ * The start of a line as our own writers write it. The type cannot be matched inside a text, because quotes are
+ * escaped there.
+ */
 const line = new RegExp(
   `^\\{"seq":\\d{1,15},"at":"[^"]{0,40}","type":"(${CHATTER.map(type => type.replace('.', '\\.')).join('|')})"`,
 );
@@ -22,14 +28,14 @@ export function isChatter({ type }: RunEvent): boolean {
 }
 
 /**
- * Tells such a line of a journal by its beginning, far quicker than by parsing it.
- * @returns its type; `undefined` for any other line, and for one that another writer has written in another order
+ * Recognizes such a journal line by its start, which is much faster than parsing it.
+ * @returns its type; `undefined` for any other line, including one with its fields in another order
  */
 export function isChatterLine(text: string): boolean {
   return line.test(text);
 }
 
-/** As {@link isChatterLine}, of what shows as what an agent does now. */
+/** Like {@link isChatterLine}, for events that are displayed as the agent's current activity. */
 export function isActivityLine(text: string): boolean {
   const [, type] = line.exec(text) ?? [];
   return type === 'agent.text' || type === 'agent.tool';

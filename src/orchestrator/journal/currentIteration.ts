@@ -1,39 +1,39 @@
 import type { TokenCounts } from './tokenCounts.ts';
 
-/** What runs now. */
+/** An iteration that is running. */
 export interface CurrentIteration {
   readonly number: number;
   readonly storyId?: string;
   readonly storyTitle?: string;
   readonly startedAt: string;
   readonly startCommit?: string;
-  /** The one that it is to work on; '' for a detached HEAD. */
+  /** The branch it must work on; '' for a detached HEAD. */
   readonly branch?: string;
-  /** Where the story file led when it began, when that was a link. */
+  /** The target of the story file at the start of the iteration, if the file was a link. */
   readonly storyLink?: string;
-  /** Hashes of commits that it left on another branch, and that nobody has brought back. */
+  /** Hashes of commits that it left on another branch and that were not brought back. */
   readonly leftElsewhere?: readonly string[];
-  /** The agent's process, or the one of the check that runs. */
+  /** The agent's process, or the process of the running check. */
   readonly agentPid?: number;
   readonly agentStartId?: string;
-  /** An agent of it has been started. */
+  /** At least one of its agents has been started. */
   readonly hasWorked?: true;
-  /** The agent is done and what it left is judged: guard, gate, reviewer. */
+  /** After `agent`, its work is judged: guard, gate, reviewer. */
   readonly step?: 'agent' | 'gate' | 'review';
-  /** What the calls of this iteration have cost so far. */
+  /** The cost of this iteration's calls so far. */
   readonly costUsd: number;
   /** Part of it is an estimate: a call ended without a result. */
   readonly costEstimated?: true;
   readonly usage?: TokenCounts;
-  /** Stories that a person ticked (true) or unticked (false) meanwhile: the last word. */
+  /** Stories that a person ticked (true) or unticked (false) meanwhile; these override the agent. */
   readonly handled: ReadonlyMap<string, boolean>;
-  /** The newest thing the agent did: a tool's name and gist, or the last line it said. */
+  /** The agent's latest activity: a tool's name and a summary, or the last line of text. */
   readonly activity?: string;
   /** Commits recorded so far in this iteration. */
   readonly commits: number;
 }
 
-/** Its process has ended. */
+/** The iteration after its process has ended. */
 export function withoutProcess({
   agentPid: _pid,
   agentStartId: _startId,

@@ -2,51 +2,51 @@ export const RUN_OUTCOMES = [
   /** Every story is done, or the task's promise was accepted. */
   'completed',
   'maxIterations',
-  /** An agent asked for a person. */
+  /** An agent asked for help from a person. */
   'needsHuman',
-  /** Every story that is left has failed, is blocked or skipped, or waits for one that is. */
+  /** Every remaining story has failed, is blocked or skipped, or depends on one that is. */
   'noReadyStory',
-  /** A story brought no progress for too long, and the person chose to stop then. */
+  /** A story made no progress for too long, and the person had chosen to stop in that case. */
   'stuck',
   /** The run's budget is used up. */
   'budget',
   /** A person stopped it: Ctrl-C, Stop, the cancel file. */
   'stopped',
-  /** Cannot go on: billing, log-in, agent not startable, disk. */
+  /** The run cannot continue: billing, login, agent cannot be started, disk. */
   'error',
-  /** Found dead: `kill -9`, power cut. Written by whoever finds it. */
+  /** Found dead: `kill -9`, power failure. Written by the process that discovers it. */
   'interrupted',
 ] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 export const ITERATION_OUTCOMES = [
-  /** The story it was given is done in its file. */
+  /** Its story is marked as done in the story file. */
   'storyDone',
-  /** It claimed the story, and the checks or the reviewer said no; the story was put back. */
+  /** It claimed the story, and the checks or the reviewer refused the claim; the story was reset. */
   'rejected',
-  /** Not done, but there is something to build on: a commit, a criterion met, another story's change. */
+  /** Not done, but it made progress: a commit, a criterion met, a change to another story. */
   'progress',
-  /** Nothing to show. */
+  /** No progress. */
   'noProgress',
   /** The agent's call failed. */
   'failed',
   /** `TASK BLOCKED: …` */
   'blocked',
   'needsHuman',
-  /** A person skipped the story while it was worked on. */
+  /** A person skipped the story during the iteration. */
   'skipped',
-  /** Cut off by a stop. */
+  /** Interrupted by a stop. */
   'stopped',
 ] as const;
 export type IterationOutcome = (typeof ITERATION_OUTCOMES)[number];
 
-/** Why an agent's process ended; exactly one is recorded, the first. */
+/** Why an agent's process ended. Only the first reason is recorded. */
 export const PROCESS_END_REASONS = [
   'exited',
   'hardLimit',
   'idleLimit',
   'cancelled',
-  /** It had given its result but did not exit within the grace time. */
+  /** It had reported its result but did not exit within the grace period. */
   'lingered',
   'notStarted',
 ] as const;
@@ -55,9 +55,9 @@ export type ProcessEndReason = (typeof PROCESS_END_REASONS)[number];
 export const STOP_MODES = [
   /** Let the agent finish its iteration. */
   'afterIteration',
-  /** End the agent (SIGTERM, SIGKILL after a grace time) and record what it left. */
+  /** End the agent (SIGTERM, SIGKILL after a grace period) and record its work. */
   'end',
-  /** End the agent with SIGKILL and record what it left. */
+  /** End the agent with SIGKILL and record its work. */
   'kill',
 ] as const;
 export type StopMode = (typeof STOP_MODES)[number];

@@ -6,10 +6,11 @@ import { runSchemas } from './eventSchemas/runSchemas.ts';
 import { storySchemas } from './eventSchemas/storySchemas.ts';
 
 /**
- * The journal's vocabulary: one {@link RunEvent} a line, codes and data only. Views make sentences of
- * them. Objects are loose, so that fields a newer loop adds survive an older reader.
+ * The vocabulary of the journal: one {@link RunEvent} per line, only codes and data. Views turn them into
+ * sentences. Objects are loose, so that an older reader keeps the fields that a newer loop adds.
  *
- * Made by the first event that is read: a loop reads none, and to make it is a good part of a program's start.
+ * Created lazily, when the first event is parsed: a loop parses none, and creating the schema takes a large part of
+ * a program's start-up time.
  */
 export const runEventSchema = once(() =>
   z.discriminatedUnion('type', [
@@ -24,12 +25,12 @@ export type RunEvent = z.infer<ReturnType<typeof runEventSchema>>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown
   ? { [P in keyof T as P extends K ? never : string extends P ? never : P]: T[P] }
   : never;
-/** An event before the journal has given it its number and time. */
+/** An event before the journal assigns its number and time. */
 export type RunEventBody = DistributiveOmit<RunEvent, 'seq' | 'at'>;
 
 /**
- * Reads one line of a journal.
- * @returns `undefined` for a line that is no event this version knows: torn, foreign, or newer
+ * Parses one line of a journal.
+ * @returns `undefined` for a line that this version does not recognize as an event: torn, foreign, or newer
  */
 export function parseRunEvent(line: string): RunEvent | undefined {
   let value: unknown;

@@ -4,19 +4,19 @@ import { parseRunEvent } from './events.ts';
 import { applyEvent } from './foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
 
-/** A run as its journal tells it up to a place. */
+/** The state of a run, folded from its journal up to an offset. */
 export interface FoldedJournal {
   readonly state: RunState;
-  /** In bytes, just behind a line break. */
+  /** In bytes, directly after a line break. */
   readonly offset: number;
 }
 
 const NOTHING: FoldedJournal = { state: INITIAL_RUN_STATE, offset: 0 };
 
 /**
- * Folds a journal line by line, so that the largest one takes no memory; of what an agent says and does in a row only
- * the last is parsed, since it hides all before.
- * @param from what is folded already
+ * Folds a journal line by line, so that even a very large one needs little memory. Of consecutive chatter lines,
+ * only the last is parsed, because it replaces all previous ones.
+ * @param from the state to continue from
  */
 export async function foldJournal(
   file: string,
@@ -34,7 +34,7 @@ export async function foldJournal(
   };
   const applyHeld = () => {
     apply(activity);
-    // For its number alone.
+    // Only its sequence number matters.
     apply(chatter);
     activity = undefined;
     chatter = undefined;
@@ -54,7 +54,7 @@ export async function foldJournal(
   return { state, offset: lines.position };
 }
 
-/** The whole run, by its journal alone: for what decides. */
+/** The state of the whole run, from its journal alone. For decisions. */
 export async function readRunState(file: string): Promise<RunState> {
   return (await foldJournal(file)).state;
 }

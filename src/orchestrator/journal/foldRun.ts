@@ -20,7 +20,7 @@ import { changed, newStart, notRefused, notStuck } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
 import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
-/** Hints and answers beyond these are forgotten, the oldest first. */
+/** Older hints and answers are forgotten, oldest first. */
 const MAX_NOTES = 50;
 
 /** Folds a whole journal. */
@@ -33,8 +33,8 @@ export function foldRun(events: Iterable<RunEvent>): RunState {
 }
 
 /**
- * Folds one event into the state. Pure and total: any sequence of events gives a state, since journals
- * come from other versions, from crashes and from disks. An event that was already applied (by its `seq`)
+ * Folds one event into the state. Pure and total: any sequence of events gives a state, because journals may come
+ * from other versions, from crashes and from damaged disks. An event that was already applied (by its `seq`)
  * changes nothing.
  */
 export function applyEvent(before: RunState, event: RunEvent): RunState {
@@ -77,7 +77,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             costUsd: 0,
             handled: new Map(),
           },
-          // One whose end is lost does not run for ever.
+          // An iteration whose end event is lost must not stay in the list forever.
         ].slice(-state.lanes),
       };
     case 'agent.started': {
@@ -331,7 +331,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
   }
 }
 
-/** Going on after a question or an alert means that the person has settled it. */
+/** If the run continues after a question or an alert, the person has dealt with it. */
 function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
   const { pause, ...rest } = before;
   const state: RunState = { ...rest, pauseRequested: false };
@@ -364,7 +364,7 @@ function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended
   };
 }
 
-/** What was committed for a story that is to be done again need not come back. */
+/** If a story must be done again, its old commits need not come back. */
 function withoutLost(
   state: RunState,
   { done, storyId }: { readonly done: boolean; readonly storyId: string },

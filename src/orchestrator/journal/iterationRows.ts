@@ -1,34 +1,34 @@
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
-/** One iteration as the journal tells it. */
+/** One iteration, as recorded in the journal. */
 export interface IterationRow {
   readonly number: number;
   readonly storyId?: string;
   readonly storyTitle?: string;
-  /** `interrupted`: it was under way when the loop was killed. */
+  /** `interrupted`: it was running when the loop was killed. */
   readonly outcome: IterationOutcome | 'running' | 'interrupted';
   readonly startedAt: string;
-  /** Absent until it has ended. */
+  /** Absent until the iteration has ended. */
   readonly durationMs?: number;
   readonly costUsd?: number;
   /** A part of the cost is an estimate. */
   readonly costEstimated?: true;
-  /** In the order they were made. */
+  /** In the order in which they were made. */
   readonly commits: readonly { readonly hash: string; readonly subject: string }[];
   readonly reason?: IterationReason;
 }
 
-/** Why it came out as it did; codes and data, no sentences. */
+/** The reason for the outcome; codes and data, no sentences. */
 export type IterationReason =
   | { readonly kind: 'hardLimit' | 'idleLimit' }
-  /** In the system's words: the agent did not start. */
+  /** The agent did not start; this is the system's message. */
   | { readonly kind: 'notStarted'; readonly message: string }
   /** The agent's call failed. */
   | { readonly kind: 'error'; readonly message: string; readonly exit?: number | string }
-  /** In the agent's words. */
+  /** The agent's words. */
   | { readonly kind: 'blocked' | 'needsHuman'; readonly message: string }
-  /** It promised to be complete, and the files said otherwise. */
+  /** It promised completion, but the files contradicted it. */
   | { readonly kind: 'refusedPromise' }
   /** A check refused its claim. */
   | {
@@ -39,13 +39,13 @@ export type IterationReason =
     }
   /** The reviewer did not approve its claim. */
   | { readonly kind: 'objections'; readonly objections: readonly string[] }
-  /** It changed stories that it was not given. */
+  /** It changed stories that were not assigned to it. */
   | { readonly kind: 'guard'; readonly restored: boolean };
 
 /**
- * Tells the iterations of a run, oldest first. Pure and total, like the fold of the run itself: events
- * that are repeated or belong to no iteration change nothing.
- * @param alive the loop's process lives
+ * Lists the iterations of a run, oldest first. Pure and total, like the fold of the run: events that are repeated
+ * or belong to no iteration change nothing.
+ * @param alive the loop's process is running
  */
 export function iterationRows(
   events: readonly RunEvent[],
@@ -73,7 +73,7 @@ export function iterationRows(
         lanes = event.lanes ?? 1;
         break;
       case 'iteration.started':
-        // Removed first: a number that starts again is the newest.
+        // Removed first, so that a number that starts again becomes the newest row.
         rows.delete(event.iteration);
         rows.set(event.iteration, {
           number: event.iteration,
@@ -89,7 +89,7 @@ export function iterationRows(
         lanes = event.lanes ?? 1;
         break;
       case 'agent.ended': {
-        // A reviewer's end is not the end of the work.
+        // A reviewer's end is not the end of the agent's work.
         if (event.purpose === undefined || event.purpose === 'story') {
           const reason = reasonOf(event);
           change(event.iteration, row => {
@@ -138,7 +138,8 @@ export function iterationRows(
         if (signal !== 'complete') {
           change(event.iteration, row => ({ ...row, reason: { kind: signal, message } }));
         } else if (!accepted) {
-          // It comes last. That a check, the reviewer or the guard said no is why the stories are open.
+          // This event comes last. If a check, the reviewer or the guard objected, that is why the stories are
+          // open.
           change(event.iteration, row =>
             row.reason === undefined ? { ...row, reason: { kind: 'refusedPromise' } } : row,
           );
@@ -160,12 +161,13 @@ export function iterationRows(
         ended = true;
         break;
       default:
-        // The agent's work is not told iteration by iteration.
+        // Events without a row of their own.
         break;
     }
   }
   const found = [...rows.values()];
-  // With one lane only the newest can be under way; one before it that has no end was cut off, whoever lives now.
+  // With one lane, only the newest iteration can be running. An earlier one without an end was interrupted, even if
+  // the loop is alive now.
   return found.map((row, index) =>
     row.outcome === 'running' && (ended || !alive || (lanes === 1 && index < found.length - 1))
       ? { ...row, outcome: 'interrupted' }

@@ -27,39 +27,39 @@ import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 const syncToDisk = promisify(fsync);
 
 const READ_CHUNK_BYTES = 1 << 16;
-/** No run comes near; beyond 2^53 numbers could not be counted on, and every event would be taken for an old one. */
+/** No run comes near this. Above 2^53, integers are not exact, and every event would look like an old one. */
 const MAX_SEQ = 2 ** 50;
 /** Strings up to this length, in UTF-16 units, are never cut. */
 const MIN_CUT = 64;
 const CUT_MARK = ' […]';
 
-/** Where the loop writes its events. */
+/** The file to which the loop writes its events. */
 export interface Journal {
   append(body: RunEventBody): RunEvent;
   sync(): void;
   syncBeside(): Promise<void>;
-  /** Whether the file at its place is still the one that is written. */
+  /** Whether the file at its path is still the one that is open. */
   isInPlace(): boolean;
-  /** Puts it back there with all that was written, if somebody has removed or replaced it. */
+  /** Restores the file with all its events if somebody has removed or replaced it. */
   restore(): void;
   readonly onDidAppend: JournalWriter['onDidAppend'];
 }
 
 /**
- * Appends to a run's journal. There is one writer at a time: the loop that holds the run lock, or a
- * person's tick while no loop runs, which takes the same lock. Writes are synchronous, so that the order
- * on disk is the order of events and nothing waits in memory when the process is killed.
+ * Appends to a run's journal. There is one writer at a time: the loop that holds the run lock, or a tick by a
+ * person while no loop is running, which takes the same lock. Writes are synchronous, so that the order on disk is
+ * the order of events, and nothing is lost in memory if the process is killed.
  */
 export class JournalWriter implements Journal {
   private readonly file: string;
   private fd: number;
   private seq: number;
-  /** Bytes of whole lines; there is no other writer. */
+  /** Size of the whole lines, in bytes; nobody else writes to the file. */
   private size: number;
-  /** Under way beside others. */
+  /** Number of syncs in progress. */
   private syncs = 0;
   private isClosed = false;
-  /** Of files that somebody has removed. */
+  /** Descriptors of files that somebody has removed. */
   private readonly retired: number[] = [];
   private readonly appendEmitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.appendEmitter.event;
@@ -72,9 +72,9 @@ export class JournalWriter implements Journal {
   }
 
   /**
-   * Opens or creates the journal and goes on after its last whole line; a torn last line is dropped.
-   * @throws {HumanError} for a file that is no journal of ours
-   * @throws the system's error when the file cannot be opened or written
+   * Opens or creates the journal and continues after its last complete line; a torn last line is dropped.
+   * @throws {HumanError} for a file that is not a journal of ours
+   * @throws the system's error if the file cannot be opened or written
    */
   static async open(file: string): Promise<JournalWriter> {
     requirePlainFolders(path.dirname(file));
@@ -97,9 +97,9 @@ export class JournalWriter implements Journal {
   }
 
   /**
-   * Of an event too long to be read back, the longest strings are cut, with a mark.
-   * @throws {HumanError} when the numbers have run out, which only a damaged journal comes to
-   * @throws the system's error (disk full, …); the event is then not in the journal as a whole line
+   * Appends an event. If it is too long to be read back, its longest strings are cut, with a mark.
+   * @throws {HumanError} if the numbers have run out, which only happens with a damaged journal
+   * @throws the system's error (disk full, …); the event is then not in the journal as a complete line
    */
   append(body: RunEventBody): RunEvent {
     if (this.seq >= MAX_SEQ) {
@@ -111,13 +111,13 @@ export class JournalWriter implements Journal {
       ...body,
     } as RunEvent);
     const line = Buffer.from(`${text}\n`);
-    // A short write (disk full) throws on the next turn of this loop, with the system's own reason.
+    // After a short write (disk full), the next write of this loop throws with the system's reason.
     try {
       for (let written = 0; written < line.length; ) {
         written += writeSync(this.fd, line, written);
       }
     } catch (error) {
-      // The part of it that was written must not spoil the next event, which may be the run's end.
+      // Remove the partial line: it would corrupt the next event, which may be the end of the run.
       ftruncateSync(this.fd, this.size);
       throw error;
     }
@@ -127,12 +127,12 @@ export class JournalWriter implements Journal {
     return event;
   }
 
-  /** Makes what was appended survive a power cut; called at the borders of iterations. */
+  /** Makes the appended events survive a power failure; called at the start and end of iterations. */
   sync(): void {
     fsyncSync(this.fd);
   }
 
-  /** As {@link sync}, beside what the caller does until it needs to be sure. */
+  /** Like {@link sync}, but asynchronous, in parallel with the caller's work. */
   async syncBeside(): Promise<void> {
     this.syncs += 1;
     try {
@@ -150,9 +150,9 @@ export class JournalWriter implements Journal {
   }
 
   /**
-   * A file that was removed lives for as long as it is open, so nothing of it is lost. What is at its place by now goes.
-   * @throws {HumanError} when a folder on the way is a link
-   * @throws the system's error when it cannot be written; the old one is written on then
+   * A removed file exists as long as it is open, so no event is lost. Whatever is at its path now is deleted.
+   * @throws {HumanError} if a parent folder is a link
+   * @throws the system's error if it cannot be written; the old file then stays in use
    */
   restore(): void {
     if (this.isInPlace()) {
@@ -172,7 +172,7 @@ export class JournalWriter implements Journal {
       rmSync(temporary, { force: true });
       throw error;
     }
-    // It may be about to be synced.
+    // A sync of it may be about to start.
     this.retired.push(this.fd);
     this.fd = fd;
     this.closeWhenIdle();
@@ -184,7 +184,7 @@ export class JournalWriter implements Journal {
     this.appendEmitter.dispose();
   }
 
-  /** The number of an open file must not become another one's while it is synced. */
+  /** A file descriptor must not be reused for another file while it is being synced. */
   private closeWhenIdle(): void {
     if (this.syncs === 0) {
       for (const fd of [...this.retired.splice(0), ...(this.isClosed ? [this.fd] : [])]) {
@@ -196,7 +196,7 @@ export class JournalWriter implements Journal {
 
 /**
  * Reads a whole journal.
- * @returns the events this version knows, in file order; an absent file is an empty journal
+ * @returns the events that this version knows, in file order; an absent file is an empty journal
  */
 export async function readJournal(file: string): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
@@ -205,11 +205,11 @@ export async function readJournal(file: string): Promise<RunEvent[]> {
 }
 
 /**
- * Reads what a journal tells besides the words and tools of agents, of which there may be hundreds of megabytes: what
- * decides, a few events for each iteration.
- * @param isKept words and tools that are wanted all the same; it is asked for all events then, in their order
- * @returns the events this version knows, in file order, and the last of all, which tells when the run was last heard
- * of; an absent file is an empty journal
+ * Reads a journal without what agents say and do, which may be hundreds of megabytes. The rest is what decisions
+ * depend on, a few events per iteration.
+ * @param isKept selects chatter to include; it is then called for all events, in order
+ * @returns the events that this version knows, in file order, and always the very last one, which shows when the
+ * run was last active; an absent file is an empty journal
  */
 export async function readDecisions(
   file: string,
@@ -234,7 +234,7 @@ export async function readDecisions(
   return last ? [...events, last] : events;
 }
 
-/** Reads a journal that may still grow: each call continues where the last one ended. */
+/** Reads a journal that may still grow: each call continues where the last one stopped. */
 export class JournalReader {
   private readonly lines: GrowingFile;
 
@@ -242,12 +242,12 @@ export class JournalReader {
     this.lines = new GrowingFile(file);
   }
 
-  /** Leaves out what there is so far. One call at a time. */
+  /** Skips everything written so far. One call at a time. */
   async skip(): Promise<void> {
     await this.lines.readNew(() => undefined);
   }
 
-  /** Calls `onEvent` for every event that was added since the last call. One call at a time. */
+  /** Calls `onEvent` for every event that was appended since the last call. One call at a time. */
   async readNew(onEvent: (event: RunEvent) => void): Promise<void> {
     await this.lines.readNew(line => {
       const event = parseRunEvent(line);
@@ -258,7 +258,7 @@ export class JournalReader {
   }
 }
 
-/** The event as it is written, and its line of at most {@link MAX_LINE} units. */
+/** The event, shortened if necessary, and its line of at most {@link MAX_LINE} units. */
 function fitLine(whole: RunEvent): { event: RunEvent; text: string } {
   let text = JSON.stringify(whole);
   let event = whole;
@@ -277,7 +277,7 @@ function fitLine(whole: RunEvent): { event: RunEvent; text: string } {
   return { event, text };
 }
 
-/** @param size of what is there, in bytes */
+/** @param size number of bytes to copy */
 function copy(from: number, to: number, size: number): void {
   const buffer = Buffer.alloc(READ_CHUNK_BYTES);
   for (let at = 0; at < size; ) {
@@ -297,8 +297,8 @@ function damaged(file: string): HumanError {
 }
 
 /**
- * The highest number in use, also of events that only a newer version knows.
- * @throws {HumanError} for a number that no run comes to
+ * The highest number in use, including events that only a newer version knows.
+ * @throws {HumanError} for a number that no run reaches
  */
 async function lastSeq(file: string): Promise<number> {
   let last = 0;
@@ -315,7 +315,7 @@ async function lastSeq(file: string): Promise<number> {
 }
 
 function seqOf(line: string): number {
-  // As our own writers begin a line; to parse all of a large journal takes long.
+  // The start of a line as our writers write it; parsing all lines of a large journal takes too long.
   const [, own] = /^\{"seq":(\d{1,15}),/.exec(line) ?? [];
   if (own !== undefined && line.endsWith('}')) {
     return Number(own);
@@ -326,7 +326,7 @@ function seqOf(line: string): number {
       ? Number(value.seq)
       : Number.NaN;
   } catch {
-    // Foreign; it has no number that could be used twice.
+    // A foreign line; it has no number that could be used twice.
     return Number.NaN;
   }
 }

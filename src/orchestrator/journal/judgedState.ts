@@ -6,7 +6,7 @@ import { storyOf, withNotes, withoutLimit, withStory } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { afterIteration, notRefused } from './storyRecord.ts';
 
-/** The gate has looked at a claim: of one story, or of the whole task. */
+/** The gate has judged a claim, of one story or of the whole task. */
 export function gateEnded(
   state: RunState,
   { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
@@ -20,7 +20,7 @@ export function gateEnded(
   if (storyId === undefined) {
     return state;
   }
-  // Where the iteration was for another story, the one whose claim was refused has to know as well.
+  // If the iteration was for another story, the one with the refused claim must get the note as well.
   const { failedCheck } = storyNotes(state, storyOf(state, iteration));
   const told =
     failedCheck?.iteration === iteration
@@ -35,7 +35,7 @@ export function promiseSeen(
 ): RunState {
   const storyId = storyOf(state, iteration);
   if (signal === 'needsHuman' || (signal === 'blocked' && storyId === undefined)) {
-    // Without stories there is no other one to go on with, so it is a question too.
+    // Without stories there is nothing else to continue with, so it is also a question.
     return withNotes(state, storyId, notes => ({
       ...notes,
       question: { iteration, message, ...optional('storyId', storyId) },
@@ -65,12 +65,12 @@ export function iterationEnded(
       ...notes,
       lastIteration: { number: iteration, outcome },
     })),
-    // With one lane, whatever ran is over.
+    // With one lane, no iteration is running any more.
     running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
-    // The next one has its number: what no agent has begun uses up nothing.
+    // The next iteration reuses its number: an iteration without an agent does not count.
     ...(isNotBegun(event, state) && { iteration: Math.max(0, iteration - 1) }),
     stories: storyCount(event.stories),
-    // Journals of 0.1 tell the cost here alone.
+    // In journals of 0.1, only this event has the cost.
     costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
     ...(event.costEstimated === true && { costEstimated: true }),
     lastIteration: { number: iteration, outcome, ...optional('storyId', storyId) },
@@ -88,7 +88,7 @@ export function iterationEnded(
   });
 }
 
-/** No agent could be started for it. */
+/** No agent could be started for the iteration. */
 function isNotBegun(
   { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
   state: RunState,
@@ -102,7 +102,7 @@ function isNotBegun(
   );
 }
 
-/** A call that failed for want of a program, a log-in or money says nothing about the story it was for. */
+/** A call that failed because of a missing program, login or credit says nothing about its story. */
 function isNobodysFailure(
   { iteration, outcome, storyId }: Extract<RunEvent, { type: 'iteration.ended' }>,
   state: RunState,

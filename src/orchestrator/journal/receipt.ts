@@ -3,7 +3,7 @@ import type { RunEvent } from './events.ts';
 import { foldRun } from './foldRun.ts';
 import { tellsCost } from './tellsCost.ts';
 
-/** What something took. Tokens as the agents reported them, or as estimated; costs in US dollars; times in ms. */
+/** Time, tokens and cost. Tokens as reported by the agents, or estimated; costs in US dollars; times in ms. */
 export interface Spent {
   readonly durationMs: number;
   readonly turns: number;
@@ -14,21 +14,21 @@ export interface Spent {
   readonly costUsd: number;
   /** Cost and tokens are estimated, in whole or in part: a call ended without a result. */
   readonly costEstimated: boolean;
-  /** `costUsd` is not all of it: an agent that worked here does not tell what it costs. */
+  /** `costUsd` is incomplete: an agent that worked here does not report its cost. */
   readonly costUnknown: boolean;
   readonly commits: number;
 }
 
 export interface IterationReceipt extends Spent {
   readonly iteration: number;
-  /** `null` where the task itself was worked on. */
+  /** `null` if the iteration worked on the whole task. */
   readonly story: string | null;
   readonly title: string | null;
-  /** `null` while it goes on, or when the loop was killed in it. */
+  /** `null` while it is running, or if the loop was killed during it. */
   readonly outcome: IterationOutcome | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly commitList: readonly { readonly hash: string; readonly subject: string }[];
 }
 
@@ -36,28 +36,28 @@ export interface StoryReceipt extends Spent {
   readonly story: string | null;
   readonly title: string | null;
   readonly iterations: number;
-  /** Of its last iteration. */
+  /** The outcome of its last iteration. */
   readonly outcome: IterationOutcome | null;
 }
 
-/** A run's iterations with their costs, and the sums. The data of `receipt --json`. */
+/** A run's iterations with their costs, and the totals. The data of `receipt --json`. */
 export interface RunReceipt {
   readonly run: string | null;
   readonly agent: string | null;
   readonly model: string | null;
   readonly payer: 'apiKey' | 'login' | null;
-  /** The calls of the planning agent, which come before the first iteration; `null` without any. */
+  /** The calls of the planning agent, which precede the first iteration; `null` if there are none. */
   readonly planning: Spent | null;
   readonly iterations: readonly IterationReceipt[];
   /** In the order of their first iterations. */
   readonly stories: readonly StoryReceipt[];
-  /** Iterations and planning together. */
+  /** The sum of iterations and planning. */
   readonly total: Spent & { readonly iterations: number };
 }
 
 /**
- * Makes the receipt of a run from its journal. Pure.
- * @param only this iteration alone, and its sums
+ * Creates the receipt of a run from its journal. Pure.
+ * @param only restricts the receipt and its sums to this iteration
  */
 export function receiptOf(events: readonly RunEvent[], only?: number): RunReceipt {
   const { runId, agent, model, payer } = foldRun(events);
@@ -88,7 +88,7 @@ export function receiptOf(events: readonly RunEvent[], only?: number): RunReceip
   };
 }
 
-/** The agent that works after this event. */
+/** The current agent after this event. */
 function workerAfter(event: RunEvent, before: string): string {
   switch (event.type) {
     case 'run.started':
@@ -115,12 +115,12 @@ const NO_CALLS: Calls = {
   costUnknown: false,
 };
 
-/** What the journal has told of an iteration so far. */
+/** The events of an iteration so far. */
 interface Draft {
   story: string | null;
   title: string | null;
   startedAt: string | null;
-  /** Of its agents' calls, one by one. */
+  /** The calls of its agents, one by one. */
   calls: Calls;
   commitList: { hash: string; subject: string }[];
   ended?: Extract<RunEvent, { type: 'iteration.ended' }>;
@@ -133,7 +133,7 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       draft.story = event.storyId ?? null;
       draft.title = event.storyTitle ?? null;
       if (draft.ended !== undefined) {
-        // No agent could be started for it, so that the next one has its number.
+        // No agent could be started, so the next iteration gets its number.
         delete draft.ended;
         draft.startedAt = null;
       }
@@ -141,7 +141,7 @@ function addEvent(drafts: Map<number, Draft>, event: RunEvent, worker: string): 
       return;
     }
     case 'agent.started': {
-      // Also while it works, and of one that was killed in it.
+      // Also for an iteration that is still running or was killed.
       const draft = draftOf(drafts, event.iteration);
       draft.calls = { ...draft.calls, costUnknown: draft.calls.costUnknown || !tellsCost(worker) };
       return;
@@ -204,8 +204,8 @@ function addCall(
 }
 
 /**
- * The iteration's own sums count where it has them; journals of 0.1 have no others. They know neither the time
- * of an iteration that was cut off and judged later, nor the turns of calls that were made again.
+ * The iteration's own totals are used if it has them; journals of 0.1 have nothing else. They do not include the
+ * time of an iteration that was interrupted and judged later, nor the turns of calls that were repeated.
  */
 function spentOf({ calls, commitList, ended }: Draft): Spent {
   const { usage } = ended ?? {};
@@ -272,7 +272,7 @@ function sumOf(parts: readonly Spent[]): Spent {
   };
 }
 
-/** Sums of fractions get digits that nobody has billed. */
+/** Removes the extra digits that sums of floating-point numbers get. */
 function dollars(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
 }

@@ -6,7 +6,7 @@ import { storyCount } from './storyCount.ts';
 import { anotherChance } from './storyRecord.ts';
 import { tellsCost } from './tellsCost.ts';
 
-/** A new run; what was before it is not its own. */
+/** The state of a new run; it takes nothing from before. */
 export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): RunState {
   return {
     ...INITIAL_RUN_STATE,
@@ -23,7 +23,7 @@ export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): R
   };
 }
 
-/** A run that ended for what a person must settle gives every story another chance when it goes on. */
+/** If a run ended for a problem that a person must solve, every story gets another chance when it continues. */
 export function resumedRun(
   before: RunState,
   event: Extract<RunEvent, { type: 'run.resumed' }>,
@@ -50,7 +50,7 @@ export function resumedRun(
     ...state,
     ...loopOf(event),
     pauseRequested: false,
-    // The iteration that was cut off is judged first.
+    // The interrupted iteration is judged first.
     ...(before.cutOff.length > 0 && { running: before.cutOff.map(withoutProcess) }),
     cutOff: [],
     limits: new Map(),
@@ -65,7 +65,7 @@ export function resumedRun(
   };
 }
 
-/** The loop's process and what steers it, the same for a run that starts and for one that goes on. */
+/** The loop's process and options, the same for a run that starts or continues. */
 function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>) {
   return {
     phase: 'running' as const,

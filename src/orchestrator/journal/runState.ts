@@ -6,10 +6,10 @@ import { type CallError, NO_NOTES, type Question, type StoryNotes } from './stor
 import { NEW_STORY_RECORD, type StoryRecord } from './storyRecord.ts';
 import { NO_TOKENS, type TokenCounts } from './tokenCounts.ts';
 
-/** In free-form and plan mode the task itself is what iterations make progress on. */
+/** In free-form and plan mode, the progress is that of the whole task. */
 export const WHOLE_TASK = '';
 
-/** One commit that an iteration made. */
+/** A commit that an iteration made. */
 export interface RecordedCommit {
   readonly hash: string;
   readonly subject: string;
@@ -18,14 +18,14 @@ export interface RecordedCommit {
   readonly storyId?: string;
 }
 
-/** One of a done story that was taken off the branch. */
+/** A commit of a done story that was removed from the branch. */
 export interface LostCommit {
   readonly hash: string;
   readonly subject: string;
   readonly storyId: string;
 }
 
-/** A usage limit that the call of an iteration waits for. */
+/** A usage limit that a call of an iteration waits for. */
 export interface LimitWaiting {
   readonly kind: 'limit';
   /** ISO 8601. */
@@ -34,7 +34,7 @@ export interface LimitWaiting {
   readonly message: string;
 }
 
-/** The run itself waits. */
+/** The run itself is waiting. */
 export interface Pause {
   readonly kind: 'pause';
   readonly reason: PauseReason;
@@ -42,10 +42,10 @@ export interface Pause {
   readonly detail?: string;
 }
 
-/** What keeps the run from going on, though it lives. */
+/** Why the run is waiting although its process is alive. */
 export type Waiting = LimitWaiting | Pause;
 
-/** A run as its journal tells it; the fold of all its events. */
+/** The state of a run: the fold of all events of its journal. */
 export interface RunState {
   readonly runId?: string;
   readonly phase: 'idle' | 'running' | 'stopping' | 'ended';
@@ -56,34 +56,34 @@ export interface RunState {
   readonly storyFile?: string;
   readonly planDir?: string;
   readonly branch?: string;
-  /** The one that its last iteration was to work on; '' for a detached HEAD. */
+  /** The branch of its last iteration; '' for a detached HEAD. */
   readonly workBranch?: string;
   readonly pid?: number;
   readonly startId?: string;
   readonly startedAt?: string;
   readonly endedAt?: string;
-  /** Last iteration that was started; 0 before the first. */
+  /** The last iteration that was started; 0 before the first. */
   readonly iteration: number;
   readonly maxIterations: number;
-  /** So many iterations may run at once. */
+  /** Number of iterations that may run in parallel. */
   readonly lanes: number;
   readonly stuckThreshold: number;
   readonly budgetUsd?: number;
   readonly payer?: 'apiKey' | 'login';
   readonly verify: readonly string[];
-  /** A claim is done only when a reviewer has approved it. */
+  /** A claim counts as done only after a reviewer has approved it. */
   readonly reviewer?: true;
-  /** What its command line set, as the journal has it: unchecked. */
+  /** The settings of its command line, as in the journal: not validated. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly stories: StoryCount;
-  /** Ids of the stories that it works on; absent: on all. */
+  /** Ids of the stories that it works on; absent: all. */
   readonly onlyStories?: readonly string[];
-  /** What the loop does when the last window is closed; absent: goes on. */
+  /** What the loop does when the last window is closed; absent: continue. */
   readonly onLastWindow?: 'continue' | 'stopAfterIteration';
-  /** What was asked for last, by whoever asked to stop. */
+  /** The latest stop mode, whoever requested it. */
   readonly stopMode?: StopMode;
   readonly pause?: Pause;
-  /** Usage limits that are waited for, by the numbers of the iterations; 0 for the planner. */
+  /** Usage limits that calls wait for, by iteration number; 0 for the planner. */
   readonly limits: ReadonlyMap<number, LimitWaiting>;
   readonly pauseRequested: boolean;
   readonly hints: readonly {
@@ -96,32 +96,32 @@ export interface RunState {
     readonly answer: string;
     readonly storyId?: string;
   }[];
-  /** What was said about each story, for its next iteration; about {@link WHOLE_TASK} where there are none. */
+  /** Notes about each story for its next iteration; in modes without stories, about {@link WHOLE_TASK}. */
   readonly storyNotes: ReadonlyMap<string, StoryNotes>;
-  /** Files that were not committed when its first iteration began, relative to the repository's root. */
+  /** Files with uncommitted changes at the start of the first iteration, relative to the repository's root. */
   readonly uncommittedBefore?: readonly string[];
-  /** The last iteration that left its work elsewhere than on the run's branch. */
+  /** The last iteration that left its work on a branch other than the run's. */
   readonly branchLeft?: {
     readonly iteration: number;
     readonly found: string;
     readonly broughtBack: boolean;
   };
-  /** Missing from the branch when it was looked at last, the newest first. */
+  /** Commits missing from the branch at the last check, newest first. */
   readonly lostCommits?: readonly LostCommit[];
-  /** How its stories are to be made, until they are. */
+  /** How its stories will be created; absent once they exist. */
   readonly prepare?: NonNullable<Extract<RunEvent, { type: 'run.started' }>['prepare']>;
-  /** The process of the planning agent, before the first iteration. */
+  /** The planning agent's process, before the first iteration. */
   readonly planner?: { readonly agentPid: number; readonly agentStartId?: string };
-  /** Iterations that the run's end cut off; judged when the run goes on. */
+  /** Iterations that were interrupted by the run's end; judged when the run continues. */
   readonly cutOff: readonly CurrentIteration[];
-  /** Iterations that run, in the order of their starts; no more than there are lanes. */
+  /** Running iterations, in the order of their starts; at most as many as there are lanes. */
   readonly running: readonly CurrentIteration[];
-  /** `ANTHROPIC_API_KEY` means that the API account is billed. */
+  /** `ANTHROPIC_API_KEY` means the API account is billed. */
   readonly apiKeySource?: string;
   readonly costUsd: number;
   /** Part of it is an estimate: a call ended without a result. */
   readonly costEstimated?: true;
-  /** `costUsd` is not all of it: an agent that does not tell what it costs works in it, or has. */
+  /** `costUsd` is incomplete: one of its agents does not report its cost. */
   readonly costUnknown?: true;
   readonly usage: TokenCounts;
   readonly commits: readonly RecordedCommit[];
@@ -131,19 +131,22 @@ export interface RunState {
     readonly outcome: IterationOutcome;
     readonly storyId?: string;
   };
-  /** The story that an iteration has finished last. */
+  /** The story that was completed last. */
   readonly lastCompletedStory?: string;
-  /** The last rollback that no iteration has followed: to before an iteration of this run, or of the one that it names. */
+  /**
+   * The last rollback, if no iteration followed it: to before an iteration of this run, or of the run that it
+   * names.
+   */
   readonly rolledBack?: {
     readonly iteration: number;
     readonly of?: string;
     readonly commit: string;
   };
-  /** Of a run that ended since none was ready: ids of the stories that are left. */
+  /** For a run that ended because no story was ready: ids of the remaining stories. */
   readonly open?: readonly string[];
-  /** Those of them that wait for each other, the first one again at the end. */
+  /** The ones among them that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
-  /** At its end: stories that are done without a commit, and what is in none. */
+  /** At the end of the run: stories that are done without a commit, and the files that are not committed. */
   readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
@@ -174,12 +177,12 @@ export const INITIAL_RUN_STATE: RunState = {
   lastSeq: 0,
 };
 
-/** What the journal knows of a story; a fresh record for one it has not met. */
+/** The journal's record of a story; an empty record for an unknown one. */
 export function storyRecord(state: RunState, storyId: string): StoryRecord {
   return state.storyRecords.get(storyId) ?? NEW_STORY_RECORD;
 }
 
-/** What was said about a story, or about the whole task; nothing for one that the journal has not met. */
+/** The notes about a story, or about the whole task; empty for an unknown one. */
 export function storyNotes(
   state: Pick<RunState, 'storyNotes'>,
   storyId: string | undefined,
@@ -187,12 +190,12 @@ export function storyNotes(
   return state.storyNotes.get(storyId ?? WHOLE_TASK) ?? NO_NOTES;
 }
 
-/** The one iteration that runs; of several the one that was started last. */
+/** The running iteration; with several, the one that was started last. */
 export function currentOf({ running }: Pick<RunState, 'running'>): CurrentIteration | undefined {
   return running.at(-1);
 }
 
-/** The iteration with this number, if it runs. */
+/** The iteration with this number, if it is running. */
 export function runningIteration(
   { running }: Pick<RunState, 'running'>,
   iteration: number,
@@ -200,7 +203,7 @@ export function runningIteration(
   return running.find(({ number }) => number === iteration);
 }
 
-/** Stories that a person ticked (true) or unticked (false) while this iteration runs. */
+/** Stories that a person ticked (true) or unticked (false) during this iteration. */
 export function handledIn(
   state: Pick<RunState, 'running'>,
   iteration: number,
@@ -208,12 +211,12 @@ export function handledIn(
   return runningIteration(state, iteration)?.handled ?? new Map();
 }
 
-/** The iteration that the run's end cut off; of several the one that was started last. */
+/** The iteration that was interrupted by the run's end; with several, the one that was started last. */
 export function cutOffOf({ cutOff }: Pick<RunState, 'cutOff'>): CurrentIteration | undefined {
   return cutOff.at(-1);
 }
 
-/** What the run waits for: a pause before a usage limit. */
+/** What the run waits for; a pause takes precedence over a usage limit. */
 export function waitingOf({
   limits,
   pause,
@@ -221,14 +224,14 @@ export function waitingOf({
   return pause ?? [...limits.values()].at(-1);
 }
 
-/** The newest question that nobody has answered yet. */
+/** The newest unanswered question. */
 export function questionOf({
   storyNotes: notes,
 }: Pick<RunState, 'storyNotes'>): Question | undefined {
   return newest([...notes.values()].map(({ question }) => question));
 }
 
-/** How the newest call that failed did so. */
+/** The newest error of a failed call. */
 export function lastErrorOf({
   storyNotes: notes,
 }: Pick<RunState, 'storyNotes'>): CallError | undefined {

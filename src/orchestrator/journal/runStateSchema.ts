@@ -12,10 +12,10 @@ import type { LimitWaiting, RunState } from './runState.ts';
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
 
-/** A field for each of the type's, so that the compiler tells of one that was forgotten here. */
+/** One field for each field of the type, so that the compiler reports a forgotten one. */
 type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 
-/** A run's state as JSON has it: maps are lists of pairs. */
+/** The JSON form of a run's state: maps are lists of pairs. */
 export const runStateSchema = once(() => {
   const count = z.number().int().nonnegative();
   const tokens = z.object({
@@ -223,7 +223,7 @@ export const runStateSchema = once(() => {
 
 type StoredState = z.infer<ReturnType<typeof runStateSchema>>;
 
-/** As {@link runStateSchema} reads it. */
+/** Converts a state to the form that {@link runStateSchema} reads. */
 export function toStored(state: RunState): unknown {
   const iteration = (of: CurrentIteration) => ({ ...of, handled: [...of.handled] });
   return {
@@ -241,7 +241,7 @@ export function fromStored(stored: StoredState): RunState {
     ...of,
     handled: new Map(handled),
   });
-  // JSON has no property that is there without a value, so those that may be absent are.
+  // JSON omits properties with the value `undefined`, so these fields must be optional.
   return {
     ...stored,
     running: stored.running.map(iteration),

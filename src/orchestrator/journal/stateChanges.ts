@@ -10,7 +10,10 @@ import {
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
 
-/** Changes the iteration that an event is about: of old journals, where agents' events do not name it, the one that runs. */
+/**
+ * Changes the iteration that an event belongs to. In old journals, where agents' events have no iteration number,
+ * this is the running one.
+ */
 export function withIteration(
   state: RunState,
   { iteration }: { readonly iteration?: number | undefined },
@@ -33,7 +36,7 @@ export function withStory(
   return { ...state, storyRecords };
 }
 
-/** @param storyId absent: of the whole task */
+/** @param storyId absent: the whole task */
 export function withNotes(
   state: RunState,
   storyId: string | undefined,
@@ -44,7 +47,7 @@ export function withNotes(
   return { ...state, storyNotes: notes };
 }
 
-/** A person's tick is not the doing of the iteration that runs, or of the one that was cut off. */
+/** A person's tick does not count as work of the running or the interrupted iteration. */
 export function withHandled(state: RunState, storyId: string, done: boolean): RunState {
   const handle = (iteration: CurrentIteration): CurrentIteration => ({
     ...iteration,
@@ -66,7 +69,7 @@ export function withoutLimit(state: RunState, iteration: number): RunState {
   return limits.delete(iteration) ? { ...state, limits } : state;
 }
 
-/** A question is settled: the one of that story, else the one with these words, else the newest. */
+/** Removes an answered question: the story's, otherwise the one with this text, otherwise the newest. */
 export function withoutQuestion(
   state: RunState,
   {
@@ -84,7 +87,7 @@ export function withoutQuestion(
     : withNotes(state, settled.storyId, ({ question: _question, ...notes }) => notes);
 }
 
-/** The story that an iteration is for; `undefined` for the whole task, and for what is no iteration that runs. */
+/** The story of a running iteration; `undefined` for the whole task, or if this iteration is not running. */
 export function storyOf(state: RunState, iteration: number): string | undefined {
   return runningIteration(state, iteration)?.storyId;
 }

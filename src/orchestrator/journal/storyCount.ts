@@ -1,6 +1,6 @@
 export type StoryCount = { readonly done: number; readonly total: number };
 
-/** @returns the count alone, without the fields that a newer journal may have added */
+/** @returns only the counts, without fields that a newer journal may have added */
 export function storyCount({ done, total }: StoryCount): StoryCount {
   return { done, total };
 }

@@ -1,7 +1,7 @@
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
-/** The output of the check that refused a claim. */
+/** The output of the check that refused the claim. */
 export interface FailedCheck {
   readonly iteration: number;
   readonly command: string;
@@ -10,39 +10,39 @@ export interface FailedCheck {
   readonly output: string;
 }
 
-/** A call of an iteration failed. */
+/** The error of a failed call of an iteration. */
 export interface CallError {
   readonly iteration: number;
   readonly kind: string;
   readonly message: string;
-  /** What the loop did about it in the same iteration. */
+  /** How the loop reacted in the same iteration. */
   readonly recoveryAttempt?: string;
 }
 
-/** What an agent asked a person. */
+/** A question of an agent to a person. */
 export interface Question {
   readonly iteration: number;
   readonly message: string;
   readonly storyId?: string;
 }
 
-/** What the iterations of a story have left for its next one. */
+/** What a story's iterations leave for its next one. */
 export interface StoryNotes {
-  /** Its last iteration that has ended. */
+  /** The last iteration of this story that has ended. */
   readonly lastIteration?: { readonly number: number; readonly outcome: IterationOutcome };
-  /** The last refusal of the gate that no green one has followed. */
+  /** The last refusal by the gate, unless a pass followed. */
   readonly failedCheck?: FailedCheck;
-  /** The last refusal of the reviewer that no approval has followed. */
+  /** The last refusal by the reviewer, unless an approval followed. */
   readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
-  /** What its last iteration that did so changed without being allowed to. */
+  /** The last changes that one of its iterations made without permission. */
   readonly guard?: {
     readonly iteration: number;
     readonly changes: Extract<RunEvent, { type: 'guard.found' }>['changes'];
     readonly restored: boolean;
   };
-  /** Its newest question that nobody has answered yet. */
+  /** The newest unanswered question. */
   readonly question?: Question;
-  /** The last complete promise that the files contradicted. */
+  /** The last promise of completion that contradicted the files. */
   readonly refusedPromise?: { readonly iteration: number; readonly message: string };
   readonly lastError?: CallError;
 }

@@ -2,24 +2,27 @@ import { assertNever } from '../../base/assertNever.ts';
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
-/** Which kind of done (or not yet done) the journal knows of a story, beyond what its file says. */
+/** What the journal knows about a story's status beyond the story file. */
 export interface StoryRecord {
-  /** Who made it what it is now; the file alone says whether it is done. */
+  /** Who last changed its status; only the file says whether it is done. */
   readonly doneBy?: 'agent' | 'hand' | 'outside';
-  /** The checks of the gate were green on the claim. */
+  /** The checks of the gate passed for the claim. */
   readonly verified?: true;
   /** The reviewer approved the claim. */
   readonly approved?: true;
-  /** The gate or the reviewer said no to the claim, and its file may still say that it is done. */
+  /** The gate or the reviewer refused the claim; the file may still say that the story is done. */
   readonly refused?: true;
-  /** Iterations in a row without progress on it. */
+  /** Consecutive iterations without progress on it. */
   readonly stuckFor: number;
-  /** The others have their turn first, since it did not get on: the event that said so, and `stuckFor` then. */
+  /**
+   * Postponed after the other stories because it made no progress: the `seq` of that event, and `stuckFor` at that
+   * time.
+   */
   readonly later?: { readonly since: number; readonly stuckFor: number };
-  /** Iterations in a row whose call failed, or whose claim was refused. */
+  /** Consecutive iterations with a failed call or a refused claim. */
   readonly failures: number;
   readonly blocked?: string;
-  /** Left alone in this run, and by whom. */
+  /** Skipped in this run, and by whom. */
   readonly skipped?: 'person' | 'stuck';
   readonly costUsd: number;
   readonly iterations: number;
@@ -32,7 +35,7 @@ export const NEW_STORY_RECORD: StoryRecord = {
   costUsd: 0,
 };
 
-/** Its record with one more iteration, whose outcome may say something about the story. */
+/** The record after one more iteration, if its outcome says something about the story. */
 export function afterIteration(
   record: StoryRecord,
   outcome: IterationOutcome,
@@ -54,14 +57,14 @@ export function afterIteration(
       return { ...counted, failures: record.failures + 1 };
     case 'stopped':
     case 'skipped':
-      // A person cut it off; that says nothing about the story.
+      // A person interrupted it, which says nothing about the story.
       return record;
     default:
       return assertNever(outcome);
   }
 }
 
-/** A person's touch is a new start for the story, whichever way it went. */
+/** A person's change is a new start for the story, whether ticked or unticked. */
 export function newStart({
   doneBy: _doneBy,
   verified: _verified,
@@ -74,22 +77,22 @@ export function newStart({
   return { ...notStuck(record), failures: 0 };
 }
 
-/** What was settled between two ends of a run no longer counts against the story; what was done for it does. */
+/** When a run continues, old failures no longer count against the story; what was done for it still counts. */
 export function anotherChance({ blocked: _blocked, ...record }: StoryRecord): StoryRecord {
   return { ...notStuck(record), failures: 0 };
 }
 
-/** It gets on, or may be taken to do so from here. */
+/** The story makes progress, or gets a new chance to. */
 export function notStuck({ later: _later, ...record }: StoryRecord): StoryRecord {
   return { ...record, stuckFor: 0 };
 }
 
-/** The gate or the reviewer says yes, whatever one said before. */
+/** The gate or the reviewer approved, which overrides an earlier refusal. */
 export function notRefused({ refused: _refused, ...record }: StoryRecord): StoryRecord {
   return record;
 }
 
-/** Its file says something else of it now; by an agent, by somebody else, or by the loop, which put it back. */
+/** The story's status in the file changed: by an agent, by somebody else, or by the loop, which reset it. */
 export function changed(
   before: StoryRecord,
   { by, done }: Extract<RunEvent, { type: 'story.changed' }>,

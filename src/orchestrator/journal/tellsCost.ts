@@ -1,6 +1,6 @@
 /**
- * Whether an agent tells what its calls cost, by its name in the journal. Another program prints plain text, so nobody
- * knows what it costs; the demo agent costs nothing.
+ * Whether an agent, given by its name in the journal, reports what its calls cost. Other programs print plain text,
+ * so their cost is unknown; the demo agent costs nothing.
  */
 export function tellsCost(agent: string): boolean {
   return agent !== 'command';

@@ -1,4 +1,4 @@
-/** Tokens as billed. */
+/** Numbers of tokens, as billed. */
 export interface TokenCounts {
   readonly input: number;
   readonly output: number;
@@ -8,7 +8,7 @@ export interface TokenCounts {
 
 export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Adds tokens kind by kind. */
+/** Adds the counts kind by kind. */
 export function addTokens(a: TokenCounts, b: TokenCounts): TokenCounts {
   return {
     input: a.input + b.input,

@@ -23,20 +23,23 @@ import { warn } from '../run/warn.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { writeReceipt } from './receiptFile.ts';
 
-/** What became of an iteration's work. */
+/** The outcome of an iteration. */
 export interface Landing {
   /**
-   * Absent when the iteration stays open: its work is not on the run's branch, or a stop came before its claim could be
-   * checked. Then nothing of it is believed or refused, and it is judged when the run goes on.
+   * Absent if the iteration stays open: its work is not on the run's branch, or a stop came before its claim could
+   * be checked. Then nothing is accepted or refused, and it is judged when the run continues.
    */
   readonly outcome?: IterationOutcome;
   /** What ends the run. */
   readonly verdict?: Verdict;
-  /** The files now. */
+  /** The files after it. */
   readonly after: Snapshot;
 }
 
-/** Judges what an iteration left and records what it came to: its claims by checks and reviewer, then one outcome. */
+/**
+ * Judges an iteration and records its outcome: first its claims, by checks and reviewer, then the iteration as a
+ * whole.
+ */
 export async function land(run: Run, work: Work): Promise<Landing> {
   const { result, scope } = work;
   if (work.astray) {
@@ -57,7 +60,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   const judged = await judgeClaims(run, {
     scope,
     after,
-    // Also what a person ticked meanwhile: an agent could have forged that word.
+    // Including what a person ticked meanwhile, because an agent could have forged that request.
     stories: storyChanges({
       storiesBefore,
       storiesAfter: after.stories?.stories ?? [],
@@ -65,7 +68,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     }).flatMap(({ done, storyId }) => (done ? [storyId] : [])),
     isWholeTask:
       modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
-    // What the checks run is the agent's work as well: it may write to the story file, or leave the branch.
+    // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.
     afterChecks: async () => {
       const again = await lookAgain(run, work);
       ({ after } = again);
@@ -102,7 +105,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   return { outcome, ...(verdict && { verdict }), after };
 }
 
-/** What the iteration came to, in the journal and in its folder. */
+/** Records the outcome in the journal and in the iteration's folder. */
 async function record(
   run: Run,
   { after, result, scope }: Work,
@@ -142,17 +145,17 @@ async function record(
   await writeReceipt(scope.dir, ended, run.state());
 }
 
-/** A stop that ended the agent, or the waiting for a usage limit. */
+/** Whether a stop ended the agent, or the wait for a usage limit. */
 function isStopped({ stop }: Run, { error }: AgentCallResult): boolean {
   return stop.endSignal.aborted || (stop.requested && error?.kind === 'usageLimit');
 }
 
-/** Of an iteration that was cut off nobody knows how long it worked. */
+/** The duration of an interrupted iteration is unknown. */
 function elapsed(startedAt: string | undefined): number {
   return startedAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(startedAt));
 }
 
-/** Told once, when a threshold is reached; what follows it is decided before the next iteration. */
+/** Reported once, when a threshold is reached; the consequences are decided before the next iteration. */
 function tellOfTrouble(run: Run, scope: Scope): void {
   const { failThreshold, stuckThreshold } = run.config;
   const storyId = scope.story?.id ?? WHOLE_TASK;

@@ -5,8 +5,8 @@ import type { RunState } from '../journal/runState.ts';
 import { RECEIPT_NAME } from '../workspace/keptReceipts.ts';
 
 /**
- * Writes what an iteration came to into its folder, for people and scripts that look there; the journal
- * has the same facts and is what the product itself reads.
+ * Writes the outcome of an iteration to its folder, for people and scripts; the journal has the same data and is
+ * what the product itself reads.
  */
 export async function writeReceipt(dir: string, ended: RunEvent, state: RunState): Promise<void> {
   if (ended.type !== 'iteration.ended') {

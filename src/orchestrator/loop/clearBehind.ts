@@ -6,10 +6,13 @@ import { clearOldRuns } from '../workspace/oldRuns.ts';
 import { removeRestorePoints } from '../workspace/restorePoints.ts';
 import { runIds } from '../workspace/runFiles.ts';
 
-/** Of older runs only the journals are kept, and they can no longer be rolled back to by their numbers. */
+/** Of older runs only the journals are kept, and a rollback to them by number is no longer possible. */
 const RUNS_KEPT = 20;
 
-/** Restore points and transcripts would pile up for ever. Commits stay as long as git's own rules keep them. */
+/**
+ * Removes old restore points and transcripts, which would otherwise accumulate forever. Git keeps the commits
+ * according to its own rules.
+ */
 export async function clearBehind({
   files,
   id: runId,
@@ -19,7 +22,7 @@ export async function clearBehind({
   const kept = async () => {
     const ids = new Set([...(await runIds(files)), runId]);
     const upToThis = [...ids].filter(id => id <= runId).sort();
-    // What seems younger came with the repository or from a wrong clock, and must push no other out.
+    // A run that seems newer came with the repository or from a wrong clock, and must not displace another one.
     const younger = [...ids].filter(id => id > runId);
     return [...upToThis.slice(-RUNS_KEPT), ...younger];
   };

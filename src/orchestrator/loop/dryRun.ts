@@ -17,7 +17,7 @@ import type { RunOptions } from './runOptions.ts';
 import { readyToStart } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
 
-/** Gives events out and keeps none: a dry run leaves no trace. */
+/** Publishes events without storing them: a dry run leaves no trace. */
 class UnwrittenJournal implements Journal {
   private readonly emitter = new Emitter<RunEvent>();
   readonly onDidAppend = this.emitter.event;
@@ -48,16 +48,16 @@ class UnwrittenJournal implements Journal {
   }
 
   restore(): void {
-    // There is none.
+    // There is no file.
   }
 }
 
 /**
- * Tells what a run would do first: its settings, the command line of its agent, and the whole first prompt.
- * Reads files and git; starts no process but git's, writes nothing.
- * @param earlier the run that would go on
+ * Prints what a run would do first: its settings, the command line of its agent, and the whole first prompt. Reads
+ * files and git; starts no process except git, writes nothing.
+ * @param earlier the run to continue
  * @param endInWords the sentence for a run that would end before it starts an agent
- * @throws {HumanError} when the run could not start
+ * @throws {HumanError} if the run could not start
  */
 export async function dryRun(
   options: RunOptions,
@@ -67,7 +67,7 @@ export async function dryRun(
   const { agent, config, files, prepare } = options;
   const onlyStories = earlier?.onlyStories ?? options.onlyStories;
   const place = userTree(files.workspace, options.storyFile);
-  // Of a run that nobody has closed yet it is still the current one.
+  // If nobody has closed the run yet, this is still the current iteration.
   const cutOff = earlier && (cutOffOf(earlier) ?? currentOf(earlier));
   const before = cutOff && (await storiesBeforeCutOff(options, cutOff));
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
@@ -95,7 +95,7 @@ export async function dryRun(
   }
   const state =
     (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
-  // Nobody watches: what is told of a run that is not there would stand between these lines.
+  // Without a listener: events of a run that does not exist would be printed between these lines.
   const { onEvent: _onEvent, ...unwatched } = options;
   const run = openRun(unwatched, new UnwrittenJournal(state?.lastSeq ?? 0), {
     ...(state && { earlier: state }),
@@ -118,7 +118,7 @@ export async function dryRun(
           : 'The run would wait for you.';
     return `${facts.join('\n')}\n\nNo agent would be started. ${why}\n`;
   }
-  // Its prompt has them; they go on waiting.
+  // Its prompt includes them; they are not removed.
   await tellPendingHints(run, start.story?.id);
   const { prompt, sections } = await new Briefer(run, template, snapshot).brief({
     iteration: start.iteration,
@@ -141,7 +141,7 @@ export async function dryRun(
   return `${[...facts, `Command: ${[file, ...args].map(quoted).join(' ')}`, `Prompt: about ${sections.reduce((sum, { tokens }) => sum + tokens, 0)} tokens (${made})`].join('\n')}\n\n${prompt}`;
 }
 
-/** The state with which the run would go on, were it not for an iteration that was cut off and is judged first. */
+/** The state from which the run would continue, ignoring an interrupted iteration, which would be judged first. */
 function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunState {
   const state = applyEvent(earlier, {
     seq: earlier.lastSeq + 1,

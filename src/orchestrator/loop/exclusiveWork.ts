@@ -7,7 +7,7 @@ import { acquireRunLock, type LockOwner } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { acquireWorkTree } from './workTreeLock.ts';
 
-/** Another loop works in this workspace. */
+/** Another loop is running in this workspace. */
 export class AlreadyRunningError extends HumanError {
   readonly owner: LockOwner;
 
@@ -23,9 +23,9 @@ export class AlreadyRunningError extends HumanError {
 }
 
 /**
- * Does a piece of work while no loop can start here.
- * @throws {AlreadyRunningError} when one lives
- * @throws {WorkTreeTakenError} when one works in another folder of the same work tree
+ * Does some work while no loop can start here.
+ * @throws {AlreadyRunningError} if one is running
+ * @throws {WorkTreeTakenError} if one is running in another folder of the same work tree
  */
 export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise<T> {
   await requireWritableState(files);
@@ -33,8 +33,8 @@ export async function alone<T>(files: RunFiles, work: () => Promise<T>): Promise
   if (loop?.runId !== undefined) {
     throw new AlreadyRunningError(loop);
   }
-  // The agent of a loop that was killed may still be working on these files.
-  // Loaded here: a window needs it only to write.
+  // The agent of a killed loop may still be working on these files. Loaded on demand: a window only needs it to
+  // write.
   const { closeRunFoundDead } = await import('./recovery.ts');
   await closeRunFoundDead(files);
   await ignoreStateDir(files);

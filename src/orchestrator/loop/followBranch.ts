@@ -7,8 +7,8 @@ import type { Run } from '../run/run.ts';
 import type { Verdict } from '../run/verdict.ts';
 
 /**
- * Between two iterations a person may go to another branch, as long as it has what the run has done.
- * @returns what ends the run, when it has not
+ * Between two iterations a person may switch to another branch that contains the run's work.
+ * @returns what ends the run, if the branch does not contain it
  */
 export async function followBranch(
   run: Pick<Run, 'state' | 'branch'>,

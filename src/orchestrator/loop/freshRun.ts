@@ -44,7 +44,7 @@ import type { RunOptions } from './runOptions.ts';
 import { goToBranch } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
 
-/** What a run begins with. */
+/** The parts needed to start a run. */
 export interface RunParts {
   readonly place: Place;
   readonly journal: Journal;
@@ -52,9 +52,9 @@ export interface RunParts {
   readonly snapshot: Snapshot;
   /** The person's own prompt. */
   readonly template: PromptTemplate | undefined;
-  /** Of the journal so far, when the run goes on. */
+  /** The state from the journal so far, if the run continues. */
   readonly earlier?: RunState;
-  /** Bytes of requests that were there before this loop had the lock. */
+  /** Size of the inbox before this loop had the lock, in bytes. */
   readonly inboxFrom: number;
 }
 
@@ -65,7 +65,7 @@ export class FreshRun {
   private readonly place: Place;
   private readonly briefer: Briefer;
   private readonly desk: RequestDesk;
-  /** The newest look at the files. */
+  /** The latest state of the files. */
   private snapshot: Snapshot;
   private tidying: Promise<void> | undefined;
   private verdict: Verdict | undefined;
@@ -94,7 +94,7 @@ export class FreshRun {
     const { head } = snapshot;
     const relative = (file: string) => relativePath(options.files.workspace, file);
     if (prepare === undefined) {
-      // For the first handoff; beside all that comes before it.
+      // For the first handoff; runs in parallel with the steps before it.
       place.workTree.ask();
     }
     run.journal.append({
@@ -117,7 +117,7 @@ export class FreshRun {
     this.tidying.catch(() => undefined);
   }
 
-  /** Goes on with a run that had ended; the iteration that was cut off then is judged first. */
+  /** Continues a run that had ended; an iteration that was interrupted is judged first. */
   async resume(): Promise<void> {
     const { run } = this;
     run.journal.append({
@@ -132,8 +132,8 @@ export class FreshRun {
     }
     const { iteration: last } = run.state();
     const open = new Set(run.state().running.map(({ number }) => number));
-    // A loop that is killed right after an iteration has no time to remove what it kept for it. One that a stop has cut off
-    // again is still to be judged.
+    // A loop that is killed directly after an iteration has no time to remove the kept stories. If a stop
+    // interrupts the iteration again, it must still be judged.
     for (let iteration = last; iteration > 0; iteration--) {
       if (!open.has(iteration)) {
         run.keptStories.noteJudged(iteration);
@@ -142,7 +142,9 @@ export class FreshRun {
     await this.finishIterations();
   }
 
-  /** Makes the stories of the run, where it has to. @returns the end of the run when there are none to go on with */
+  /**
+   * Creates the stories of the run, if necessary. @returns the end of the run if there are none to continue with
+   */
   async prepare(): Promise<RunEnd | undefined> {
     const { options, place, run, snapshot } = this;
     const prepared = await prepareStories(run, place.git, options.prepare, snapshot);
@@ -182,7 +184,7 @@ export class FreshRun {
     await appendError(run, scope);
   }
 
-  /** Leaves a story alone that does not get on although its agent was warned. */
+  /** Skips a story that makes no progress although its agent was warned. */
   skip({ iterations, story }: Extract<Decision, { kind: 'skip' }>): void {
     const { journal } = this.run;
     const storyId = story.id;
@@ -190,7 +192,7 @@ export class FreshRun {
     journal.append({ type: 'story.skipped', storyId, by: 'stuck' });
   }
 
-  /** Lets the others have their turn before a story that does not get on. */
+  /** Postpones a story that makes no progress after the others. */
   later({ iterations, story }: Extract<Decision, { kind: 'later' }>): void {
     const { journal } = this.run;
     journal.append({ type: 'story.stuck', storyId: story.id, iterations, action: 'later' });
@@ -212,7 +214,7 @@ export class FreshRun {
     journal.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
   }
 
-  /** Looks at the files between two iterations; what others changed meanwhile is theirs, not the agent's. */
+  /** Reads the files between two iterations; changes by others do not count as the agent's. */
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
@@ -235,7 +237,7 @@ export class FreshRun {
     this.verdict = (await this.lookAtHistory(before)) ?? this.verdict;
   }
 
-  /** @returns what ends the run, when what it has done is not on its branch */
+  /** @returns what ends the run, if its work is not on its branch */
   private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
     const { place, run, snapshot } = this;
     const elsewhere = await followBranch(run, place, snapshot);
@@ -253,11 +255,11 @@ export class FreshRun {
     try {
       await (marker.isDisplaced ? undefined : desk.look());
     } catch (error) {
-      // What is gone of the state and cannot be put back must not hide how the run ended.
+      // If state files cannot be restored, this must not hide how the run ended.
       warn(journal, 'stateDamaged', messageOf(error));
     }
     await Promise.all([desk.close(), this.tidying]);
-    // What got away from the end of its own agent.
+    // Processes that escaped when their agent was ended.
     await endLeftovers(undefined, id);
     try {
       await this.briefer.end(
@@ -266,7 +268,7 @@ export class FreshRun {
         () => !marker.isDisplaced,
       );
     } catch (error) {
-      // The end itself must be recorded, also when the disk has room for nothing more than that.
+      // The end itself must be recorded, even if the disk has no space for anything else.
       warn(journal, 'handoffNotWritten', messageOf(error));
     }
     const uncommitted = await this.leftUncommitted();
@@ -286,7 +288,7 @@ export class FreshRun {
       await keepRunState(files, id, run.state());
     }
     try {
-      // Also after an error that came between an iteration's end and the next look at the run.
+      // Also after an error between an iteration's end and the next step.
       await this.finishIterations();
     } catch (error) {
       warn(journal, 'oldRunsNotCleared', messageOf(error));
@@ -294,13 +296,13 @@ export class FreshRun {
     try {
       await marker.write(false);
     } catch (error) {
-      // The run has its end already; only other modes may take it for active.
+      // The run has already ended; the only effect is that other modes may consider it active.
       warn(journal, 'stateFileNotWritten', messageOf(error));
     }
     return run.state();
   }
 
-  /** Of an iteration that was cut off nobody expects a commit. */
+  /** An interrupted iteration need not have committed its work. */
   private async leftUncommitted(): Promise<UncommittedWork | undefined> {
     const { place, run, snapshot } = this;
     const state = run.state();
@@ -330,7 +332,7 @@ export class FreshRun {
     this.verdict = verdict;
   }
 
-  /** Judges an iteration that the end of the loop had cut off, by what it left: commits and files count. */
+  /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
   private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
     const bytes = await run.keptStories.read(current.number);
@@ -344,8 +346,8 @@ export class FreshRun {
   }
 
   /**
-   * Brings the end of the last iteration to the disk, where no other iteration follows at once: the beginning of that would
-   * bring both.
+   * Syncs the end of the last iteration to the disk if no other iteration follows immediately: the start of the
+   * next one would sync both.
    */
   private async finishIterations(): Promise<void> {
     const { journal, keptStories } = this.run;
@@ -355,7 +357,7 @@ export class FreshRun {
     }
   }
 
-  /** What a run says of itself each time it begins to work. */
+  /** The facts that a run records each time it starts or continues. */
   private async facts() {
     const { agent, apiKey, config, env, onLastWindow, settings, version } = this.options;
     const branch = await this.place.git.branch();

@@ -3,7 +3,7 @@ import { nextStory } from '../stories/select.ts';
 import type { StoryFile } from '../stories/story.ts';
 
 /**
- * Whether a new run would find nothing to do: every story is done or put aside by its file, and no claim is left to be
+ * Whether a new run would have nothing to do: every story is done or deferred in its file, and no claim must be
  * checked again. Pure.
  * @param state of the folder's newest run
  * @param only ids of the stories that the run would work on; absent: all

@@ -8,17 +8,17 @@ import { StateMarker } from '../run/stateMarker.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** What the loop does for a run. */
+/** The loop's services for a run. */
 interface LoopHands {
-  /** Of the journal so far, when the run goes on. */
+  /** The state from the journal so far, if the run continues. */
   readonly earlier?: RunState;
-  /** Takes what people have asked of the run so far. */
+  /** Processes people's requests so far. */
   readonly look: () => Promise<void>;
-  /** Aborted when a person wants to go on now; a new one after each time. */
+  /** Aborted when a person wants to continue now; a new signal each time. */
   readonly wake: () => AbortSignal;
 }
 
-/** Makes a run of its options; from here on its state follows the journal. */
+/** Creates a run from its options; from here on its state follows the journal. */
 export function openRun(
   options: RunOptions,
   journal: Journal,

@@ -15,7 +15,7 @@ import { nextStory } from '../stories/select.ts';
 import type { Story } from '../stories/story.ts';
 import { openCircle } from '../stories/storyProblems.ts';
 
-/** What is known when the loop decides what comes next. */
+/** The information for deciding the next step. */
 export interface Situation {
   readonly state: RunState;
   /** As last read; absent in free-form and plan mode. */
@@ -25,17 +25,17 @@ export interface Situation {
     'maxIterations' | 'failThreshold' | 'stuckThreshold' | 'onStuck' | 'onQuestion' | 'budgetUsd'
   >;
   readonly stopRequested: boolean;
-  /** What the last iteration said or suffered that ends the run. */
+  /** The result of the last iteration, if it ends the run. */
   readonly verdict?: Verdict;
   /** Another mode that has become active in this folder. */
   readonly otherMode?: string;
-  /** What agents work on at this moment; absent: none works. */
+  /** What agents are working on now; absent: no agent is working. */
   readonly working?: readonly Start[];
-  /** So many more could; one when absent. */
+  /** Number of further agents that may start; default: one. */
   readonly freeLanes?: number;
 }
 
-/** One iteration to begin. */
+/** An iteration to start. */
 export interface Start {
   readonly iteration: number;
   /** Absent in free-form and plan mode. */
@@ -43,13 +43,13 @@ export interface Start {
 }
 
 export type Decision =
-  /** At least one, in the order of their numbers; no more than there are free lanes. */
+  /** At least one, in the order of their numbers; at most as many as there are free lanes. */
   | { readonly kind: 'start'; readonly starts: readonly Start[] }
-  /** Until an agent that works has ended. */
+  /** Wait until a working agent has ended. */
   | { readonly kind: 'wait' }
-  /** Leave a story alone that does not get on. */
+  /** Skip a story that makes no progress. */
   | { readonly kind: 'skip'; readonly story: Story; readonly iterations: number }
-  /** Give the others their turn before a story that does not get on. */
+  /** Postpone a story that makes no progress after the others. */
   | { readonly kind: 'later'; readonly story: Story; readonly iterations: number }
   | {
       readonly kind: 'pause';
@@ -59,21 +59,21 @@ export type Decision =
     }
   | RunEnd;
 
-/** Iterations that a story gets once its agent is warned, before others have their turn. */
+/** Iterations that a story gets after its agent was warned, before the others have their turn. */
 const ITERATIONS_AFTER_WARNING = 2;
 
-/** Decides what comes next, and why. Pure; every rule of design section 3 is tested through it. */
+/** Decides the next step, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
   const { freeLanes = 1, state, working = [] } = situation;
   const decision = endOf(situation) ?? nextSteps(situation, freeLanes);
-  // Agents that work are waited for, whatever comes after them; only more of them may be started meanwhile.
+  // Any other decision waits for the working agents; meanwhile only further agents may start.
   const isNow = decision.kind === 'start' || decision.kind === 'skip' || decision.kind === 'later';
   return working.length > 0 && (freeLanes < 1 || state.limits.size > 0 || !isNow)
     ? { kind: 'wait' }
     : decision;
 }
 
-/** The stories as far as they are proven: neither a claim that was refused is done, nor one that is still being judged. */
+/** The stories with their verified status: neither a refused claim nor one that is being judged counts as done. */
 function provenStories({ state, stories, working = [] }: Situation): readonly Story[] | undefined {
   const judged = new Set(working.map(({ story }) => story?.id));
   return stories?.map(story =>
@@ -81,12 +81,12 @@ function provenStories({ state, stories, working = [] }: Situation): readonly St
   );
 }
 
-/** Who is next; those that agents work on are passed over. */
+/** The next stories; those that agents are working on are skipped. */
 function turnOf(situation: Situation) {
   const { state, working = [] } = situation;
   const only = state.onlyStories && new Set(state.onlyStories);
   const taken = working.flatMap(({ story }) => story?.id ?? []);
-  // With several lanes the others go on while one story waits for a person.
+  // With several lanes, the others continue while one story waits for a person.
   const asking =
     state.lanes === 1
       ? []
@@ -95,11 +95,11 @@ function turnOf(situation: Situation) {
   return { skip, last: comeLast(state), ...(only && { only }) };
 }
 
-/** Why the run ends, whatever there would be to do. */
+/** Why the run ends, regardless of the remaining work. */
 function endOf(situation: Situation): RunEnd | undefined {
   const { state, verdict, working = [] } = situation;
   if (verdict?.kind === 'astray') {
-    // Before what the files say: whoever reads them elsewhere may find other work, or none.
+    // Checked before the files: on another branch they may show other work, or none.
     return { kind: 'end', outcome: 'error', detail: verdict.message };
   }
   const stories = provenStories(situation);
@@ -107,12 +107,12 @@ function endOf(situation: Situation): RunEnd | undefined {
   const complete = next === undefined ? verdict?.kind === 'complete' : next.reason === 'allDone';
   const atWork = new Set(working.map(({ iteration }) => iteration));
   if (state.running.some(({ number }) => !atWork.has(number))) {
-    // Cut off before its claim could be checked: what the files say is not proven yet.
+    // Interrupted before its claim could be checked: the status in the files is not verified yet.
     return verdict?.kind === 'fatal'
       ? { kind: 'end', outcome: 'error', detail: verdict.message }
       : { kind: 'end', outcome: verdict?.kind === 'budget' ? 'budget' : 'stopped' };
   }
-  // Done is what the files say, so it comes before everything that anybody says or asks.
+  // The files decide what is done, so this takes precedence over everything that anybody says or asks.
   if (complete) {
     return { kind: 'end', outcome: 'completed' };
   }
@@ -155,7 +155,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
   );
 }
 
-/** As many stories as there are lanes for, or what has to be done about the first of them. */
+/** As many stories as there are free lanes, or what must be done about the first of them. */
 function starts(
   situation: Situation,
   turn: ReturnType<typeof turnOf>,
@@ -185,7 +185,7 @@ function starts(
       if (state.lanes === 1 || trouble.kind !== 'pause') {
         return trouble;
       }
-      // The others go on meanwhile.
+      // The others continue meanwhile.
       pause ??= trouble;
     }
     if (story) {
@@ -195,7 +195,7 @@ function starts(
   return found.length === 0 && pause ? pause : { kind: 'start', starts: found };
 }
 
-/** An agent asked for a person: wait for the answer, or end where nobody is there. */
+/** An agent asked a person: wait for the answer, or end the run if nobody is there. */
 function question({ config, state }: Situation): Decision | undefined {
   const question = questionOf(state);
   if (question === undefined) {
@@ -212,7 +212,7 @@ function question({ config, state }: Situation): Decision | undefined {
       };
 }
 
-/** Without stories there is no other one to go on with. */
+/** For modes without stories, where there is nothing else to continue with. */
 function tooManyFailures({ config, state, stories }: Situation): Decision | undefined {
   const { failures } = storyRecord(state, WHOLE_TASK);
   const { failedCheck, lastError } = storyNotes(state, WHOLE_TASK);
@@ -225,7 +225,7 @@ function tooManyFailures({ config, state, stories }: Situation): Decision | unde
     : undefined;
 }
 
-/** At the threshold the agent is warned; here is what follows when that did not help. */
+/** At the threshold the agent is warned; this decides what follows if that did not help. */
 function stuck({ config, state }: Situation, story: Story | undefined): Decision | undefined {
   const { stuckFor } = storyRecord(state, story?.id ?? WHOLE_TASK);
   if (stuckFor <= config.stuckThreshold) {
@@ -246,7 +246,7 @@ function stuck({ config, state }: Situation, story: Story | undefined): Decision
   }
 }
 
-/** Where a warning is all that follows, a story must not take every iteration while others are ready. */
+/** If only a warning follows, a story must not take every iteration while others are ready. */
 function later(
   { config, state }: Situation,
   story: Story | undefined,
@@ -262,7 +262,7 @@ function later(
     : undefined;
 }
 
-/** Stories that have their turn behind the others; among them the one first that was put there first. */
+/** Stories that come after all others, in the order in which they were postponed. */
 export function comeLast({
   storyRecords,
 }: Pick<RunState, 'storyRecords'>): ReadonlyMap<string, number> {
@@ -279,7 +279,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
   return {
     kind: 'end',
     outcome: 'noReadyStory',
-    // For people; an id may hold anything, so who needs the ids takes them from the list.
+    // For people; an id may contain any character, so programs use the list.
     detail: open.join(', '),
     open,
     ...(circle && { circle }),
@@ -291,6 +291,6 @@ function openStories(
   { onlyStories }: RunState,
 ): readonly string[] {
   const open = (stories ?? []).filter(story => !story.done).map(({ id }) => id);
-  // A chosen one may have gone from the file.
+  // A selected story may have been removed from the file.
   return onlyStories?.filter(id => open.includes(id) || !stories?.some(s => s.id === id)) ?? open;
 }

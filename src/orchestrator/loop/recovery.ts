@@ -24,8 +24,8 @@ const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
 
 /**
- * Closes a run whose loop was killed: ends what its agent left running, and writes the end, or only the state file, that
- * the loop could not write. Call it while holding the run lock.
+ * Closes a run whose loop was killed: ends what its agent left running, and writes the end, or just the state file,
+ * that the loop could not write. Call it while holding the run lock.
  */
 export async function closeDeadRun(files: RunFiles, runId: string): Promise<void> {
   const file = files.journalFile(runId);
@@ -33,7 +33,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   const state = foldRun(events);
   if (!isOpen(state)) {
     if (state.outcome !== undefined) {
-      // Killed behind its end: a next run need not come and write the file anew.
+      // Killed after its end event: the next run should not have to fix the state file.
       await markInactive(files, runId, state.outcome);
     }
     return;
@@ -55,7 +55,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   const journal = await JournalWriter.open(file);
   try {
     if (call !== undefined) {
-      // It was paid for like any other.
+      // It was billed like any other call.
       const { iteration, purpose } = call.started;
       const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
         journal.append({ type: 'warning', code: 'costNotRead', detail: messageOf(error) });
@@ -72,7 +72,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       });
     }
     if (current?.startCommit !== undefined) {
-      // What the cut-off iteration has committed is its work; it only had no chance to be recorded.
+      // Commits of the interrupted iteration are its work; they just could not be recorded.
       await recordCommits(journal, new GitRepository(files.workspace), {
         iteration: current.number,
         storyId: current.storyId,
@@ -95,8 +95,8 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
 }
 
 /**
- * The cgroup that the agents and checks of the dead loop were in, which need not be below the one of this process. The last
- * one that was named: a check may have begun that nobody could write down any more.
+ * The cgroup of the dead loop's agents and checks, which need not be below this process's own. The last recorded
+ * one is used: a check that started after it may not have been recorded.
  */
 function lastCgroup(events: readonly RunEvent[]): string | undefined {
   for (const event of events.toReversed()) {
@@ -111,7 +111,7 @@ function lastCgroup(events: readonly RunEvent[]): string | undefined {
   return undefined;
 }
 
-/** Other modes read this file, and would wait for a loop that is dead. */
+/** Marks the run as inactive, because other modes read this file and would wait for a dead loop. */
 async function markInactive(files: RunFiles, runId: string, outcome: RunOutcome): Promise<void> {
   const text = (await readPlainFile(files.stateFile, MAX_STATE_BYTES))?.toString('utf8');
   const parsed = text === undefined ? undefined : stateSchema().safeParse(jsonOf(text)).data;
@@ -127,13 +127,13 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half written when its writer died; it says nothing then.
+    // Half written when its writer died; it contains no information then.
     return undefined;
   }
 }
 
 /**
- * Closes the newest run when its loop was killed and nobody has closed it yet.
+ * Closes the newest run if its loop was killed and nobody has closed it yet.
  * @returns whether there was such a run
  */
 export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
@@ -158,8 +158,8 @@ function isOpen({ phase }: RunState): boolean {
 }
 
 /**
- * The agent's process group, when its leader is known exactly and lives. Anything less could be somebody
- * else's by now, or a lie of the journal's; such processes are found by the run's marker alone.
+ * The agent's process group, if its leader is identified exactly and is running. Otherwise the group could belong
+ * to somebody else, or the journal could be forged; such processes are only found by the run's marker.
  */
 async function groupToEnd(
   current: Pick<CurrentIteration, 'agentPid' | 'agentStartId'> | undefined,

@@ -12,36 +12,39 @@ import { RequestWatcher } from '../workspace/requestWatcher.ts';
 import { StateKeeper } from './stateKeeper.ts';
 import { WINDOW_GRACE_MS, WindowWatch } from './windowWatch.ts';
 
-/** From the moment that the state is found to be gone until it is put back, in ms. */
+/** From the moment that the state is found missing until it is restored, in ms. */
 const SETTLE_MS = 500;
 
-/** Of a stop a git that does not answer is given so long to do so, in ms; of one that is to be quick so long. */
+/** Time limits for git after a stop, in ms; the second one is for a kill. */
 const STOPPED_GIT_MS = 20_000;
 const HURRIED_GIT_MS = 2_000;
 
 export interface RequestDeskOptions {
-  /** Bytes of requests that were there before this loop had the lock. */
+  /** Size of the inbox before this loop had the lock, in bytes. */
   readonly inboxFrom: number;
-  /** What to do when the last window that shows the run is closed; absent: go on. */
+  /** What to do when the last window that shows the run is closed; absent: continue. */
   readonly onLastWindow?: OnLastWindow;
-  /** So long it may be away for a reload, in ms. */
+  /** How long it may be closed for a reload, in ms. */
   readonly windowGraceMs?: number;
 }
 
-/** Hears what people ask of a living run, by its inbox, its state file and its stop switch, and does it. */
+/**
+ * Receives people's requests to a running loop, through its inbox, its state file and its stop switch, and executes
+ * them.
+ */
 export class RequestDesk {
   private readonly run: Run;
   private readonly options: RequestDeskOptions;
   private readonly keeper: StateKeeper;
-  /** Told once, until it succeeds. */
+  /** Reported once, until the repair succeeds. */
   private isMendDelayed = false;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
   private wakeController = new AbortController();
-  /** Of the iterations that run, by their numbers. */
+  /** One per running iteration, by number. */
   private readonly skips = new Map<number, AbortController>();
-  /** Stories that a person ticked since the last look at the file. */
+  /** Stories that a person ticked since the file was last read. */
   private handled = new Map<string, boolean>();
 
   constructor(run: Run, options: RequestDeskOptions) {
@@ -50,19 +53,19 @@ export class RequestDesk {
     this.keeper = new StateKeeper(run, () => this.requests?.watchAgain());
   }
 
-  /** Aborted when a person wants the run to go on now; a new one after each time. */
+  /** Aborted when a person wants the run to continue now; a new signal each time. */
   get wakeSignal(): AbortSignal {
     return this.wakeController.signal;
   }
 
-  /** Aborted when a person skips the story of this iteration. */
+  /** Aborted if a person skips the story of this iteration. */
   skipSignal(iteration: number): AbortSignal {
     const controller = new AbortController();
     this.skips.set(iteration, controller);
     return controller.signal;
   }
 
-  /** The iteration is over: nobody can skip its story any more. */
+  /** The iteration is over: its story can no longer be skipped. */
   endSkips(iteration: number): void {
     this.skips.delete(iteration);
   }
@@ -74,7 +77,9 @@ export class RequestDesk {
     return handled;
   }
 
-  /** Nothing is heard any more. What is being put back is waited for: after the end it would say that the run goes on. */
+  /**
+   * Stops receiving. Waits for a restore in progress: after the end of the run it would mark the run as active.
+   */
   async close(): Promise<void> {
     this.requests?.dispose();
     this.requests = undefined;
@@ -102,7 +107,7 @@ export class RequestDesk {
       try {
         journal.append({ type: 'stop.requested', by, mode, ...(signal && { signal }) });
       } catch (error) {
-        // Called from a signal handler, where nobody would catch it; the run ends in any case.
+        // Called from a signal handler, where nobody would catch the error; the run ends in any case.
         process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
       }
     });
@@ -111,12 +116,12 @@ export class RequestDesk {
       try {
         warn(journal, 'inboxUnreadable', error.message);
       } catch {
-        // The journal cannot be written either; the loop meets that at its next event and ends.
+        // The journal cannot be written either; the loop notices that at its next event and ends.
       }
     });
   }
 
-  /** Takes what people have asked; but first their requests must have a place. */
+  /** Processes people's requests, after restoring the files for them if necessary. */
   async look(): Promise<void> {
     if (this.requests === undefined) {
       return;
@@ -125,27 +130,27 @@ export class RequestDesk {
     await this.requests?.look();
   }
 
-  /** Beside the agent: whoever watches finds the run again. */
+  /** Runs in parallel with the agent, so that watchers find the run again. */
   private async mend(place: string): Promise<void> {
     const { run } = this;
-    // Whoever removes the folder may still be at it.
+    // Whoever is removing the folder may not have finished.
     await delay(SETTLE_MS, undefined, { ref: false });
     if (this.requests === undefined) {
       return;
     }
     try {
       if (!(await this.keeper.restore()) && place === run.files.stateFile) {
-        // Something else is there, which is not the loop's to remove.
+        // Something else is there, which the loop must not remove.
         warn(run.journal, 'stateDamaged', place);
       }
       this.isMendDelayed = false;
     } catch (error) {
       if (run.marker.isDisplaced) {
-        // Two agents must not work on the same files. Why the run ends is told where the loop meets this.
+        // Two agents must not work on the same files. The loop reports why the run ends when it notices this.
         run.stop.request('end', 'stateFile');
         return;
       }
-      // Whoever removes it may go on with that for a while.
+      // Whoever is removing it may continue for a while.
       this.requests?.tellAgain();
       if (!this.isMendDelayed) {
         this.isMendDelayed = true;
@@ -160,7 +165,7 @@ export class RequestDesk {
     wakeController.abort();
   }
 
-  /** A person has settled what the run waits for. */
+  /** A person has dealt with what the run waits for. */
   private wakeIfAbout(storyId: string): void {
     if (this.run.state().pause?.storyId === storyId) {
       this.wake();
@@ -182,7 +187,7 @@ export class RequestDesk {
         break;
       case 'resume':
         if (state().pauseRequested && waiting === undefined) {
-          // The pause that was asked for is called off before it began.
+          // The requested pause is canceled before it started.
           journal.append({ type: 'pause.ended', by: 'person' });
         }
         this.wake();

@@ -16,51 +16,51 @@ import { outsideProblem } from '../stories/outsideLinks.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
 
-/** So much of a task is in the journal, in UTF-16 units. */
+/** Maximum length of a task in the journal, in UTF-16 units. */
 export const MAX_RECORDED_TASK = 4_000;
 
-/** What the person wants to run now. */
+/** The run that the person requested. */
 export interface RunChoice {
-  /** `--resume`, perhaps with a run's id. */
+  /** `--resume`, optionally with a run's id. */
   readonly resume?: string | true;
-  /** `--new`: do not go on with an unfinished run. */
+  /** `--new`: do not continue an unfinished run. */
   readonly isNew?: boolean;
   readonly task?: string;
   /** Absolute path. */
   readonly storyFile?: string;
   /** Absolute path. */
   readonly planDir?: string;
-  /** Whether the command line names the story file or the plan, and nobody had to look for it. */
+  /** Whether the command line names the story file or the plan, so that no search was needed. */
   readonly namesPlace?: boolean;
   readonly prepare?: Preparation;
-  /** Ids of the stories that are named; absent: all. */
+  /** Ids of the selected stories; absent: all. */
   readonly onlyStories?: readonly string[];
-  /** When the command line names one; else the earlier run's counts. */
+  /** From the command line; otherwise the earlier run's value is used. */
   readonly maxIterations?: number;
 }
 
-/** A run that goes on. */
+/** A run to continue. */
 export interface EarlierRun {
   readonly state: RunState;
-  /** The agent it began with last, before another one had to take its place. */
+  /** The agent at its last start, before a possible fallback. */
   readonly agent: string;
-  /** Its stories went to a reviewer. */
+  /** It used a reviewer. */
   readonly wasReviewed: boolean;
 }
 
 export interface ChosenRun {
   readonly runId: string;
   readonly resume: boolean;
-  /** Of the run that goes on. */
+  /** The run to continue, if any. */
   readonly earlier?: EarlierRun;
 }
 
-/** Iterations that are proposed on top of those that a run has had. */
+/** Suggested number of additional iterations. */
 const MORE_ITERATIONS = 20;
 
 /**
- * The command that goes on with a run that has ended, with what it needs to be taken.
- * @returns `undefined` when the run is complete, so only a new one can follow
+ * The command that continues an ended run, with the necessary options.
+ * @returns `undefined` if the run is complete, so only a new one can follow
  */
 export function resumeCommand(state: RunState): string | undefined {
   const { iteration, maxIterations, outcome } = state;
@@ -72,16 +72,16 @@ export function resumeCommand(state: RunState): string | undefined {
     : 'ralph-fresh run --resume';
 }
 
-/** `--resume` with something else to work on than the run has. */
+/** `--resume` with other work than the run's. */
 export class OtherWorkError extends HumanError {}
 
 /**
- * Decides between a new run and going on with the last one (Ralph-Fresh whitepaper, 5.3: re-running the
- * same command resumes). Without being asked to, only a run that was cut off or stopped goes on, and only with
- * the work it had.
+ * Chooses between a new run and continuing the last one (Ralph-Fresh whitepaper, 5.3: re-running the same command
+ * resumes). Without an explicit request, only a run that was interrupted or stopped is continued, and only with the
+ * same work.
  *
- * @throws {HumanError} when `--resume` has nothing to go on with
- * @throws {OtherWorkError} when `--resume` comes with other work than that run's
+ * @throws {HumanError} if `--resume` has nothing to continue
+ * @throws {OtherWorkError} if `--resume` is combined with other work than that run's
  */
 export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<ChosenRun> {
   const newest = await newestRunId(files);
@@ -162,13 +162,16 @@ function goesOn(choice: RunChoice, state: RunState): boolean {
     choice.isNew !== true &&
     wasCutOff &&
     isSameTask(choice, state) &&
-    // Stories that were still to be made are made only when that is asked for again.
+    // If its stories have not been created yet, this is only done when requested again.
     (choice.prepare !== undefined || pendingPreparation(state) === undefined) &&
     (isLeftOpen(state) || state.iteration < (choice.maxIterations ?? state.maxIterations))
   );
 }
 
-/** A person has settled why the run could not be judged, and was told to run again: that takes no new iteration. */
+/**
+ * A person has solved the problem that prevented the judgment, and was told to run again: that takes no new
+ * iteration.
+ */
 function isLeftOpen({ cutOff, lostCommits, outcome }: RunState): boolean {
   return outcome === 'error' && (cutOff.length > 0 || lostCommits !== undefined);
 }
@@ -179,8 +182,8 @@ function isSameTask({ task }: RunChoice, state: RunState): boolean {
 }
 
 /**
- * What the run has to work on in place of what is chosen now.
- * @returns what to tell who asks for that run; `undefined` when it is the same
+ * Compares the run's work with the requested one.
+ * @returns the message if it differs; `undefined` if it is the same
  */
 async function otherWork(
   { workspace }: RunFiles,
@@ -189,7 +192,7 @@ async function otherWork(
 ): Promise<string | undefined> {
   const relative = (file: string | undefined) =>
     file === undefined ? undefined : relativePath(workspace, file);
-  // Who asks for the last run and names nothing means what that one worked on.
+  // Resuming the last run without naming a file means that run's work.
   const isCompared = choice.resume === undefined || choice.namesPlace === true;
   const isElsewhere =
     relative(choice.storyFile) !== state.storyFile || relative(choice.planDir) !== state.planDir;
@@ -237,7 +240,7 @@ function isSameSet(a: readonly string[] | undefined, b: readonly string[] | unde
   return (a === undefined) === (b === undefined) && asText(a) === asText(b);
 }
 
-/** Whether the stories of a run are, or were to be, made from the same as now. */
+/** Whether the stories of a run are, or were to be, created from the same input as now. */
 async function isPreparedSo(
   choice: RunChoice,
   state: RunState,
@@ -259,14 +262,14 @@ async function isPreparedSo(
 
 async function plannedTask(storyFile: string): Promise<string | undefined> {
   if (outsideProblem(storyFile) !== undefined) {
-    // Told where the stories themselves are read.
+    // Reported when the stories themselves are read.
     return undefined;
   }
   const text = await readFile(storyFile, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : plannedTaskOf(text);
 }
 
-/** Whether somebody put other stories into the file: none that the journal tells of is there any more. */
+/** Whether somebody replaced the stories in the file: none of those in the journal is left. */
 async function isAnotherList(storyFile: string, state: RunState): Promise<boolean> {
   const known = new Set(
     [
@@ -278,12 +281,12 @@ async function isAnotherList(storyFile: string, state: RunState): Promise<boolea
   if (known.size === 0) {
     return false;
   }
-  // One that is gone or broken is no other list; the start of the run tells what to fix.
+  // A missing or broken file is not another list; the start of the run reports how to fix it.
   const list = await readStoryList(storyFile);
   return list !== undefined && !list.stories.some(({ id }) => known.has(id));
 }
 
-/** How the stories were to be made when the run was cut off before that was done. */
+/** How the stories must be created if the run was interrupted before that. */
 export function pendingPreparation({ iteration, prepare }: RunState): Preparation | undefined {
   return iteration === 0 ? prepare : undefined;
 }
@@ -298,8 +301,9 @@ function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
 }
 
 /**
- * The path of a file that a journal names. A repository may ship a journal, so it must not lead elsewhere.
- * @throws {HumanError} when it is not below the workspace
+ * The absolute path of a file named in a journal. A repository may contain a forged journal, so the path must not
+ * lead elsewhere.
+ * @throws {HumanError} if it is not below the workspace
  */
 export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): string {
   const absolute = path.resolve(workspace, file);
@@ -317,11 +321,11 @@ export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): 
 }
 
 /**
- * Looks whether a run that goes on would be another one than the person knows: with another agent, or with
- * weaker checks because a file of settings has changed meanwhile. What a flag says now is meant.
+ * Checks whether a continued run would differ from what the person knows: another agent, or weaker checks because a
+ * settings file has changed meanwhile. Flags given now are intentional.
  *
  * @param given the flags of now
- * @param remembered the flags of the run, with those of now
+ * @param remembered the flags of the run, combined with those of now
  * @throws {HumanError} naming what changed and how to confirm it
  */
 export function requireSameTerms(

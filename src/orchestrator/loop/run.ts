@@ -23,23 +23,23 @@ import { reopenUnchecked } from './uncheckedClaims.ts';
 import { acquireWorkTree } from './workTreeLock.ts';
 
 /**
- * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason
- * to end. Everything it knows is in files; killed at any point, the next loop goes on from them.
+ * The fresh-context loop: refresh, decide, hand off, prompt, spawn, judge, record, until there is a reason to end.
+ * Its whole state is in files; if it is killed at any point, the next loop continues from them.
  *
- * @returns the run as its journal tells it, ended; `undefined` when all stories are done already, so there is none
- * @throws {AlreadyRunningError} when another loop works here
- * @throws {WorkTreeTakenError} when one works in another folder of the same work tree
- * @throws {HumanError} when the run cannot start: no git repository, no readable stories
+ * @returns the final state of the run; `undefined` if all stories are already done, so there is no run
+ * @throws {AlreadyRunningError} if another loop is running here
+ * @throws {WorkTreeTakenError} if one is running in another folder of the same work tree
+ * @throws {HumanError} if the run cannot start: no git repository, no readable stories
  */
 export async function runLoop(options: RunOptions): Promise<RunState | undefined> {
   const { files, runId } = options;
   const place = userTree(files.workspace, options.storyFile);
   const { git } = place;
-  // Beside the lock and what comes after it; until its answer is needed, a failure must not count as unhandled.
+  // In parallel with taking the lock; until the answer is needed, a failure must not count as unhandled.
   const root = git.root();
   root.catch(() => undefined);
   await requireWritableState(files);
-  // From the lock on, requests are meant for this loop.
+  // From the lock on, requests are for this loop.
   const inboxFrom = await inboxSize(files.inboxFile(runId));
   const attempt = await acquireRunLock(files, runId);
   if (attempt.kind === 'held') {
@@ -50,7 +50,8 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     releaseWorkTree = await acquireWorkTree(files);
     await ignoreStateDir(files);
     const lastRun = await newestRunId(files);
-    // The one that goes on, too, which need not be the last: a power cut may have taken the lock file.
+    // Including the run to continue, which need not be the last one: a power failure may have removed the lock
+    // file.
     const resumed = options.resume ? runId : undefined;
     for (const id of new Set([attempt.lock.died?.runId, lastRun, resumed])) {
       if (id !== undefined && isRunId(id)) {
@@ -129,12 +130,12 @@ async function runToEnd(
           }
           break;
         case 'wait':
-          // One lane is never asked while its agent works.
+          // With one lane, this is never called while its agent is working.
           throw new Error('The loop would wait for an agent, and none works.');
       }
     }
   } catch (error) {
-    // Every end has a recorded reason, this one too. Should even that fail, the first error tells more.
+    // Every end has a recorded reason, including this one. If recording fails, the first error is more informative.
     await fresh
       .end({ kind: 'end', outcome: 'error', detail: messageOf(error) })
       .catch(() => undefined);

@@ -6,14 +6,14 @@ import type { OnLastWindow } from '../workspace/openWindows.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import type { StopSwitch } from '../workspace/stopSwitch.ts';
 
-/** What to do where another branch is wanted and the work tree has uncommitted changes. */
+/** What to do if another branch must be checked out and the work tree has uncommitted changes. */
 export type BranchAnswer = 'stay' | 'takeAlong' | 'cancel';
 
-/** @returns the person's answer; never rejects for what the person does */
+/** @returns the person's answer; never rejects for anything the person does */
 export type AskBranch = (question: {
-  /** The branch that the story file names. */
+  /** The branch named in the story file. */
   readonly wanted: string;
-  /** The one that the work tree is on; '' when HEAD is detached. */
+  /** The work tree's current branch; '' if HEAD is detached. */
   readonly current: string;
   /** Aborted: nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -22,10 +22,10 @@ export type AskBranch = (question: {
 export interface RunOptions {
   readonly files: RunFiles;
   readonly runId: string;
-  /** Go on with the journal of `runId`. */
+  /** Continue with the journal of `runId`. */
   readonly resume?: boolean;
   readonly agent: Agent;
-  /** Takes over when `agent` cannot be started twice. */
+  /** Used if `agent` fails to start twice. */
   readonly fallbackAgent?: Agent;
   readonly config: RunConfig;
   /** Absolute path; absent in free-form and plan mode. */
@@ -33,25 +33,25 @@ export interface RunOptions {
   /** Absolute path of a folder with plan.md, progress.md and errors.log: the pure loop. */
   readonly planDir?: string;
   readonly prepare?: Preparation;
-  /** Ids of the stories to work on; absent: on all. */
+  /** Ids of the stories to work on; absent: all. */
   readonly onlyStories?: readonly string[];
-  /** What to do when the last window that shows the run is closed; absent: go on. */
+  /** What to do when the last window that shows the run is closed; absent: continue. */
   readonly onLastWindow?: OnLastWindow;
-  /** So long it may be away for a reload, in ms. */
+  /** How long it may be closed for a reload, in ms. */
   readonly windowGraceMs?: number;
-  /** What the person asked for; defaults to the story file's description. */
+  /** The person's task; defaults to the story file's description. */
   readonly task?: string;
-  /** Whether an API key of the environment pays, or is kept from the agents. */
+  /** Whether an API key in the environment is used, or removed from the agents' environment. */
   readonly apiKey?: 'use' | 'remove';
-  /** Environment the agents start from. */
+  /** Environment for the agents. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the command line set, for the run to have again when it goes on; no secrets, nothing personal. */
+  /** The settings from the command line, which the run reuses when it continues; no secrets, no personal data. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** This program's version, for the journal. */
   readonly version: string;
   readonly stop: StopSwitch;
-  /** Asks the person at the terminal; without it, uncommitted changes refuse the run. */
+  /** Asks the person at the terminal; absent: uncommitted changes prevent the run. */
   readonly askBranch?: AskBranch;
-  /** Told of every event, after it is in the journal. */
+  /** Called with every event, after it has been written to the journal. */
   readonly onEvent?: (event: RunEvent) => void;
 }

@@ -23,20 +23,20 @@ import { newestRunId } from '../workspace/runFiles.ts';
 import { isAllDone } from './isAllDone.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** What a run starts from. */
+/** The prerequisites of a run. */
 export interface Start {
   readonly snapshot: Snapshot;
-  /** The person's own prompt, when there is one. */
+  /** The person's own prompt, if there is one. */
   readonly template: PromptTemplate | undefined;
-  /** What the run is to warn of, as sentences. */
+  /** Warnings for the run, as sentences. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Looks whether a run can start at all, before the journal exists. Changes nothing.
- * @param known.root the answer of `git.root()`, where it was asked for already
- * @param known.before the stories as they were before the iteration that was cut off, when there is one to go on with
- * @throws {HumanError} naming what must be mended
+ * Checks whether a run can start at all, before the journal exists. Changes nothing.
+ * @param known.root the answer of `git.root()`, if it is already known
+ * @param known.before the stories before the interrupted iteration, if there is one to continue with
+ * @throws {HumanError} naming what must be fixed
  */
 export async function readyToStart(
   options: RunOptions,
@@ -71,7 +71,7 @@ function groundOf(
   };
 }
 
-/** @throws {HumanError} when there are no stories and no task */
+/** @throws {HumanError} if there are neither stories nor a task */
 function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   const { agent, planDir, prepare, storyFile, task } = options;
   if (prepare?.kind === 'plan' && !canBeLimited(agent.id)) {
@@ -112,9 +112,9 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
     }
     return;
   }
-  // With earlier stories at hand a broken file is a matter of the guard: its agent died while it wrote it.
+  // If earlier stories are known, the guard handles a broken file: its agent died while writing it.
   if (snapshot.storyFileProblem !== undefined && snapshot.stories === undefined) {
-    // Of a file that is not there the problem names the place itself.
+    // For a missing file, the problem already includes the path.
     throw new HumanError(
       existsSync(storyFile)
         ? say('{0}: {1}', storyFile, snapshot.storyFileProblem)
@@ -135,8 +135,8 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
 }
 
 /**
- * @throws {UsageError} when a chosen story is not in the file
- * @throws {HumanError} when one waits for another that is not chosen
+ * @throws {UsageError} if a selected story is not in the file
+ * @throws {HumanError} if one depends on a story that is not selected
  */
 function requireChosen(chosen: readonly string[], stories: readonly Story[]): void {
   const ids = new Set(stories.map(({ id }) => id));
@@ -149,7 +149,7 @@ function requireChosen(chosen: readonly string[], stories: readonly Story[]): vo
       ),
     );
   }
-  // A chosen one that is open is done before those that wait for it.
+  // A selected open story is done before those that depend on it.
   const counted = new Set([...doneIds(stories), ...chosen]);
   for (const story of stories.filter(({ id, done }) => !done && chosen.includes(id))) {
     const missing = openDependencies(story, counted);
@@ -166,7 +166,7 @@ function requireChosen(chosen: readonly string[], stories: readonly Story[]): vo
   }
 }
 
-/** Before anybody pays for a plan, whose branch could not be checked out then. */
+/** Checked before anybody pays for a plan, because its branch could not be checked out then. */
 async function requireCleanForPlan(options: RunOptions, snapshot: Snapshot): Promise<void> {
   const { config, files, prepare, storyFile } = options;
   if (prepare?.kind !== 'plan' || config.branch === 'stay' || storyFile === undefined) {
@@ -191,20 +191,20 @@ async function requireCleanForPlan(options: RunOptions, snapshot: Snapshot): Pro
   }
 }
 
-/** What is written when the stories of a run are made. */
+/** The files that are written when the stories of a run are created. */
 function writtenFilesOf(options: RunOptions): string[] {
   const { storyFile } = options;
   return storyFile === undefined ? [] : [storyFile, progressFileOf(options)];
 }
 
 /**
- * Whether a new run would end before its first iteration, all its stories being done. Where the story file names another
- * branch, that branch's file has the word.
- * @throws {HumanError} when git cannot tell of the branch
+ * Whether a new run would end before its first iteration because all its stories are done. If the story file names
+ * another branch, that branch's version of the file counts.
+ * @throws {HumanError} if git cannot read the branch
  */
 export async function isNothingToDo(options: RunOptions, { stories }: Snapshot): Promise<boolean> {
   const { config, files, onlyStories, prepare, resume } = options;
-  // A run that goes on has a claim to check, or an end to record.
+  // A continued run has a claim to check, or an end to record.
   if (resume || prepare !== undefined || modeOf(options) !== 'stories') {
     return false;
   }
@@ -223,10 +223,10 @@ export async function isNothingToDo(options: RunOptions, { stories }: Snapshot):
 }
 
 /**
- * Checks out the branch that the story file names, when the configuration says so. Uncommitted changes are asked
- * about where somebody is there to answer.
- * @returns the options to go on with: a person who chose to stay has chosen so for the whole run
- * @throws {HumanError} when uncommitted changes are in the way
+ * Checks out the branch named in the story file, if the configuration says so. If there are uncommitted changes and
+ * somebody is there to answer, they are asked.
+ * @returns the options to continue with: the decision to stay applies to the whole run
+ * @throws {HumanError} if uncommitted changes prevent the checkout
  */
 export async function goToBranch(options: RunOptions, snapshot: Snapshot): Promise<RunOptions> {
   const { askBranch, config, files, stop } = options;

@@ -12,8 +12,8 @@ import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 type KeptRun = Pick<Run, 'files' | 'id' | 'journal' | 'marker' | 'state'>;
 
 /**
- * Keeps a run's own files in their places: agents clean folders (`git clean -fdx`), and without its lock and its journal
- * a run could not be watched, stopped or gone on with, and a second loop could begin beside it.
+ * Restores a run's own files: agents clean folders (`git clean -fdx`), and without its lock and journal a run could
+ * not be watched, stopped or continued, and a second loop could start in parallel.
  */
 export class StateKeeper {
   private readonly run: KeptRun;
@@ -21,16 +21,16 @@ export class StateKeeper {
   private restoring: Promise<boolean> | undefined;
   private displaced: HumanError | undefined;
 
-  /** @param onRestored called when everything is in its place again */
+  /** @param onRestored called when everything has been restored */
   constructor(run: KeptRun, onRestored: () => void) {
     this.run = run;
     this.onRestored = onRestored;
   }
 
   /**
-   * Puts back what is gone of the lock, the journal and the state file; what earlier iterations left is lost.
-   * @returns whether something was gone
-   * @throws {HumanError} when another loop has begun here meanwhile; from then on the run writes nothing but its journal
+   * Restores missing files among lock, journal and state file; the folders of earlier iterations are lost.
+   * @returns whether something was missing
+   * @throws {HumanError} if another loop has started here meanwhile; from then on the run only writes its journal
    */
   restore(): Promise<boolean> {
     this.restoring ??= this.restoreNow().finally(() => {
@@ -39,7 +39,7 @@ export class StateKeeper {
     return this.restoring;
   }
 
-  /** Waits for what is being put back; whether that worked is told to who asked for it. */
+  /** Waits for a restore in progress; only its caller gets an error. */
   async settled(): Promise<void> {
     await Promise.allSettled([this.restoring]);
   }
@@ -70,7 +70,7 @@ export class StateKeeper {
       throw this.displaced;
     }
     if (iteration !== undefined) {
-      // Whatever follows the agent writes there: checks, reviewer, receipt.
+      // The steps after the agent write there: checks, reviewer, receipt.
       await mkdir(files.iterationDir(id, iteration), { recursive: true });
     }
     await run.marker.write(true);

@@ -11,11 +11,11 @@ import { type PendingHint, pendingHints, removePendingHints } from '../workspace
 type HintedRun = Pick<Run, 'files' | 'journal' | 'state'>;
 
 /**
- * Takes the hints that wait for an agent of this story into the journal, so that its prompt has them; as many as a
- * prompt holds, the oldest first. The others wait for the next one.
+ * Writes the hints waiting for an agent of this story to the journal, so that its prompt includes them; as many as
+ * fit into a prompt, oldest first. The others wait for the next one.
  *
- * @returns call it once the agent was told: it removes them from where they waited. Killed before that, they wait
- * on and are told again.
+ * @returns a function to call after the agent has got them; it removes them from the waiting hints. If the loop is
+ * killed before that, they stay and are given again.
  */
 export async function tellPendingHints(
   run: HintedRun,
@@ -27,7 +27,7 @@ export async function tellPendingHints(
   }
   try {
     if (await isTracked(files.hintsFile)) {
-      // A person's words never come with a repository.
+      // A person's hints never come with a repository.
       warn(
         journal,
         'hintsNotTold',
@@ -51,7 +51,7 @@ export async function tellPendingHints(
     }
     return () => remove(run, told);
   } catch (error) {
-    // The work itself goes on without them.
+    // The work itself continues without them.
     warn(journal, 'hintsNotTold', messageOf(error));
     return async () => undefined;
   }

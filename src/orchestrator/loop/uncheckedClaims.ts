@@ -11,22 +11,22 @@ import { storyChanges } from '../stories/storyChanges.ts';
 import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** What a new run finds of the claims of the last one. */
+/** The claims of the last run that a new run has reset. */
 export interface Reopened {
-  /** Ids of the stories that were set back to not done. */
+  /** Ids of the stories that were reset to not done. */
   readonly storyIds: readonly string[];
-  /** The files after that. */
+  /** The files after the reset. */
   readonly snapshot: Snapshot;
 }
 
 /**
- * Sets stories back to not done that the last run left as claims which a check was still to judge. A run that goes on
- * judges them; a new one has no such iteration, and would take the file's word. Call it before the new run is the newest:
- * killed in between, the next one still finds the claims. Where nothing is checked, claims are believed, unless the work
- * behind them is not on the run's branch.
+ * Resets stories to not done if the last run left them as claims that were not judged yet. A run that continues
+ * judges them; a new run has no such iteration, and would trust the file. Call it before the new run becomes the
+ * newest: if it is killed in between, the next one still finds the claims. If there are no checks, claims are
+ * accepted, unless their work is not on the run's branch.
  *
  * @param lastRun id of the newest run, closed
- * @throws {HumanError} when the story file cannot be written: it would be believed then
+ * @throws {HumanError} if the story file cannot be written: the claim would then be accepted
  */
 export async function reopenUnchecked(
   options: RunOptions,
@@ -69,7 +69,7 @@ export async function reopenUnchecked(
   let hash = now.stories.hash;
   for (const { id, position } of claims) {
     const edit = await setStoryDone(storyFile, { id, position }, false, { expectedHash: hash });
-    // Our own edit does not make the next one's place uncertain.
+    // Our own edit must not make the next story's position untrusted.
     hash = edit.hash;
   }
   return claims.length === 0
@@ -80,13 +80,13 @@ export async function reopenUnchecked(
       };
 }
 
-/** The iteration that was cut off left its work elsewhere than on the run's branch: nothing of it is there. */
+/** Whether the interrupted iteration left its work on a branch other than the run's. */
 function isAstray(state: RunState): boolean {
   const { branchLeft } = state;
   return branchLeft?.iteration === cutOffOf(state)?.number && branchLeft?.broughtBack === false;
 }
 
-/** Those of the iteration that was cut off, and those that were refused and could not be put back. */
+/** Claims of the interrupted iteration, and refused claims that could not be reset. */
 function uncheckedClaims(
   { stories }: StoryList,
   {
@@ -120,7 +120,7 @@ function uncheckedClaims(
   });
 }
 
-/** During an iteration a tick may be an agent's forgery; afterwards a person's word stands. */
+/** During an iteration an agent may have forged a tick; after it, a person's tick is valid. */
 function tickedSinceTheEnd(events: readonly RunEvent[]): ReadonlySet<string> {
   const end = events.findLastIndex(({ type }) => type === 'run.ended');
   return new Set(

@@ -9,27 +9,27 @@ import {
   withoutWindows,
 } from '../workspace/openWindows.ts';
 
-/** So long a window may be away for a reload, in ms. */
+/** How long a window may be closed for a reload, in ms. */
 export const WINDOW_GRACE_MS = 60_000;
-/** Between two looks whether the windows' processes live, in ms; not above the grace. */
+/** Interval between two checks of the windows' processes, in ms; not longer than the grace period. */
 const LOOK_MS = 5_000;
 
-/** Tells when the last window that shows the run is closed and does not come back. */
+/** Reports when the last window that shows the run is closed and does not come back. */
 export class WindowWatch implements Disposable {
   private readonly graceMs: number;
   private windows: Windows;
   private readonly timer: NodeJS.Timeout;
   private readonly closedEmitter = new Emitter<void>();
-  /** Told once. */
+  /** Fired once. */
   readonly onDidClose = this.closedEmitter.event;
 
-  /** @param graceMs how long nobody may be there, in ms */
+  /** @param graceMs how long there may be no window, in ms */
   constructor(graceMs: number) {
     this.graceMs = graceMs;
-    // The window that started the run has the usual time for its first hello, however short the grace is.
+    // The window that started the run has the usual time for its first hello, however short the grace period is.
     this.windows = noWindows(Date.now() + Math.max(0, WINDOW_GRACE_MS - graceMs));
     this.timer = setInterval(() => void this.look(), Math.min(LOOK_MS, Math.max(1, graceMs)));
-    // The loop does not live for this.
+    // The timer must not keep the loop alive.
     this.timer.unref();
   }
 
@@ -46,7 +46,7 @@ export class WindowWatch implements Disposable {
     this.closedEmitter.dispose();
   }
 
-  /** A window that crashed says no good-bye. */
+  /** A window that crashed does not say goodbye. */
   private async look(): Promise<void> {
     const dead = new Set<string>();
     for (const { id, process } of this.windows.open) {

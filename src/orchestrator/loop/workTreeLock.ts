@@ -20,7 +20,7 @@ const ownerSchema = once(() =>
 );
 
 interface Facts {
-  /** Absolute path of the folder that it works in. */
+  /** Absolute path of the folder the loop works in. */
   readonly workspace: string;
 }
 
@@ -28,7 +28,7 @@ type Owner = LockOwner<Facts>;
 
 const MAX_LOCK_BYTES = 16 * 1024;
 
-/** Another loop commits to the branch that this work tree is on. */
+/** Another loop commits to the branch of this work tree. */
 export class WorkTreeTakenError extends HumanError {
   constructor({ pid, workspace }: Owner) {
     super(
@@ -42,19 +42,19 @@ export class WorkTreeTakenError extends HumanError {
 }
 
 /**
- * Takes the work tree that a folder is in: whoever shares HEAD shares the branch, and would take the other's commits for
- * its own. The lock is in git's own folder for this work tree, so every folder of it finds the same one, and a linked work
- * tree or a submodule has another. Like the run lock it names a living process.
+ * Takes the lock for the work tree of a folder: loops with the same HEAD share the branch, and each would attribute
+ * the other's commits to itself. The lock is in git's own folder for this work tree, so all its folders use the
+ * same one, and a linked work tree or a submodule has another. Like the run lock, it names a running process.
  *
- * What a loop left running that was killed in another folder is ended first: it could still commit.
+ * If a loop was killed in another folder, the processes it left are ended first, because they could still commit.
  *
- * @returns gives it back; safe to call twice
- * @throws {WorkTreeTakenError} when another loop has it
+ * @returns a function that releases the lock; may be called twice
+ * @throws {WorkTreeTakenError} if another loop has it
  */
 export async function acquireWorkTree({ workspace }: RunFiles): Promise<() => Promise<void>> {
   const gitDir = gitDirOf(workspace);
   if (gitDir === undefined) {
-    // Outside of a repository no run starts, which is told where that is looked at.
+    // Outside of a repository no run starts; that is reported by a later check.
     return async () => undefined;
   }
   const file = path.join(gitDir, 'ralph-fresh-lock.json');
@@ -64,7 +64,7 @@ export async function acquireWorkTree({ workspace }: RunFiles): Promise<() => Pr
     if (taken.by.workspace !== workspace) {
       throw new WorkTreeTakenError(taken.by);
     }
-    // One in this very folder keeps it. Its journal tells of it in better words, by what comes next.
+    // A loop in this very folder keeps it. The next check of its journal gives a better message.
     return async () => undefined;
   }
   const { died, release } = taken;
@@ -74,7 +74,7 @@ export async function acquireWorkTree({ workspace }: RunFiles): Promise<() => Pr
   return release;
 }
 
-/** @throws {HumanError} when the lock cannot be written */
+/** @throws {HumanError} if the lock cannot be written */
 async function takeLock(
   lock: ProcessLock<Facts>,
   gitDir: string,

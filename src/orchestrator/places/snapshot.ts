@@ -4,24 +4,24 @@ import type { GitRepository } from '../git/git.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { noStoryFile, readStoryFile } from '../stories/storyFile.ts';
 
-/** The files as they are now; what the loop believes in place of anybody's claim. */
+/** The current state of the files, which the loop trusts more than any claim. */
 export interface Snapshot {
-  /** The last readable state of the story file; absent in free-form mode. */
+  /** The last readable version of the story file; absent in free-form mode. */
   readonly stories?: StoryList;
-  /** Why the story file cannot be read now, when it cannot; `stories` is then older. */
+  /** Why the story file cannot be read now, if so; `stories` is then older. */
   readonly storyFileProblem?: string;
   /** HEAD; absent before the first commit. */
   readonly head?: string;
-  /** That HEAD is on, '' when it is on none; absent when git cannot be read now. */
+  /** The current branch, '' for a detached HEAD; absent if git cannot be read now. */
   readonly branch?: string;
-  /** Why git cannot be read now, when it cannot; `head` is then older. */
+  /** Why git cannot be read now, if so; `head` is then older. */
   readonly gitProblem?: string;
 }
 
 /**
- * Reads the files anew.
+ * Reads the files again.
  * @param storyFile absolute path; absent in free-form mode
- * @param before the snapshot to fall back on when the story file is broken or gone
+ * @param before the previous snapshot, used if the story file is broken or gone
  */
 export async function readSnapshot(
   storyFile: string | undefined,
@@ -30,13 +30,13 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const [stories, place] = await Promise.all([
     readStories(storyFile, before),
-    // A repository that cannot be read for a moment has not lost its commits.
+    // A repository that is temporarily unreadable has not lost its commits.
     git.headAndBranch().catch((error: unknown) => ({ problem: messageOf(error) })),
   ]);
   return { ...placeOf(place, before), ...stories };
 }
 
-/** The part of {@link readSnapshot} that is not git's. */
+/** The part of {@link readSnapshot} without git. */
 export async function readStories(
   storyFile: string | undefined,
   before?: Snapshot,
@@ -50,7 +50,7 @@ export async function readStories(
     return gone.length === 0
       ? { stories: read }
       : {
-          // Taking a story out of the file is not doing it.
+          // Removing a story from the file does not complete it.
           stories: { ...read, stories: [...read.stories, ...gone] },
           storyFileProblem: say(
             'Stories that were not done are gone from it: {0}.',
@@ -84,7 +84,7 @@ function problemText({ message, line }: { message: string; line: number }): stri
   return say('Line {0}: {1}', line, message);
 }
 
-/** How many of its stories are done. */
+/** The number of done stories, and of all stories. */
 export function storyCountOf({ stories: list }: Snapshot): { done: number; total: number } {
   const stories = list?.stories ?? [];
   return { done: stories.filter(({ done }) => done).length, total: stories.length };

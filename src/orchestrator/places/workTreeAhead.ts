@@ -1,6 +1,9 @@
 import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
 
-/** The state of a work tree, asked of git before it is needed: while nobody works there, git's answer stays true. */
+/**
+ * The status of a work tree, queried from git before it is needed: while nobody works there, the answer remains
+ * valid.
+ */
 export class WorkTreeAhead {
   private readonly git: GitRepository;
   private status: Promise<WorkTreeStatus> | undefined;
@@ -9,19 +12,19 @@ export class WorkTreeAhead {
     this.git = git;
   }
 
-  /** Asks git, for the next handoff. A question that is open already was asked too early. */
+  /** Starts a query, for the next handoff. A query in progress was started too early. */
   ask(): void {
     this.status = this.git.status();
-    // Whoever takes it hears of a failure.
+    // Whoever takes the answer handles a failure.
     this.status.catch(() => undefined);
   }
 
-  /** Whether it was asked for, and nobody has worked since. */
+  /** Whether there is a query, and nobody has worked since. */
   get isAsked(): boolean {
     return this.status !== undefined;
   }
 
-  /** What was asked for, which stays for whoever takes it; asks now when nobody has. */
+  /** The answer, which is kept for whoever takes it; starts a query if there is none. */
   now(): Promise<WorkTreeStatus> {
     if (this.status === undefined) {
       this.ask();
@@ -29,7 +32,7 @@ export class WorkTreeAhead {
     return this.status ?? this.git.status();
   }
 
-  /** What was asked for, once; `undefined` when nothing was, or somebody has worked since. */
+  /** Takes the answer, once; `undefined` if there is no query, or somebody has worked since. */
   take(): Promise<WorkTreeStatus> | undefined {
     const { status } = this;
     this.status = undefined;

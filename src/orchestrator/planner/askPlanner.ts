@@ -8,23 +8,23 @@ import type { JournalWriter } from '../journal/journal.ts';
 
 /** The first draft and two repairs. */
 export const MAX_ATTEMPTS = 3;
-/** Longest reason of a failure, in UTF-16 units. */
+/** Longest reason for a failure, in UTF-16 units. */
 const MAX_REASON = 600;
-/** A planning agent reads. The loop alone writes the story file, once the plan is valid. */
+/** A planning agent only reads. The loop writes the story file, once the plan is valid. */
 const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
 
-/** What a planning agent is asked, and what its answer must be. */
+/** A question to a planning agent, and the requirements for its answer. */
 export interface PlannerQuestion<T> {
-  /** @param problems why the last answer was refused; none the first time */
+  /** @param problems why the last answer was rejected; empty the first time */
   prompt(problems: readonly string[]): string;
   readonly jsonSchema: object;
-  /** Looks at an answer that is a JSON object. */
+  /** Validates an answer that is a JSON object. */
   check(
     answer: unknown,
   ): Promise<
     { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly string[] }
   >;
-  /** The last answer that was an object is still the one to mend when the next is none. */
+  /** If the next answer is not an object, the previous one is still the one to fix. */
   readonly isMended: boolean;
 }
 
@@ -33,7 +33,7 @@ export type PlannerAnswer<T> =
       readonly kind: 'answered';
       readonly value: T;
       readonly attempts: number;
-      /** In US dollars, of all tries. */
+      /** In US dollars, for all attempts. */
       readonly costUsd?: number;
     }
   /** No answer was valid. */
@@ -42,7 +42,7 @@ export type PlannerAnswer<T> =
   /** `message` is a sentence for the person. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Asks a fresh agent. An answer that is not valid goes back with its problems, twice. */
+/** Asks a fresh agent. An invalid answer is returned with its problems, twice. */
 export async function askPlanner<T>(
   { call, journal }: { readonly call: CallAgent; readonly journal: Pick<JournalWriter, 'append'> },
   question: PlannerQuestion<T>,
@@ -81,7 +81,7 @@ export async function askPlanner<T>(
     }
     journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });
     const kept = found.problem !== undefined && question.isMended ? problems : [];
-    // The same complaint again tells neither an agent nor a person more.
+    // Repeating a problem does not help an agent or a person.
     problems = [...new Set([...checked.problems, ...kept])];
   }
   return { kind: 'refused', problems };

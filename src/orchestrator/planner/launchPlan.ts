@@ -5,9 +5,9 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** An agent that is told to end has 5 s; after twice that the planner itself is taken for stuck, in ms. */
+/** In ms. An agent has 5 s to end; if the planner takes much longer than that, it is stuck. */
 const END_LIMIT_MS = 15_000;
-/** Longest answer, in UTF-16 units: far more than a plan may hold. */
+/** Longest answer, in UTF-16 units: far more than a plan may contain. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const MAX_WORDS = 8_000;
 
@@ -19,14 +19,14 @@ const draftSchema = z.looseObject({
   costUsd: z.number().optional(),
 });
 
-/** What `ralph-fresh plan --json` prints. */
+/** The output of `ralph-fresh plan --json`. */
 export type LaunchedDraft = z.infer<typeof draftSchema>;
 
 export interface LaunchPlanOptions {
   readonly files: RunFiles;
   /** `dist/cli.js`. */
   readonly program: string;
-  /** `plan` by default; `split` takes a story's id in the place of a task. */
+  /** `plan` by default; `split` expects a story's id instead of a task. */
   readonly command?: 'plan' | 'split';
   readonly task: string;
   /** Settings, as flags of `ralph-fresh plan`. */
@@ -37,9 +37,9 @@ export interface LaunchPlanOptions {
 }
 
 /**
- * Plans a task in a process of its own, which does not outlive this one: it ends with its standard input.
- * @returns the draft, not written anywhere; `undefined` when it was cancelled
- * @throws {HumanError} in the planner's own words
+ * Plans a task in a separate process that does not outlive this one: it ends when its standard input is closed.
+ * @returns the draft, which has not been written anywhere; `undefined` if it was canceled
+ * @throws {HumanError} with the planner's own message
  */
 export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDraft | undefined> {
   const { args, command = 'plan', env, files, program, signal, task } = options;
@@ -73,7 +73,7 @@ export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDr
   };
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    // Rejects with the child's error when it cannot be started.
+    // Rejects with the child's error if it cannot be started.
     const [code] = await once(child, 'close');
     if (signal.aborted) {
       return undefined;

@@ -10,28 +10,28 @@ import { requireInside } from '../stories/outsideLinks.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** From one try to write to the next, in ms. */
+/** Interval between two attempts to write, in ms. */
 const PAUSE_MS = 100;
-/** Longer than `replaceFile` takes a temporary file for somebody's work and not for a crash's, in ms. */
+/** In ms. Longer than the time after which `replaceFile` considers a temporary file the leftover of a crash. */
 const PATIENCE_MS = 35_000;
 const MAX_SLUG = 50;
 
 export interface NewStories {
   readonly files: RunFiles;
-  /** Absolute path of a JSON story file; need not exist. */
+  /** Absolute path of a JSON story file; may not exist yet. */
   readonly storyFile: string;
-  /** What it will hold. */
+  /** Its new content. */
   readonly content: string;
   readonly now: Date;
 }
 
 /**
- * Puts a new story file and a new `progress.txt` beside it in place. What was there before is copied into a folder of
- * its own below `.omc/archive` first, and is replaced only while it still is what was copied. Killed at any point,
- * both old files are whole, in their places or in the archive.
+ * Writes a new story file and a new `progress.txt` next to it. The existing files are first copied to a new folder
+ * below `.omc/archive`, and are only replaced if they have not changed since the copy. If the process is killed at
+ * any point, both old files are complete, in their places or in the archive.
  *
- * @returns the archive's folder, relative to the workspace, when there was something to keep
- * @throws {HumanError} when a file cannot be written or keeps being changed
+ * @returns the archive's folder, relative to the workspace, if there was something to keep
+ * @throws {HumanError} if a file cannot be written or keeps changing
  */
 export async function placeStories(stories: NewStories): Promise<{ archived?: string }> {
   const { files, storyFile, content, now } = stories;
@@ -52,9 +52,9 @@ export async function placeStories(stories: NewStories): Promise<{ archived?: st
 }
 
 /**
- * Looks whether a story file can be put there, before anybody pays for a plan.
+ * Checks whether a story file can be written there, before anybody pays for a plan.
  *
- * @throws {HumanError} when it is no JSON file, or something else than a file is in the way
+ * @throws {HumanError} if it is not a JSON file, or something other than a file is in the way
  */
 export async function requireWritablePlace(files: RunFiles, storyFile: string): Promise<void> {
   requirePlace(files, storyFile);
@@ -113,18 +113,18 @@ function progressFileOf(storyFile: string): string {
   return path.join(path.dirname(storyFile), 'progress.txt');
 }
 
-/** The beginning of a progress log in which nothing has been learned yet. */
+/** The start of an empty progress log. */
 function progressHead(now: Date): string {
   return `# Ralph Progress Log\n\nStarted: ${now.toISOString()}\n\n## Codebase Patterns\n\n---\n`;
 }
 
-/** Copies of files that have been kept, by their paths. */
+/** Copies of the archived files, by path. */
 interface Archive {
   readonly dir: string;
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
-/** @returns `undefined` when none of the files is there */
+/** @returns `undefined` if none of the files exists */
 async function archive(
   files: RunFiles,
   now: Date,
@@ -166,8 +166,8 @@ async function newFolder(parent: string, name: string): Promise<string> {
 }
 
 /**
- * Replaces a file whose content is archived; when it has changed since, archives it anew.
- * @returns the archive of what was replaced, or what was there before it
+ * Replaces a file whose content is archived; if it has changed since, it is archived again.
+ * @returns the archive of the replaced content, or the previous one
  */
 async function replace(
   file: string,
@@ -194,14 +194,14 @@ async function replace(
       archived = await archive(files, now, [file]);
       before = archived?.contents.get(file);
     } else {
-      // The same, so another process is at its temporary file; or somebody removed it, and the copy stays.
+      // Unchanged, so another process has a temporary file; or somebody removed the file, and the copy stays.
       before = found;
     }
   }
   return archived;
 }
 
-/** @returns false when the file is not (or no longer) what it should be before */
+/** @returns false if the file does not have the expected content (any more) */
 async function put(file: string, before: Buffer | undefined, after: Buffer): Promise<boolean> {
   if (before !== undefined) {
     return replaceFile(file, before, after).catch(error => {
@@ -211,12 +211,12 @@ async function put(file: string, before: Buffer | undefined, after: Buffer): Pro
       throw error;
     });
   }
-  // There is one loop per workspace, so this can only be left over from one that was killed.
+  // There is one loop per workspace, so this can only be a leftover of a killed one.
   const temporary = `${file}.ralph-fresh.new`;
   await rm(temporary, { force: true });
   try {
     await writeNew(temporary, after);
-    // The last look and the rename in one synchronous step, as in replaceFile.
+    // Last check and rename in one synchronous step, as in replaceFile.
     if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
       return false;
     }
@@ -236,7 +236,7 @@ async function readIfThere(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Writes a file that must not exist yet, down to the disk. */
+/** Writes and syncs a file that must not exist yet. */
 async function writeNew(file: string, content: Buffer): Promise<void> {
   const handle = await open(file, 'wx');
   try {
@@ -247,7 +247,9 @@ async function writeNew(file: string, content: Buffer): Promise<void> {
   }
 }
 
-/** Makes new names in a folder survive a power cut. Windows opens no folders, and writes their names itself. */
+/**
+ * Makes new names in a folder survive a power failure. Windows cannot open folders, but writes their names itself.
+ */
 async function syncDir(dir: string): Promise<void> {
   if (process.platform === 'win32') {
     return;
@@ -256,7 +258,7 @@ async function syncDir(dir: string): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    // Some file systems (network, FUSE) cannot; the names are theirs to keep then.
+    // Some file systems (network, FUSE) do not support it; then they are responsible for the names.
     if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) {
       throw error;
     }
@@ -270,7 +272,7 @@ function timestamp(now: Date): string {
   return now.toISOString().slice(0, 19).replace('T', '-').replaceAll(/:/g, '');
 }
 
-/** What the archived stories were about, by their branch or project. */
+/** What the archived stories were about, according to their branch or project. */
 function slugOf(storyFile: string, content: Buffer | undefined): string {
   const file = content === undefined ? undefined : parseStoryFile(storyFile, content);
   const name =

@@ -17,27 +17,27 @@ import { clearDeadPlans, PlanFolder } from './planFolder.ts';
 import { type DraftOptions, type DraftResult, draftStories } from './planner.ts';
 
 export interface PlanAloneOptions {
-  /** What the person asked for. */
+  /** The person's task. */
   readonly task: string;
   readonly files: RunFiles;
-  /** Absolute path of the JSON file that the plan is for; only looked at. */
+  /** Absolute path of the JSON file that the plan is for; it is only read. */
   readonly storyFile: string;
   readonly agent: Agent;
   readonly fallbackAgent?: Agent;
   readonly config: RunConfig;
-  /** Environment the agent starts from. */
+  /** Environment for the agent. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stop: StopSwitch;
   readonly onEvent?: (event: RunEvent) => void;
-  /** Makes the draft; by default, of the task. */
+  /** Creates the draft; by default from the task. */
   readonly make?: (options: DraftOptions) => Promise<DraftResult>;
 }
 
 /**
- * Plans a task without a run: no journal, no lock, nothing in the place of the stories. Its calls leave their files in
- * a folder of their own, which goes once there is a draft. After a `kill -9` the next command cleans up.
+ * Plans a task without a run: no journal, no lock, and the story file is not replaced. The calls keep their files
+ * in a separate folder, which is removed once there is a draft. After a `kill -9` the next command cleans up.
  *
- * @throws {HumanError} when the story file could not be written there, or the agent could write itself
+ * @throws {HumanError} if the story file could not be written, or the agent could write files itself
  */
 export async function planAlone(options: PlanAloneOptions): Promise<DraftResult> {
   const { agent, config, files, make = draftStories, onEvent, stop } = options;
@@ -70,7 +70,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
     ...options,
     runId: id,
     journal,
-    // Nobody can tell this one to go on now.
+    // Nobody can wake this one.
     wake: () => NEVER,
     ledger: new BudgetLedger(config, {
       run: () => state.costUsd,
@@ -95,7 +95,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
 
 const NEVER = new AbortController().signal;
 
-/** Events of a call that no run keeps. */
+/** Events of a call that are not stored. */
 class MemoryJournal implements Journal {
   private seq = 0;
   private readonly appendEmitter = new Emitter<RunEvent>();
@@ -109,7 +109,7 @@ class MemoryJournal implements Journal {
   }
 
   sync(): void {
-    // Nothing is on the disk.
+    // There is no file.
   }
 
   async syncBeside(): Promise<void> {
@@ -121,6 +121,6 @@ class MemoryJournal implements Journal {
   }
 
   restore(): void {
-    // As above.
+    // There is no file.
   }
 }

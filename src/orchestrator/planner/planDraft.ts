@@ -5,7 +5,7 @@ import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 
-/** What a plan may hold, so that no prompt made from it has to leave anything out. Texts in UTF-16 units. */
+/** Limits of a plan, so that no prompt made from it has to omit anything. Texts in UTF-16 units. */
 export const PLAN_LIMITS = {
   stories: 100,
   project: 100,
@@ -48,16 +48,16 @@ const planSchema = once(() =>
   }),
 );
 
-/** A valid plan as the text of a story file, or all that is wrong with the draft. */
+/** A valid plan as the text of a story file, or all problems of the draft. */
 export type CheckedPlan =
   | { readonly text: string; readonly stories: number; readonly problems?: undefined }
   | { readonly problems: readonly string[] };
 
 /**
- * Checks a planning agent's draft: its shape, sizes, ids, that nothing is done yet, and that the dependencies can be
- * met. Pure.
+ * Validates a planning agent's draft: its structure, sizes, ids, that nothing is done yet, and that the
+ * dependencies can be satisfied. Pure.
  *
- * @param task verbatim, kept in the file as `originalTask`
+ * @param task verbatim, stored in the file as `originalTask`
  */
 export function checkPlan(draft: unknown, task: string): CheckedPlan {
   const parsed = planSchema().safeParse(draft);
@@ -67,7 +67,7 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
   const { project, branchName, description, userStories, ...others } = parsed.data;
   const plan = { project, branchName, description, ...others, originalTask: task, userStories };
   const content = `${JSON.stringify(plan, null, 2)}\n`;
-  // What the loop will make of the file decides, not what was meant.
+  // The loop's interpretation of the file decides, not the intention.
   const file = parseStoryFile('prd.json', content);
   const problems = file.problems.map(({ message }) => message);
   if (file.kind === 'stories') {
@@ -85,12 +85,12 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
     : { text: content, stories: userStories.length };
 }
 
-/** The shape of a plan as JSON Schema, for agents that answer by one. */
+/** The structure of a plan as JSON Schema, for agents that support it. */
 export function planJsonSchema(): object {
   return jsonSchemaOf(planSchema());
 }
 
-/** Whether git accepts the text as a branch's name (git-check-ref-format). Pure. */
+/** Whether git accepts the text as a branch name (git-check-ref-format). Pure. */
 export function isBranchName(name: string): boolean {
   return (
     /^[^\p{Cc} ~^:?*[\\]+$/u.test(name) &&

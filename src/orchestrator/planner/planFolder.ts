@@ -9,9 +9,9 @@ import { identify, isRunning, type ProcessIdentity } from '../process/processIde
 import { endLeftovers } from '../process/processTree.ts';
 import { isRunId, type RunFiles } from '../workspace/runFiles.ts';
 
-/** Lies in the folder for as long as its planner works: the planner itself in the first line, then its agents. */
+/** Exists as long as the planner works: the planner itself in the first line, then its agents. */
 const PROCESSES_FILE = 'processes.jsonl';
-/** A planner has a handful of agents. */
+/** In bytes; a planner has only a few agents. */
 const MAX_PROCESSES_BYTES = 64 * 1024;
 
 const identitySchema = once(() =>
@@ -21,7 +21,10 @@ const identitySchema = once(() =>
   }),
 );
 
-/** The folder of one plan without a run. It tells who works there, so that the next command can clean up after a `kill -9`. */
+/**
+ * The folder of one plan without a run. It contains the running processes, so that the next command can clean up
+ * after a `kill -9`.
+ */
 export class PlanFolder {
   readonly dir: string;
 
@@ -30,8 +33,8 @@ export class PlanFolder {
   }
 
   /**
-   * Makes the folder for a planner in this process.
-   * @throws {HumanError} when a folder on the way is a link
+   * Creates the folder for a planner in this process.
+   * @throws {HumanError} if a parent folder is a link
    */
   static async claim(files: RunFiles, id: string): Promise<PlanFolder> {
     const folder = new PlanFolder(path.join(plansDir(files), id));
@@ -39,7 +42,7 @@ export class PlanFolder {
     return folder;
   }
 
-  /** An agent has been started; told at once, since this process may be killed in the next moment. */
+  /** An agent has been started; recorded at once, because this process may be killed at any time. */
   noteAgent(agent: ProcessIdentity): void {
     const fd = openSync(this.processesFile, constants.O_WRONLY | constants.O_APPEND | PLAIN);
     try {
@@ -49,13 +52,14 @@ export class PlanFolder {
     }
   }
 
-  /** Nobody works here any more; what the calls left stays, for a person to look at. */
+  /** Marks the folder as no longer in use; the files of the calls stay for a person to look at. */
   async leave(): Promise<void> {
     await rm(this.processesFile, { force: true });
     try {
       await rmdir(this.dir);
     } catch (error) {
-      // Some systems say EEXIST of a folder that is not empty. One that is gone must not hide why the planner failed.
+      // Some systems report EEXIST for a folder that is not empty. A missing folder must not hide why the planner
+      // failed.
       if (
         !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')
       ) {
@@ -74,14 +78,15 @@ export class PlanFolder {
 }
 
 /**
- * Ends what planners that were killed have left running, and removes their folders. A planner that lives is left alone.
- * @returns how many of them there were
- * @throws {HumanError} when the folder of the plans is a link
+ * Ends what killed planners have left running, and removes their folders. A running planner is left alone.
+ * @returns the number of killed planners
+ * @throws {HumanError} if the folder of the plans is a link
  */
 export async function clearDeadPlans(files: RunFiles): Promise<number> {
   const dead = await deadPlans(files);
   for (const { id, agents } of dead) {
-    // A pid alone may be somebody else's by now; what lives without its exact name is found by the plan's mark.
+    // A pid alone may belong to another process by now; processes without an exact identity are found by the plan's
+    // marker.
     for (const { pid, startId } of agents) {
       if (startId !== undefined && (await isRunning({ pid, startId }))) {
         await endLeftovers(pid, id, { startId });
@@ -99,7 +104,10 @@ export interface DeadPlan {
   readonly agents: readonly ProcessIdentity[];
 }
 
-/** Plans whose planner was killed before it could clean up; none that came with the repository. Changes nothing. */
+/**
+ * Plans whose planner was killed before it could clean up; not those that came with the repository. Changes
+ * nothing.
+ */
 export async function deadPlans(files: RunFiles): Promise<readonly DeadPlan[]> {
   requirePlainFolders(plansDir(files));
   const dead: DeadPlan[] = [];
@@ -119,7 +127,7 @@ export async function deadPlans(files: RunFiles): Promise<readonly DeadPlan[]> {
   return dead;
 }
 
-/** Such files were written by no planner of ours. */
+/** Whether git tracks files in it: these were not written by our planner. */
 async function cameWithRepository(files: RunFiles, id: string): Promise<boolean> {
   try {
     return await hasTracked(files.workspace, `.omc/state/plan/${id}`);
@@ -154,7 +162,7 @@ function parseLine(text: string): ProcessIdentity[] {
     const { pid, startId } = identitySchema().parse(JSON.parse(text));
     return [startId === undefined ? { pid } : { pid, startId }];
   } catch {
-    // The end of the file, or a line that its writer did not finish.
+    // The end of the file, or an unfinished line.
     return [];
   }
 }

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { requireInside } from '../stories/outsideLinks.ts';
 import type { StoryList } from '../stories/story.ts';
 
-/** The task that a story file was planned for, word for word; `undefined` when it was not planned by us. Pure. */
+/** The task from which a story file was planned, verbatim; `undefined` if it was not planned by us. Pure. */
 export function plannedTaskOf(text: string): string | undefined {
   let root: unknown;
   try {
     root = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // No plan of ours is broken JSON; whoever reads the stories tells what is wrong.
+    // Our plans are never broken JSON; whoever reads the stories reports the problem.
     return undefined;
   }
   return typeof root === 'object' &&
@@ -20,8 +20,8 @@ export function plannedTaskOf(text: string): string | undefined {
 }
 
 /**
- * Whether a story file holds the plan of this very task, with stories that are still to be done.
- * @param stories what was read from it, when it could be read
+ * Whether a story file contains the plan of exactly this task, with stories that are still open.
+ * @param stories the content, if it could be read
  */
 export async function isPlannedFor(
   task: string,

@@ -14,7 +14,7 @@ import { checkPlan, planJsonSchema } from './planDraft.ts';
 import { plannerPrompt } from './plannerPrompt.ts';
 
 export interface PlanOptions {
-  /** What the person asked for. */
+  /** The person's task. */
   readonly task: string;
   readonly files: RunFiles;
   /** Absolute path of the JSON file to write, usually `.omc/prd.json`. */
@@ -29,7 +29,7 @@ export type PlanResult =
       readonly kind: 'planned';
       readonly stories: number;
       readonly attempts: number;
-      /** Where the files that were there before are kept, relative to the workspace. */
+      /** Where the previous files are archived, relative to the workspace. */
       readonly archived?: string;
     }
   | { readonly kind: 'cancelled' }
@@ -38,11 +38,11 @@ export type PlanResult =
 
 /** A plan before it is written. */
 export interface StoryDraft {
-  /** The whole text of the story file it would be. */
+  /** The whole text of the resulting story file. */
   readonly text: string;
   readonly stories: number;
   readonly attempts: number;
-  /** In US dollars, of all tries. */
+  /** In US dollars, for all attempts. */
   readonly costUsd?: number;
 }
 
@@ -50,17 +50,17 @@ export type DraftResult =
   | ({ readonly kind: 'drafted' } & StoryDraft)
   | Exclude<PlanResult, { readonly kind: 'planned' }>;
 
-/** What a draft is made with; the story file is only looked at. */
+/** Options for a draft; the story file is only read. */
 export interface DraftOptions extends Omit<PlanOptions, 'now'> {
-  /** Absolute path of a folder for drafts that were refused; the state's own by default. */
+  /** Absolute path of a folder for rejected drafts; default: in the state folder. */
   readonly draftDir?: string;
 }
 
 /**
- * Lets a fresh agent plan the task as stories, and puts them into the story file with a new `progress.txt`. Until a
- * plan is valid nothing is touched; what it replaces is kept below `.omc/archive`.
+ * Lets a fresh agent plan the task as stories, and writes them to the story file with a new `progress.txt`. Nothing
+ * is changed until a plan is valid; replaced files are kept below `.omc/archive`.
  *
- * @throws {HumanError} when the story file cannot be written there
+ * @throws {HumanError} if the story file cannot be written
  */
 export async function planStories(options: PlanOptions): Promise<PlanResult> {
   const { files, storyFile, journal, now } = options;
@@ -81,9 +81,9 @@ export async function planStories(options: PlanOptions): Promise<PlanResult> {
 }
 
 /**
- * The same without writing it: a draft that is valid. One that is not goes back with its problems, twice.
+ * Creates a valid draft without writing it. An invalid one is returned to the agent with its problems, twice.
  *
- * @throws {HumanError} when the story file could not be written there
+ * @throws {HumanError} if the story file could not be written
  */
 export async function draftStories(options: DraftOptions): Promise<DraftResult> {
   const { task, files, storyFile } = options;
@@ -133,7 +133,7 @@ function refusedMessage(problems: readonly string[], draftFile: string | undefin
       );
 }
 
-/** What a planning agent answered last: for the agent that mends it, and for the person when none could. */
+/** A planning agent's last answer: for the agent that fixes it, and for the person if no agent could. */
 class Draft {
   private readonly file: string;
   private readonly files: RunFiles;
@@ -144,7 +144,7 @@ class Draft {
     this.file = path.join(dir, 'prd.json');
   }
 
-  /** Makes sure that no draft of an earlier plan is taken for this one's. */
+  /** Makes sure that a draft of an earlier plan is not mistaken for one of this plan. */
   static async clear(files: RunFiles, dir: string): Promise<Draft> {
     requirePlainState(files);
     const draft = new Draft(files, dir);

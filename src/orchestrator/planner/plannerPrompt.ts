@@ -2,19 +2,19 @@ import { shortenBlock } from '../../base/text.ts';
 import { fenced } from '../iteration/prompt/fenced.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
 
-/** So much of a task is told, in UTF-16 units: a whole specification. */
+/** Maximum length of a task in the prompt, in UTF-16 units: a whole specification. */
 const MAX_TASK = 60_000;
 
-/** What the planning prompt is made of. */
+/** The input of the planning prompt. */
 export interface PlannerPromptInput {
-  /** What the person asked for. */
+  /** The person's task. */
   readonly task: string;
-  /** Where the stories will be, relative to the workspace, with forward slashes. */
+  /** The path of the story file, relative to the workspace, with forward slashes. */
   readonly storyFile: string;
-  /** Of the draft before this one. */
+  /** The previous draft, if it was rejected. */
   readonly refused?: {
     readonly problems: readonly string[];
-    /** Where that draft is, relative to the workspace; absent when the answer held none. */
+    /** The path of that draft, relative to the workspace; absent if the answer contained none. */
     readonly draftFile?: string;
   };
 }

@@ -9,18 +9,18 @@ import { isPlannedFor } from './plannedTask.ts';
 import { planStories } from './planner.ts';
 import { writeTaskStories } from './taskStories.ts';
 
-/** How the stories of a run come to be, before its first iteration. */
+/** How the stories of a run are created before its first iteration. */
 export type Preparation =
   /** A planning agent writes them from the task. */
   | { readonly kind: 'plan' }
-  /** One for each of these. */
+  /** One story per task. */
   | { readonly kind: 'tasks'; readonly tasks: readonly string[] };
 
 /**
- * Makes the stories of a run before its first iteration, by a planning agent or from a list of tasks. The
- * same command again finds the stories it has made before and goes on with them.
- * @param prepare how; absent: they are there
- * @returns the files with the stories, or the end of the run when there are none to go on with
+ * Creates the stories of a run before its first iteration, by a planning agent or from a list of tasks. If the same
+ * command is repeated, it finds the stories it created before and continues with them.
+ * @param prepare how; absent: they exist already
+ * @returns the files with the stories, or the end of the run if there are none to continue with
  */
 export async function prepareStories(
   run: Run,

@@ -41,12 +41,12 @@ const splitSchema = z.looseObject({
 
 export type SplitPart = z.infer<typeof partSchema>;
 
-/** The shape of a split as JSON Schema, for agents that answer by one. */
+/** The structure of a split as JSON Schema, for agents that support it. */
 export function splitJsonSchema(): object {
   return jsonSchemaOf(splitSchema);
 }
 
-/** Checks a planning agent's answer. Pure. */
+/** Validates a planning agent's answer. Pure. */
 export function checkSplit(
   answer: unknown,
 ):
@@ -66,10 +66,10 @@ export function checkSplit(
 }
 
 /**
- * Puts the parts in the place of a story: each waits for what the story waited for, and whoever waited for the story
- * waits for all of them. Everything else of the file stays as it is. Pure.
+ * Replaces a story by its parts: each part depends on what the story depended on, and stories that depended on it
+ * depend on all parts. The rest of the file is unchanged. Pure.
  *
- * @throws {HumanError} when the file has no such open story, or is written in a way that this cannot be done in
+ * @throws {HumanError} if the file has no such open story, or is written in a way that does not allow this
  */
 export function applySplit(content: string, storyId: string, parts: readonly SplitPart[]): string {
   const { bom, text: fileText } = decodeText(content);
@@ -92,7 +92,7 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
     const formattingOptions = { insertSpaces: !/^\t/m.test(fileText), tabSize: indentOf(fileText) };
     after = applyEdits(after, modify(after, path, value, { formattingOptions, isArrayInsertion }));
   };
-  // From the end, so that the positions before stay what they are.
+  // From the end, so that earlier offsets remain valid.
   for (const other of [...file.stories].reverse()) {
     const waiting = array.entries[other.position];
     if (other.dependsOn.includes(storyId) && isRecord(waiting)) {
@@ -107,7 +107,7 @@ function splitIn(fileText: string, storyId: string, parts: readonly SplitPart[])
   return after;
 }
 
-/** @throws {HumanError} when there is no such story, or it is done */
+/** @throws {HumanError} if there is no such story, or it is done */
 export function openStory(file: ReturnType<typeof parseStoryFile>, storyId: string): Story {
   const found = file.kind === 'stories' ? file.stories.filter(({ id }) => id === storyId) : [];
   const [story] = found;
@@ -146,7 +146,7 @@ function partEntry(
   };
 }
 
-/** `US-003.1`, `US-003.2`, …; longer ones where the file has such ids already. */
+/** `US-003.1`, `US-003.2`, …; longer ones if the file already has such ids. */
 function partIds({ stories }: StoryList, storyId: string, count: number): string[] {
   const taken = new Set(stories.map(({ id }) => id));
   for (let separator = '.'; ; separator += '.') {
@@ -165,7 +165,7 @@ function dependencyKey(entry: Readonly<Record<string, unknown>>): string {
   return keyOf(entry, DEPENDENCY_KEYS, 'dependsOn');
 }
 
-/** What the entry itself calls it. */
+/** The key that the entry itself uses. */
 function keyOf(
   entry: Readonly<Record<string, unknown>>,
   keys: readonly string[],
@@ -174,7 +174,10 @@ function keyOf(
   return keys.find(key => key in entry) ?? usual;
 }
 
-/** What the loop will make of the file decides, not what was meant: dialects name things in many ways. */
+/**
+ * Checks how the loop will read the file: dialects use different names, so the edit may have another effect than
+ * intended.
+ */
 function requireJustThat(
   after: string,
   before: StoryList,

@@ -9,15 +9,15 @@ import type { DraftOptions, DraftResult } from './planner.ts';
 import { applySplit, checkSplit, MAX_PARTS, openStory, splitJsonSchema } from './splitDraft.ts';
 import { readStoryText } from './writePlan.ts';
 
-/** So much of a story is told, in UTF-16 units. */
+/** Maximum length of a story in the prompt, in UTF-16 units. */
 const MAX_STORY = 20_000;
 
 /**
- * Lets a fresh agent cut one story into two to five smaller ones; nothing is written.
+ * Lets a fresh agent split one story into two to five smaller ones; nothing is written.
  * @param storyId of an open story in the story file
- * @param hint what a person says about it; may be empty
- * @returns the whole text of the story file it would be
- * @throws {HumanError} when there is no such story
+ * @param hint the person's comment; may be empty
+ * @returns the whole text of the resulting story file
+ * @throws {HumanError} if there is no such story
  */
 export async function draftSplit(
   { call, files, journal, storyFile }: DraftOptions,
@@ -71,7 +71,7 @@ export async function draftSplit(
   }
 }
 
-/** The prompt of the agent that splits. Pure. */
+/** The prompt of the splitting agent. Pure. */
 function splitPrompt(story: Story, hint: string, problems: readonly string[]): string {
   const told = [
     `${story.id}: ${story.title}`,

@@ -10,9 +10,9 @@ import { placeStories, requireWritablePlace } from './placeStories.ts';
 const MAX_TITLE = 200;
 
 export interface TaskStoriesOptions {
-  /** One story each; the first line is its title. */
+  /** One story per task; the first line is its title. */
   readonly tasks: readonly string[];
-  /** What they are for, when the person said so. */
+  /** What they are for, if the person said so. */
   readonly task?: string;
   readonly files: RunFiles;
   /** Absolute path of the JSON file to write, usually `.omc/prd.json`. */
@@ -21,11 +21,11 @@ export interface TaskStoriesOptions {
 }
 
 /**
- * Writes a story file with one story for each task. A file that already holds exactly these titles in this order is
- * left as it is, so that the same command goes on with them; any other is kept below `.omc/archive`.
+ * Writes a story file with one story per task. A file that already has exactly these titles in this order is left
+ * unchanged, so that a repeated command continues with it; any other file is kept below `.omc/archive`.
  *
- * @returns how many stories there are, whether they were there already, and the archive's folder
- * @throws {HumanError} for tasks that are empty or the same, or when the file cannot be written
+ * @returns the number of stories, whether they existed already, and the archive's folder
+ * @throws {HumanError} if tasks are empty or repeated, or the file cannot be written
  */
 export async function writeTaskStories(
   options: TaskStoriesOptions,
@@ -62,8 +62,8 @@ function taskStory(text: string, title: string, index: number): object {
 }
 
 /**
- * The titles of the stories that stand for tasks.
- * @throws {HumanError} for tasks that are empty or the same
+ * The titles of the stories for these tasks.
+ * @throws {HumanError} if tasks are empty or repeated
  */
 export function titlesOf(tasks: readonly string[]): string[] {
   if (tasks.length === 0) {
@@ -96,7 +96,7 @@ export function titlesOf(tasks: readonly string[]): string[] {
   });
 }
 
-/** Whether a story file holds exactly these titles in this order. */
+/** Whether a story file has exactly these titles in this order. */
 export async function holdsTitles(storyFile: string, titles: readonly string[]): Promise<boolean> {
   const list = await readStoryList(storyFile);
   return (

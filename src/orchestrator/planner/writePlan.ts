@@ -10,19 +10,22 @@ import { placeStories, relative } from './placeStories.ts';
 
 export interface WritePlanOptions {
   readonly files: RunFiles;
-  /** Absolute path of the JSON story file; need not exist. */
+  /** Absolute path of the JSON story file; may not exist yet. */
   readonly storyFile: string;
   /** Its new text. */
   readonly content: string;
-  /** What it held when the person looked at the plan, `undefined` when it was not there; absent: whatever it holds. */
+  /**
+   * The content when the person saw the plan, `undefined` if the file did not exist; absent: any content is
+   * replaced.
+   */
   readonly before?: { readonly text: string | undefined };
 }
 
 /**
- * Writes a plan that a person has seen; what was there before goes to `.omc/archive`. Not while a run works here, and
- * not over a file that has changed since.
+ * Writes a plan that a person has seen; the previous file is moved to `.omc/archive`. Not during a run, and not if
+ * the file has changed since.
  *
- * @returns the archive's folder, relative to the workspace, when there was something to keep
+ * @returns the archive's folder, relative to the workspace, if there was something to keep
  * @throws {HumanError} with the next step; nothing was written then
  */
 export async function writePlan(options: WritePlanOptions): Promise<{ archived?: string }> {
@@ -51,7 +54,7 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
   }
 }
 
-/** The text of a story file as it is now, also where a link leads to it; `undefined` when there is none. */
+/** The current text of a story file, also through a link; `undefined` if there is none. */
 export async function readStoryText(storyFile: string): Promise<string | undefined> {
   requireInside(storyFile);
   const handle = await openPlainFile(await linkTarget(storyFile));

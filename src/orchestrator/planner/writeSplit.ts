@@ -5,7 +5,7 @@ import { livingRun } from '../workspace/livingRun.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** @throws {HumanError} while a run works: the guard would put the story file back */
+/** @throws {HumanError} during a run: the guard would restore the story file */
 export async function requireNobodyWorks(files: RunFiles): Promise<void> {
   const runId = (await livingRun(files))?.runId;
   if (runId !== undefined && (await readRun(files, runId)).pause === undefined) {
@@ -18,8 +18,8 @@ export async function requireNobodyWorks(files: RunFiles): Promise<void> {
 }
 
 /**
- * Writes the story file with a story split, in one step, if it is still what the split was made from.
- * @throws {HumanError} when it has changed since, cannot be written, or a run works
+ * Writes the story file after a split, atomically, if it has not changed since the split was made.
+ * @throws {HumanError} if it has changed since, cannot be written, or a run is active
  */
 export async function writeSplit(
   files: RunFiles,

@@ -5,7 +5,7 @@ import { asHumanError } from '../git/git.ts';
 import { heldElsewhere } from '../git/worktrees.ts';
 import type { Precondition } from './precondition.ts';
 
-/** The branch that the story file names can be checked out. */
+/** The branch named in the story file can be checked out. */
 export const branch: Precondition = {
   id: 'branch',
   needsGit: true,
@@ -22,7 +22,7 @@ export const branch: Precondition = {
     if (heldBy !== undefined) {
       return { level: 'refuses', ...heldElsewhere(wanted, heldBy) };
     }
-    // On no other branch, with all stories done, a run has nothing to do.
+    // If the branch does not exist and all stories are done, a run has nothing to do.
     const isIdle = !exists && stories?.stories.every(({ done }) => done) === true;
     if (beside !== undefined && !isIdle) {
       return { level: 'refuses', ...noRoomBeside(wanted, beside) };

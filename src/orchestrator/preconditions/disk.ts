@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { say } from '../../base/say.ts';
 import type { Precondition } from './precondition.ts';
 
-/** An agent with its tests needs some; the journal little. In bytes. */
+/** In bytes. Enough for an agent with its tests; the journal needs little. */
 const LITTLE_SPACE = 200 * 1024 * 1024;
 
-/** The disk of the workspace has room. */
+/** The workspace's disk has enough space. */
 export const disk: Precondition = {
   id: 'disk',
   async judge({ files }) {

@@ -3,8 +3,8 @@ import { GitRepository } from '../git/git.ts';
 import type { Precondition } from './precondition.ts';
 
 /**
- * A branch that keeps what the agents commit. Only a warning: build servers check out a commit and not a branch, and
- * commits there are pushed by their hash.
+ * HEAD is on a branch that keeps the agents' commits. Only a warning: build servers check out a commit instead of a
+ * branch, and push commits there by hash.
  */
 export const head: Precondition = {
   id: 'head',

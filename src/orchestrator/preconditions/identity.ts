@@ -4,8 +4,8 @@ import { gitResult } from '../git/runGit.ts';
 import type { Ground, Precondition } from './precondition.ts';
 
 /**
- * Somebody as whom the agents can commit. git itself is asked, in the environment that the agents get: it takes a name
- * from its settings, from variables, or from the system. The demo agent brings a name of its own.
+ * Git has an identity for the agents' commits. Git itself is asked, in the agents' environment, because the name
+ * may come from its settings, from variables, or from the system. The demo agent has a name of its own.
  */
 export const identity: Precondition = {
   id: 'identity',
@@ -30,7 +30,7 @@ export const identity: Precondition = {
   },
 };
 
-/** @returns `undefined` where git would refuse a commit */
+/** @returns `undefined` if git would refuse to commit */
 async function identOf(
   name: string,
   { workspace }: Ground['files'],

@@ -9,7 +9,7 @@ const OTHER_MODES = ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as
 
 const MAX_STATE_BYTES = 64 * 1024;
 
-/** @returns another mode that works in this folder, and the file that says so */
+/** @returns another mode that is active in this folder, and its state file */
 export async function activeOtherMode(
   files: RunFiles,
 ): Promise<{ readonly mode: string; readonly file: string } | undefined> {
@@ -23,7 +23,7 @@ export async function activeOtherMode(
   return undefined;
 }
 
-/** Older versions of oh-my-claudecode keep the state of `ralph` one folder up. */
+/** Older versions of oh-my-claudecode keep the state of `ralph` in the parent folder. */
 function stateFilesOf(mode: (typeof OTHER_MODES)[number], files: RunFiles): string[] {
   const name = `${mode}-state.json`;
   return [path.join(files.stateDir, name), path.join(path.dirname(files.stateDir), name)];

@@ -2,7 +2,7 @@ import { say } from '../../base/say.ts';
 import { activeOtherMode } from './modes.ts';
 import type { Precondition } from './precondition.ts';
 
-/** No other mode works on the same files. They can see us by our own state file. */
+/** No other mode is working on the same files. Other modes can detect us by our own state file. */
 export const otherMode: Precondition = {
   id: 'otherModes',
   async judge({ files }) {

@@ -17,7 +17,7 @@ import { template } from './template.ts';
 import { trackedState } from './trackedState.ts';
 import { unfinished } from './unfinished.ts';
 
-/** All that must hold before a run, in the order in which a person settles it. */
+/** All preconditions of a run, in the order in which a person should fix them. */
 const PRECONDITIONS: readonly Precondition[] = [
   repository,
   state,
@@ -33,18 +33,18 @@ const PRECONDITIONS: readonly Precondition[] = [
   disk,
 ];
 
-/** In their order. */
+/** In the same order. */
 export const PRECONDITION_IDS: readonly string[] = PRECONDITIONS.map(({ id }) => id);
 
-/** What was found of one precondition. */
+/** The result of one precondition. */
 export interface Found {
   readonly id: string;
   readonly judgement: Judgement;
 }
 
 /**
- * Looks at what must hold before a run.
- * @param isWanted leaves some out
+ * Checks the preconditions of a run.
+ * @param isWanted selects preconditions
  */
 export async function lookAtPreconditions(
   ground: Ground,
@@ -65,9 +65,9 @@ export async function lookAtPreconditions(
 }
 
 /**
- * @param isWanted leaves some out
- * @returns what a run warns of, as sentences
- * @throws {HumanError} for the first that refuses
+ * @param isWanted selects preconditions
+ * @returns the warnings, as sentences
+ * @throws {HumanError} for the first one that prevents the run
  */
 export async function requirePreconditions(
   ground: Ground,

@@ -3,7 +3,7 @@ import { say } from '../../base/say.ts';
 import { readProgressLog } from '../context/progressLog.ts';
 import type { Precondition } from './precondition.ts';
 
-/** What earlier agents have learned can be told to the next one. */
+/** The progress log is readable, so that the next agent learns from earlier ones. */
 export const progress: Precondition = {
   id: 'progress',
   async judge({ progressFile }) {

@@ -3,7 +3,7 @@ import { GitRepository } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 
-/** A git repository with files to work on: commits are how iterations hand over their work. */
+/** A git repository with files to work on: iterations pass on their work through commits. */
 export const repository: Precondition = {
   id: 'git',
   async judge({ files: { workspace }, root: asked }) {
@@ -40,13 +40,13 @@ export const repository: Precondition = {
   },
 };
 
-/** Also within the `.git` folder of another repository, which has no files of its own either. */
+/** Also true inside the `.git` folder of another repository, which has no files of its own. */
 async function hasNoFiles(dir: string): Promise<boolean> {
   try {
     const answer = await runGit(dir, 'rev-parse', '--is-bare-repository', '--is-inside-git-dir');
     return answer.includes('true');
   } catch {
-    // git tells the same of every folder that is in no repository.
+    // Git reports the same for every folder outside of a repository.
     return false;
   }
 }

@@ -1,15 +1,15 @@
 import { say } from '../../base/say.ts';
 import type { Precondition } from './precondition.ts';
 
-/** Agents that can be limited to reading tools. */
+/** Agents that can be restricted to read-only tools. */
 const LIMITABLE: ReadonlySet<string> = new Set(['claude', 'sdk']);
 
-/** Whether an agent can be limited to reading tools. */
+/** Whether an agent can be restricted to read-only tools. */
 export function canBeLimited(agent: string): boolean {
   return LIMITABLE.has(agent);
 }
 
-/** A reviewer, where one is asked for, can be kept from writing. */
+/** If a reviewer is configured, it can be prevented from writing. */
 export const reviewer: Precondition = {
   id: 'reviewer',
   async judge({ settings }) {

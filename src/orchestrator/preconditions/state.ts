@@ -9,15 +9,15 @@ import { requirePlainState } from '../workspace/plainState.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { type Judgement, type Precondition, sentenceOf } from './precondition.ts';
 
-/** More than a file system keeps beside the name of a file, in bytes. */
+/** In bytes; more than a file system stores together with a file's name. */
 const PROBE = Buffer.alloc(8_192);
 
-/** The state can be written. */
+/** The state folder is writable. */
 export const state: Precondition = { id: 'state', judge: ({ files }) => judgeState(files) };
 
 /**
- * For whoever writes before a run begins: its lock, or the folder of a detached one.
- * @throws {HumanError} when the state cannot be written
+ * For code that writes before a run starts: its lock, or the folder of a detached run.
+ * @throws {HumanError} if the state folder is not writable
  */
 export async function requireWritableState(files: RunFiles): Promise<void> {
   const found = await judgeState(files);
@@ -37,7 +37,7 @@ async function judgeState(files: RunFiles): Promise<Judgement> {
   );
 }
 
-/** Something else where a folder or a file of ours belongs. */
+/** Something that is not our folder or file at its path. */
 function wrongPlace(files: RunFiles): Judgement | undefined {
   const { handoffFile, hintsFile, lockFile, promptFile, stateFile } = files;
   const folder = foldersOf(files).find(place => kindOf(place) === 'file');
@@ -67,8 +67,8 @@ function wrongPlace(files: RunFiles): Judgement | undefined {
 }
 
 /**
- * Asks the system itself, by writing: modes of a folder say nothing of a full disk, of a disk that cannot be written,
- * or of an account that may do everything. What was written is removed again.
+ * Tests by writing a file: the permissions of a folder do not show a full disk, a read-only disk, or an account
+ * with all rights. The file is removed again.
  */
 async function refusedWrite(files: RunFiles): Promise<Judgement | undefined> {
   const there = foldersOf(files).filter(place => kindOf(place) === 'folder');
@@ -96,12 +96,12 @@ async function refusedWrite(files: RunFiles): Promise<Judgement | undefined> {
   return undefined;
 }
 
-/** The name of the probe helps nobody. */
+/** Replaces the name of the test file, which helps nobody. */
 function withPlace(error: unknown, folder: string): unknown {
   return error instanceof Error ? Object.assign(error, { path: folder }) : error;
 }
 
-/** From the outside to the inside. */
+/** Outermost first. */
 function foldersOf({ runsDir, stateDir, workspace }: RunFiles): readonly string[] {
   return [path.join(workspace, '.omc'), stateDir, runsDir];
 }
@@ -111,7 +111,7 @@ function kindOf(place: string): 'folder' | 'file' | undefined {
     const stat = lstatSync(place, { throwIfNoEntry: false });
     return stat === undefined ? undefined : stat.isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    // Below something that is no folder there is nothing.
+    // If a parent is not a folder, nothing is there.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') {
       return undefined;
     }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import type { Precondition } from './precondition.ts';
 
-/** The person's own prompt, where there is one, can be filled in. */
+/** The person's own prompt template, if there is one, is valid. */
 export const template: Precondition = {
   id: 'prompt',
   async judge({ files: { workspace } }) {
@@ -17,7 +17,7 @@ export const template: Precondition = {
   },
 };
 
-/** Where a person's own prompt is. */
+/** The path of a person's own prompt template. */
 export function promptTemplateOf(workspace: string): string {
   return path.join(workspace, '.omc', 'prompt.md');
 }

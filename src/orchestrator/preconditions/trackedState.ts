@@ -4,7 +4,7 @@ import { asHumanError } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Precondition } from './precondition.ts';
 
-/** git does not see the state. */
+/** Git does not track the state folder. */
 export const trackedState: Precondition = {
   id: 'tracked',
   needsGit: true,

@@ -6,7 +6,7 @@ import { asHumanError } from '../git/git.ts';
 import { runGit } from '../git/runGit.ts';
 import type { Judgement, Precondition } from './precondition.ts';
 
-/** What git keeps in its folder while one of its commands is not finished. */
+/** Files in git's folder that show that one of its commands is unfinished. */
 const OPERATIONS: readonly (readonly [string, string])[] = [
   ['MERGE_HEAD', 'merge'],
   ['rebase-merge', 'rebase'],
@@ -16,7 +16,7 @@ const OPERATIONS: readonly (readonly [string, string])[] = [
   ['REVERT_HEAD', 'revert'],
 ];
 
-/** Nothing of git is half done: the first commit of an agent would become part of it, or fail. */
+/** No git operation is unfinished: an agent's first commit would become part of it, or fail. */
 export const unfinished: Precondition = {
   id: 'unfinished',
   needsGit: true,
@@ -57,7 +57,7 @@ function underWay(gitDir: string): Judgement | undefined {
     : undefined;
 }
 
-/** As a stash leaves them that does not fit. */
+/** Conflicts, for example after a stash that did not apply cleanly. */
 async function conflicts(workspace: string): Promise<Judgement | undefined> {
   const output = await runGit(
     workspace,

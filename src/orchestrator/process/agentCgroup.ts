@@ -3,13 +3,13 @@ import path from 'node:path';
 import { once } from '../../base/once.ts';
 
 const PREFIX = 'ralph-fresh.';
-/** Agents may make cgroups of their own below theirs; deeper ones than this are none of an agent's. */
+/** Agents may create cgroups below their own; deeper ones than this are ignored. */
 const MAX_DEPTH = 8;
 
 /**
- * A group of processes that the kernel keeps (cgroup v2, Linux). Whatever a member starts is a member, and neither `setsid` nor
- * an emptied environment changes that. There is one only where this process may make a group below its own: on
- * most desktops, for root, in a delegated container.
+ * A group of processes managed by the kernel (cgroup v2, Linux). Every process started by a member is a member,
+ * even after `setsid` or with an empty environment. Available only if this process may create a group below its
+ * own: on most desktops, for root, in a delegated container.
  */
 export interface AgentCgroup {
   /** Its folder. */
@@ -17,8 +17,8 @@ export interface AgentCgroup {
 }
 
 /**
- * Makes a group below the one of the run, without a member; `undefined` where the system does not allow it.
- * @param call names it; absent: the run's own
+ * Creates an empty group below the run's group; `undefined` if the system does not allow it.
+ * @param call name of the group; absent: the run's own group
  */
 export function makeCgroup(runId: string, call?: string): AgentCgroup | undefined {
   const run = ownPlace(runId);
@@ -30,13 +30,13 @@ export function makeCgroup(runId: string, call?: string): AgentCgroup | undefine
     mkdirSync(dir, { recursive: true });
     return { dir };
   } catch {
-    // Read-only, or somebody else's: the usual case in containers and for a plain log-in.
+    // Read-only, or owned by somebody else: the usual case in containers and for a normal login.
     return undefined;
   }
 }
 
 /**
- * Puts a process that has just been started into the group, and what it has started meanwhile.
+ * Moves a process that has just been started into the group, together with its descendants so far.
  * @returns whether it is a member now
  */
 export function enterCgroup({ dir }: AgentCgroup, pid: number): boolean {
@@ -51,9 +51,10 @@ export function enterCgroup({ dir }: AgentCgroup, pid: number): boolean {
 }
 
 /**
- * Folders of the groups that a run may have left: the one that its journal names, and the one that this process would make.
- * @param recorded from a journal, and so from anybody: it counts only when it is this run's group, or directly below one
- * @param call only the group of this call, as this process makes it
+ * Folders of the groups that a run may have left: the one named by its journal, and the one that this process would
+ * create.
+ * @param recorded from a journal, so not trusted: only used if it is this run's group, or directly below one
+ * @param call only the group of this call, as this process would create it
  */
 export function cgroupsOf(runId: string, recorded?: string, call?: string): string[] {
   const own = ownPlace(runId);
@@ -67,14 +68,14 @@ export function cgroupsOf(runId: string, recorded?: string, call?: string): stri
     mount !== undefined &&
     path.resolve(recorded) === recorded &&
     recorded.startsWith(`${mount.dir}/`);
-  // The group of the run has those of all its calls.
+  // The run's group contains the groups of all its calls.
   const named = isPlain
     ? [recorded, path.dirname(recorded)].filter(dir => path.basename(dir) === name)
     : [];
   return [...new Set([...(own === undefined ? [] : [own]), ...named])];
 }
 
-/** Its members and those of the groups below it; none when there is no such group. */
+/** Pids of its members, including groups below it; none if there is no such group. */
 export function cgroupPids(dir: string, depth = 0): number[] {
   return [
     ...textOf(path.join(dir, 'cgroup.procs'))
@@ -86,16 +87,16 @@ export function cgroupPids(dir: string, depth = 0): number[] {
   ];
 }
 
-/** Ends all members at once, also those that start others faster than they can be listed (Linux 5.14 and later). */
+/** Kills all members at once, even if they fork faster than they can be listed (Linux 5.14 and later). */
 export function killCgroup(dir: string): void {
   try {
     writeFileSync(path.join(dir, 'cgroup.kill'), '1', { flag: 'r+' });
   } catch {
-    // Gone, or an older kernel: then each is ended by its pid.
+    // Gone, or an older kernel: then each member is killed by its pid.
   }
 }
 
-/** Removes a group that has no member any more; with the last one below a run, the run's. */
+/** Removes an empty group; if it was the last one of a run, also the run's group. */
 export function removeCgroup(dir: string): void {
   try {
     below(dir).forEach(removeCgroup);
@@ -104,7 +105,8 @@ export function removeCgroup(dir: string): void {
       rmdirSync(path.dirname(dir));
     }
   } catch {
-    // Never made, another agent's is left below it, or something in it cannot be ended; an empty group costs nothing.
+    // Never created, still has another agent's group below it, or contains a process that cannot be killed; a
+    // leftover group costs nothing.
   }
 }
 
@@ -117,7 +119,7 @@ function ownPlace(runId: string): string | undefined {
   return mount && path.join(mount.own, nameOf(runId));
 }
 
-/** Where cgroup v2 is, and the group of this process in it. */
+/** The mount point of cgroup v2, and this process's own group in it. */
 const mounted = once((): { readonly dir: string; readonly own: string } | undefined => {
   if (process.platform !== 'linux') {
     return undefined;
@@ -156,7 +158,7 @@ function childrenOf(pid: number): number[] {
     .flatMap(word => (word === '' ? [] : [Number(word)]));
 }
 
-/** Of what is not there, or ended meanwhile: nothing. */
+/** The text of a file; empty if it does not exist or its process has ended. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

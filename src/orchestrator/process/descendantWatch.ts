@@ -1,15 +1,15 @@
 import { isOwnNamespace, type ProcessEntry, processEntry, processTable } from './processTable.ts';
 
-/** From one look to the next, in ms. */
+/** Interval between two looks, in ms. */
 const LOOK_MS = 500;
 
 /**
- * Remembers what a process starts, directly or not, for as long as that can be seen by its parents (Linux). A process that
- * becomes a daemon loses its parent, and may drop the run's marker and leave the group; it is still known here when one
- * look came before that. For where there is no cgroup; one that is quicker than a look gets away.
+ * Records the descendants of a process for as long as they can be traced through their parents (Linux). A daemon
+ * loses its parent, and may remove the run's marker and leave the process group; it is still known here if a look
+ * happened before that. Used if there is no cgroup; a process that is faster than the interval escapes.
  */
 export class DescendantWatch {
-  /** Start in ticks since boot, by pid. */
+  /** Start time in ticks since boot, by pid. */
   private readonly seen = new Map<number, number>();
   private readonly timer: NodeJS.Timeout | undefined;
 
@@ -24,12 +24,12 @@ export class DescendantWatch {
     this.timer.unref();
   }
 
-  /** Looks now; to be called when something is about to change. */
+  /** Looks now; call it before a change that could hide processes. */
   look(): void {
     void this.living();
   }
 
-  /** All of them that still run. */
+  /** The recorded processes that are still running. */
   pids(): number[] {
     return [...this.living()];
   }
@@ -49,7 +49,7 @@ export class DescendantWatch {
       children.set(child.parent, [...(children.get(child.parent) ?? []), child]);
     }
     const queue = [...this.seen].flatMap(([pid, started]) => {
-      // Its number may be another process's by now.
+      // The pid may belong to another process by now.
       const isSame = table.get(pid)?.started === started;
       if (!isSame) {
         this.seen.delete(pid);

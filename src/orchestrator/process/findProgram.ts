@@ -4,9 +4,9 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 
 export interface FindProgramOptions {
-  /** What the person set as the program: a path, `~/…`, or another name to look for. */
+  /** The program from the person's settings: a path, `~/…`, or another name to search for. */
   readonly setting?: string | undefined;
-  /** What `setting` is called in the message when it is wrong; `ralphFresh.<name>Path` when absent. */
+  /** The setting's name for the error message; default `ralphFresh.<name>Path`. */
   readonly settingName?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -14,13 +14,13 @@ export interface FindProgramOptions {
 }
 
 /**
- * Looks for a program where the person says, then on `PATH`, then where its installers put it: an editor
+ * Searches for a program at the configured path, then in `PATH`, then where its installers put it: an editor
  * started from a desktop often has a shorter `PATH` than the person's shell.
  *
- * On Windows the answer may be a `.cmd` shim, which needs a spawner that knows them (execa does).
+ * On Windows the result may be a `.cmd` shim, which needs a spawner that supports them (execa does).
  *
- * @returns an absolute path, or undefined when the program is nowhere
- * @throws {HumanError} when the setting names something that cannot be run
+ * @returns an absolute path, or undefined if the program was not found
+ * @throws {HumanError} if the setting names something that cannot be executed
  */
 export async function findProgram(
   name: string,
@@ -43,7 +43,7 @@ async function findSetting(
     : await firstProgram([path.dirname(path.resolve(expanded))], path.basename(expanded), options);
   if (found !== undefined) return found;
   const { settingName = `ralphFresh.${name}Path (--${name}-path)` } = options;
-  // Nothing has that name but what the person has named, so there is nothing else to look for.
+  // The configured name is the only one to look for.
   if (/[\\/]/.test(name) || name === setting) {
     throw new HumanError(
       say(
@@ -83,7 +83,7 @@ function fileNames(name: string, { env, platform }: FindProgramOptions): string[
     .toLowerCase()
     .split(';')
     .filter(extension => extension !== '');
-  // Beside its shim `claude.cmd` npm puts a shell script `claude`, which Windows cannot run.
+  // Next to its shim `claude.cmd`, npm puts a shell script `claude`, which Windows cannot run.
   return extensions.includes(path.extname(name).toLowerCase())
     ? [name]
     : extensions.map(extension => name + extension);
@@ -99,7 +99,7 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
   }
 }
 
-/** Relative entries are left out: they would let the opened workspace bring its own program. */
+/** The folders of `PATH` without relative ones, which would let the opened workspace provide its own program. */
 function pathFolders({ env, platform }: FindProgramOptions): string[] {
   return (variable(env, 'PATH', platform) ?? '')
     .split(platform === 'win32' ? ';' : ':')
@@ -126,7 +126,7 @@ function usualFolders({ env, home, platform }: FindProgramOptions): string[] {
   ];
 }
 
-/** Windows takes `Path` for `PATH`; a copy of its environment no longer does so by itself. */
+/** On Windows, environment variables are case-insensitive (`Path`), but a copy of the environment is not. */
 function variable(
   env: Readonly<Record<string, string | undefined>>,
   name: string,

@@ -4,12 +4,12 @@ import { PLAIN } from '../../base/plainFile.ts';
 const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * What an agent reads on standard input, as a file that is whole before the agent starts. A pipe would have to be filled
- * afterwards: a loop that is killed in between would leave an agent at work on an empty or a half prompt.
+ * An agent's standard input, as a file that is complete before the agent starts. A pipe would be filled afterwards:
+ * if the loop were killed in between, the agent would work with an empty or partial prompt.
  *
- * The name goes at once, so that nothing is left behind and nobody can change the file.
- * @param file absolute path of a file that is not there
- * @returns a file descriptor to be given to the process, then closed
+ * The file is unlinked at once, so that nothing is left behind and nobody can change it.
+ * @param file absolute path of a file that does not exist
+ * @returns a file descriptor to pass to the process and then close
  */
 export function openInput(text: string, file: string): number {
   rmSync(file, { force: true });

@@ -4,39 +4,39 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Asking the system costs a process on macOS and Windows, so an answer holds this long, in ms. */
+/** In ms. On macOS and Windows, asking the system needs a process, so an answer is cached this long. */
 const ANSWER_HOLDS_MS = 30_000;
 
 /**
- * A process for as long as it lives, and no other: pids are used again, also over reboots, so the time of
- * its start goes with it. `startId` is opaque, only good for comparing on the same machine.
+ * Identifies a process: pids are reused, also after reboots, so the start time is included. `startId` is opaque and
+ * only good for comparing on the same machine.
  */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startId?: string;
 }
 
-/** What the system says of a pid. `unknown`: it could not be asked. A zombie counts as `none`. */
+/** The system's answer about a pid. `unknown`: it could not be asked. A zombie counts as `none`. */
 type Answer =
   | { readonly kind: 'running'; readonly startId: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
 
-/** It stays for as long as this process can live. */
+/** Constant during the lifetime of this process. */
 let bootId: string | undefined;
 
-/** Pids whose start was compared, and when; by pid and start. */
+/** When a pid's start was last compared, by pid and start. */
 const confirmed = new Map<string, number>();
 
-/** The process with this pid now; without its start where there is none, or the system could not be asked. */
+/** The process that has this pid now; without its start if there is none, or the system could not be asked. */
 export async function identify(pid: number): Promise<ProcessIdentity> {
   const answer = await ask(pid);
   return answer.kind === 'running' ? { pid, startId: answer.startId } : { pid };
 }
 
 /**
- * Whether exactly this process still runs. Where that cannot be found out, an existing pid counts as alive:
- * to take a living loop for dead is the worse mistake.
+ * Whether exactly this process is still running. If that is unknown, an existing pid counts as running: treating a
+ * running loop as dead would be worse.
  */
 export async function isRunning({ pid, startId }: ProcessIdentity): Promise<boolean> {
   if (!pidExists(pid)) {
@@ -67,7 +67,7 @@ function pidExists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it exists, but belongs to somebody else.
+    // EPERM: it exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -84,14 +84,14 @@ async function ask(pid: number): Promise<Answer> {
             ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`],
             { windowsHide: true },
           )
-        : // The format of lstart follows the locale, so it is fixed for comparing.
+        : // The format of lstart depends on the locale, so a fixed one is used.
           await run('ps', ['-o', 'lstart=', '-p', String(pid)], {
             env: { ...process.env, LC_ALL: 'C' },
           });
     const startId = stdout.trim();
     return startId === '' ? { kind: 'none' } : { kind: 'running', startId };
   } catch (error) {
-    // Both end with a code when there is no such process; a string (ENOENT, EAGAIN) says they never ran.
+    // Both exit with a code if there is no such process; a string (ENOENT, EAGAIN) means they did not run.
     return typeof (error as { code?: unknown }).code === 'number'
       ? { kind: 'none' }
       : { kind: 'unknown' };
@@ -101,13 +101,13 @@ async function ask(pid: number): Promise<Answer> {
 function askLinux(pid: number): Answer {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces and parentheses itself; the fields follow the last one.
+    // The name in parentheses may itself contain spaces and parentheses; the fields follow the last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === undefined || state === 'Z' || state === 'X' || startTicks === undefined) {
       return { kind: 'none' };
     }
-    // Ticks count from boot, so the boot goes with them.
+    // Ticks count from boot, so the boot id is added.
     bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return { kind: 'running', startId: `${bootId}:${startTicks}` };
   } catch (error) {

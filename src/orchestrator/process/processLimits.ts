@@ -1,10 +1,10 @@
-/** How long one process of an agent may take. */
+/** Time limits for one process of an agent. */
 export interface ProcessLimits {
-  /** The whole process may take this long, in ms. */
+  /** Limit for the whole process, in ms. */
   readonly hardMs: number;
-  /** It may be silent this long, in ms. */
+  /** Limit for silence, in ms. */
   readonly idleMs: number;
-  /** It may be silent this long after its result, in ms, and may write for six times as long. */
+  /** Limit for silence after its result, in ms; it may continue to write for six times as long. */
   readonly resultGraceMs: number;
   /** From SIGTERM to SIGKILL, in ms. */
   readonly killGraceMs: number;

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { readPlainFile, writeDerivedFile } from '../../base/plainFile.ts';
 import { identify, isRunning, type ProcessIdentity } from './processIdentity.ts';
 
-/** What a lock file says of its owner, besides who that is. */
+/** The content of a lock file: the owner and additional facts. */
 export type LockOwner<Facts> = Facts & {
   readonly pid: number;
   readonly startId?: string | undefined;
@@ -13,14 +13,14 @@ export type LockTaken<Facts> =
       readonly kind: 'taken';
       /** The owner that was found dead. */
       readonly died?: LockOwner<Facts>;
-      /** Gives it back; safe to call twice. */
+      /** Releases the lock; may be called twice. */
       readonly release: () => Promise<void>;
     }
   | { readonly kind: 'held'; readonly by: LockOwner<Facts> };
 
 /**
- * A lock that is a file naming a living process: one whose owner was killed is free at once, and one whose owner sleeps (a
- * closed laptop) is not.
+ * A lock file that names a running process: it is free as soon as its owner is killed, but stays taken while its
+ * owner sleeps (a closed laptop).
  */
 export class ProcessLock<Facts extends object> {
   private readonly file: string;
@@ -29,8 +29,8 @@ export class ProcessLock<Facts extends object> {
 
   /**
    * @param file absolute path
-   * @param maxBytes a larger file is none of ours
-   * @param parse throws for what no owner has written
+   * @param maxBytes a larger file is not ours
+   * @param parse throws for content that no owner has written
    */
   constructor(file: string, maxBytes: number, parse: (value: unknown) => LockOwner<Facts>) {
     this.file = file;
@@ -39,8 +39,8 @@ export class ProcessLock<Facts extends object> {
   }
 
   /**
-   * Looks and takes; two who do so at the same time must be kept apart by the caller.
-   * @throws the system's error when the file cannot be written
+   * Takes the lock if it is free. The caller must prevent two calls at the same time.
+   * @throws the system's error if the file cannot be written
    */
   async take(facts: Facts): Promise<LockTaken<Facts>> {
     const self = { ...(await identify(process.pid)), ...facts };
@@ -48,7 +48,7 @@ export class ProcessLock<Facts extends object> {
     if (owner !== undefined && (await isRunning(identityOf(owner)))) {
       return { kind: 'held', by: owner };
     }
-    // Not synced: it names a process, and none outlives the machine.
+    // Not synced: it names a process, and no process survives a power failure.
     await writeDerivedFile(this.file, `${JSON.stringify(self)}\n`);
     return {
       kind: 'taken',
@@ -62,7 +62,7 @@ export class ProcessLock<Facts extends object> {
     };
   }
 
-  /** The process that holds the lock now; `undefined` when none does, or the one that did is dead. */
+  /** The process that holds the lock; `undefined` if there is none, or it is dead. */
   async livingOwner(): Promise<LockOwner<Facts> | undefined> {
     const owner = await this.readOwner();
     return owner !== undefined && (await isRunning(identityOf(owner))) ? owner : undefined;
@@ -75,10 +75,10 @@ export class ProcessLock<Facts extends object> {
     }
     try {
       const owner = this.parse(JSON.parse(text.toString('utf8')));
-      // Ours always name the start where it can be known; a bare pid may be anybody's.
+      // Our locks always include the start if it is known; a pid alone may belong to any process.
       return owner.startId === undefined && process.platform === 'linux' ? undefined : owner;
     } catch {
-      // It is written in one step, so what cannot be read was not written by an owner.
+      // It is written atomically, so an unreadable file was not written by an owner.
       return undefined;
     }
   }

@@ -1,13 +1,13 @@
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 
-/** The line that the kernel makes for one process is shorter. */
+/** The kernel's line for one process is shorter. */
 const MAX_STAT_BYTES = 1_024;
-/** Places among the fields behind the name. */
+/** Indexes among the fields after the name. */
 const PARENT = 1;
 const GROUP = 2;
 const STARTED_AT = 19;
 
-/** A process that runs now (Linux). */
+/** A running process (Linux). */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
@@ -17,8 +17,9 @@ export interface ProcessEntry {
 }
 
 /**
- * The processes that run now, without zombies (Linux).
- * @param lowestPid called when they are listed, so that nothing of the list is newer than its answer; those below it are left out
+ * The running processes, without zombies (Linux).
+ * @param lowestPid called while listing, so that nothing in the list is newer than its answer; lower pids are left
+ * out
  */
 export function processTable(lowestPid: () => number = () => 0): ProcessEntry[] {
   const names = readdirSync('/proc');
@@ -30,14 +31,14 @@ export function processTable(lowestPid: () => number = () => 0): ProcessEntry[] 
   });
 }
 
-/** One of them; `undefined` when it has ended. */
+/** One entry; `undefined` if the process has ended. */
 export function processEntry(pid: number): ProcessEntry | undefined {
   return readEntry(pid, Buffer.allocUnsafe(MAX_STAT_BYTES));
 }
 
 /**
- * Whether `/proc` tells of the pids that this process sees. In a pid namespace whose `/proc` is still the outer one
- * (`unshare --pid`, some containers) it does not.
+ * Whether `/proc` shows the pids that this process sees. In a pid namespace that still has the outer `/proc`
+ * (`unshare --pid`, some containers), it does not.
  */
 export function isOwnNamespace(): boolean {
   try {
@@ -65,7 +66,7 @@ function readEntry(pid: number, buffer: Buffer): ProcessEntry | undefined {
   }
 }
 
-/** There are hundreds of them, and `readFileSync` asks for the size of each first. */
+/** There are hundreds of them, and `readFileSync` would first ask for the size of each. */
 function readStat(pid: number, buffer: Buffer): string {
   const fd = openSync(`/proc/${pid}/stat`, 'r');
   try {

@@ -11,60 +11,63 @@ const run = promisify(execFile);
 /** Environment variable that every process of a run inherits; its value is the run's id. */
 export const RUN_MARKER = 'RALPH_FRESH_RUN';
 
-/** Environment variable that every process of one agent, or of one check, inherits; its value is found nowhere else. */
+/** Environment variable that every process of one agent, or of one check, inherits; its value is unique. */
 export const CALL_MARKER = 'RALPH_FRESH_CALL';
 
 const POLL_MS = 25;
 const TERM_GRACE_MS = 2_000;
-/** What is known of an agent from its start on, so that what is older need not be looked at (Linux). */
+/** What is known about an agent since its start, so that older processes can be skipped (Linux). */
 export interface TreeStart {
-  /** Of its process. */
+  /** Start id of its process. */
   readonly startId?: string | undefined;
   /** See {@link forksSoFar}. */
   readonly forks?: number | undefined;
-  /** The folder of its cgroup, as a journal tells it; the one that this process would make is looked at in any case. */
+  /**
+   * The folder of its cgroup, as recorded in a journal; the one that this process would create is checked in any
+   * case.
+   */
   readonly cgroup?: string | undefined;
-  /** Value of {@link CALL_MARKER}: only what carries it is ended. Without one, everything of the run. */
+  /** Value of {@link CALL_MARKER}: only processes with this value are ended. Absent: all processes of the run. */
   readonly call?: string | undefined;
-  /** More processes that are known to be its own. */
+  /** Additional processes that are known to belong to it. */
   readonly others?: (() => readonly number[]) | undefined;
 }
 
-/** What is looked for. */
+/** The processes to find. */
 interface Tree {
   /** Leader of the process group. */
   readonly pid: number | undefined;
-  /** Name and value of the variable that marks what is looked for. */
+  /** Name and value of the marker variable. */
   readonly marker: string;
   /** Ticks since boot; 0 for any time. */
   readonly since: number;
   readonly forks: number | undefined;
-  /** Folders of cgroups; not all of them need be there. */
+  /** Folders of cgroups; some may not exist. */
   readonly cgroups: readonly string[];
   readonly others: () => readonly number[];
 }
 
-/** A value for {@link CALL_MARKER}. */
+/** Creates a value for {@link CALL_MARKER}. */
 export function newCallId(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** Marks the processes of one agent or check of a run. */
+/** The variables that mark the processes of one agent or check of a run. */
 export function markersOf(runId: string, call: string): Record<string, string> {
   return { [RUN_MARKER]: runId, [CALL_MARKER]: call };
 }
 
 /**
- * Ends whatever an agent left running after it ended itself, or after the loop that owned it was killed:
- * its process group; every process that carries its marker, since a process can leave its group (`setsid`)
- * but seldom drops its environment; and where the system has one, its cgroup, which nothing leaves by chance. The marker and
- * the cgroup are those of one agent (`started.call`), whose end must not end others, or of the whole run.
- * On Windows a tree can only be ended while its root lives, so there the tree of `pid` is ended and that is all
- * (agents are ended through it beforehand).
+ * Ends everything that an agent left running after it ended, or after the loop that owned it was killed: its
+ * process group; every process with its marker, because a process can leave its group (`setsid`) but rarely drops
+ * its environment; and, if the system supports it, its cgroup, which no process leaves by accident. Marker and
+ * cgroup are those of one agent (`started.call`), whose end must not affect others, or of the whole run. On Windows
+ * a tree can only be ended while its root is running, so only the tree of `pid` is ended there (agents are ended
+ * through it beforehand).
  *
  * @param pid leader of the agent's process group
- * @param started what is known of that process; what is older cannot come from it and is left out
- * @returns how many processes were still running
+ * @param started what is known about that process; older processes cannot belong to it and are skipped
+ * @returns the number of processes that were still running
  */
 export async function endLeftovers(
   pid: number | undefined,
@@ -75,7 +78,7 @@ export async function endLeftovers(
     if (pid === undefined) {
       return 0;
     }
-    // taskkill fails when there is nothing left to end, which is the usual case.
+    // taskkill fails if nothing is left to end, which is the usual case.
     const ended = await run('taskkill', ['/pid', String(pid), '/T', '/F'], {
       windowsHide: true,
     }).catch(() => undefined);
@@ -106,7 +109,7 @@ async function endAll(tree: Tree): Promise<number> {
       return before.length;
     }
   }
-  // A process can start another one before its signal arrives, so look again until none is left.
+  // A process can start another one before its signal arrives, so repeat until none is left.
   for (let round = 0; round < 40; round++) {
     const rest = await leftovers(tree);
     if (rest.length === 0) {
@@ -120,7 +123,7 @@ async function endAll(tree: Tree): Promise<number> {
 }
 
 /**
- * Pids of the group of `pid` and of all that carry the marker, without this process and zombies. A negative one
+ * Pids of the group of `pid` and of all processes with the marker, without this process and zombies. A negative one
  * stands for a whole group, as for `kill`.
  */
 async function leftovers(tree: Tree): Promise<number[]> {
@@ -132,8 +135,8 @@ async function leftovers(tree: Tree): Promise<number[]> {
 }
 
 /**
- * How many processes and threads the machine has started since its boot, where the system tells. Told at the start of
- * an agent, it later shows whether the numbers that pids are taken from may have been used up meanwhile.
+ * The number of processes and threads that the machine has started since boot, if the system reports it. Recorded
+ * at the start of an agent, it later shows whether pids may have wrapped around meanwhile.
  */
 export function forksSoFar(): number | undefined {
   return process.platform === 'linux'
@@ -144,11 +147,11 @@ export function forksSoFar(): number | undefined {
 function linuxProcesses(tree: Tree): number[] {
   const { marker, pid: group, since } = tree;
   if (!isOwnNamespace()) {
-    // Its pids are other processes' here. The marker cannot be looked for; the group is known all the same.
+    // Pids in this `/proc` do not match ours. The marker cannot be searched for, but the group is known.
     return group !== undefined && isGroupThere(group) ? [-group] : [];
   }
   return processTable(() => lowestPid(tree)).flatMap(({ pid, group: processGroup, started }) =>
-    // Of a process whose start is not told it is not known to be older.
+    // If the start of a process is unknown, it is not skipped as older.
     !(started < since) && (processGroup === group || isMarked(pid, marker)) ? [pid] : [],
   );
 }
@@ -157,7 +160,7 @@ function isMarked(pid: number, marker: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(marker);
   } catch {
-    // It ended meanwhile, or belongs to another user: not ours either way.
+    // It ended meanwhile, or belongs to another user: not ours in both cases.
     return false;
   }
 }
@@ -172,15 +175,16 @@ function isGroupThere(group: number): boolean {
 }
 
 /**
- * The lowest pid of a process since the agent's start: its own, as pids go up until the highest is reached; 0 where they
- * may have begun again since then, or nothing is known.
+ * The lowest pid that a process started after the agent can have. Pids increase until they reach the maximum, so
+ * this is the agent's own pid; 0 if they may have wrapped around since then, or this is unknown.
  *
- * Each process takes the next free number, so they have not begun again while fewer have started than there is room
- * above the agent. Half of the room, since numbers in use are left out on the way up. What has started is counted for
- * the machine, and so never too low for a container, where pids in the agent's own namespaces have a number of ours as
- * well. The newest pid in `/proc/loadavg` says less: in a container it may be made up, of other numbers, or old (lxcfs). A
- * counter that has not moved is made up, too (gVisor). Who has the right to choose pids (`ns_last_pid`) could hide, as could
- * anybody who drops the marker and leaves the group.
+ * Each process gets the next free number, so there was no wraparound as long as fewer processes were started than
+ * there are numbers above the agent's. Only half of these numbers are counted, because numbers in use are skipped.
+ * The counter covers the whole machine, so it is never too low for a container, where processes in the agent's own
+ * namespaces also have a number in ours. The newest pid in `/proc/loadavg` is less reliable: in a container it may
+ * be faked, from another namespace, or outdated (lxcfs). A counter that has not changed is faked, too (gVisor). A
+ * process that may choose pids (`ns_last_pid`) could hide, but so could any process that drops the marker and
+ * leaves the group.
  */
 function lowestPid({ forks, pid }: Tree): number {
   const forksNow = pid === undefined || forks === undefined ? undefined : forksSoFar();
@@ -192,12 +196,12 @@ function lowestPid({ forks, pid }: Tree): number {
   return started > 0 && started < (highest - pid) / 2 ? pid : 0;
 }
 
-/** @returns `Number.NaN`, which compares with nothing, when it is not there */
+/** @returns `Number.NaN`, for which every comparison is false, if it is not found */
 function numberIn(file: string, pattern: RegExp): number {
   return Number(pattern.exec(readFileSync(file, 'latin1'))?.[1] ?? Number.NaN);
 }
 
-/** Such files may be hidden, and then everything is looked at. */
+/** Such files may be hidden; then every process is checked. */
 function unlessUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -206,7 +210,7 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
   }
 }
 
-/** The start of a process as `identify` tells it on Linux; the beginning of time when it is not known. */
+/** The start of a process, from the id that `identify` returns on Linux; 0 if unknown. */
 function ticksOf(startId: string | undefined): number {
   const ticks = Number(startId?.split(':').at(-1) ?? Number.NaN);
   return Number.isFinite(ticks) ? ticks : 0;
@@ -231,7 +235,7 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It ended by itself (ESRCH); one that may not be signalled (EPERM) shows as a process that stays.
+      // It has already ended (ESRCH); one that may not be signaled (EPERM) shows up as a process that stays.
     }
   }
 }

@@ -13,30 +13,32 @@ import { messageOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { openInput } from './openInput.ts';
 
-/** A process, and all that it starts. */
+/** A process and its descendants. */
 export interface ProcessTree {
   readonly pid: number;
   readonly child: ChildProcess;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** SIGTERM to all of it, which becomes a SIGKILL after the grace, or another signal. */
+  /** Sends a signal to the whole tree; SIGTERM is followed by SIGKILL after the grace period. */
   kill(signal: NodeJS.Signals): void;
-  /** To be called when nobody waits for it any more: no signal goes out after that. */
+  /** Call it when nobody waits for the tree any more: no signal is sent after that. */
   letGo(): void;
 }
 
-/** A program with its arguments, or a line for the platform's shell. */
+/** A program with its arguments, or a command line for the platform's shell. */
 export type ProcessCommand =
   | { readonly file: string; readonly args: readonly string[] }
   | { readonly shellLine: string };
 
 export interface TreeOptions {
   readonly cwd: string;
-  /** All of it: nothing of this process's own is added. */
+  /** The whole environment: nothing of this process's own is added. */
   readonly env: Readonly<Record<string, string>>;
   /** From SIGTERM to SIGKILL, in ms. */
   readonly killGraceMs: number;
-  /** Standard input, and an absolute path for a file that holds it until the process starts; absent: there is none. */
+  /**
+   * Standard input, and the absolute path of a file that contains it until the process starts; absent: no input.
+   */
   readonly input?: { readonly text: string; readonly file: string };
 }
 
@@ -51,18 +53,18 @@ export function isStarted(start: ProcessTree | NotStarted): start is ProcessTree
 }
 
 /**
- * Starts a process as the root of a tree that can be ended as a whole. Ends it when this process ends in any way that can
- * be heard of.
+ * Starts a process as the root of a tree that can be ended as a whole. The tree is also ended when this process
+ * ends, except by SIGKILL.
  *
- * Every iteration waits for this, so that elsewhere than on Windows, whose shims and trees are a matter of their own, it
- * is Node's own `spawn`: the library takes half as long again (docs/adr/0028).
+ * Every iteration waits for this. Therefore it uses Node's own `spawn`, except on Windows, which needs special
+ * handling of shims and trees: execa takes half as long again (docs/adr/0028).
  */
 export async function startTree(
   command: ProcessCommand,
   options: TreeOptions,
 ): Promise<ProcessTree | NotStarted> {
   const { text = '', file = '' } = options.input ?? {};
-  // Nothing to read is the end of it at once.
+  // Without input, standard input is at its end at once.
   const input = text === '' ? 'ignore' : openInput(text, file);
   try {
     return await (process.platform === 'win32'
@@ -75,10 +77,10 @@ export async function startTree(
   }
 }
 
-/** A file that is open, or nothing. */
+/** A file descriptor, or nothing. */
 type Input = number | 'ignore';
 
-/** Those that would be left behind if this process ended now. */
+/** The trees that would be left behind if this process ended now. */
 const living = new Set<ProcessTree>();
 let endsThemAtExit = false;
 
@@ -91,7 +93,7 @@ async function start(
   try {
     child = spawnPiped(command, cwd, env, input);
   } catch (error) {
-    // Such as an argument that is too long.
+    // For example, an argument that is too long.
     return { problem: messageOf(error) };
   }
   const { pid } = child;
@@ -99,12 +101,12 @@ async function start(
     const [error] = await once(child, 'error');
     return { problem: problemOf(error, command, cwd) };
   }
-  // Told of by its exit.
+  // Reported by its exit.
   child.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
   const signalAll = (signal: NodeJS.Signals) => {
     try {
-      // It leads its own process group, which lives on as long as any of it does.
+      // It leads its own process group, which exists as long as any of its members.
       process.kill(-pid, signal);
     } catch {
       child.kill(signal);
@@ -138,7 +140,10 @@ async function start(
   return tree;
 }
 
-/** The system says that a program is not there when what is not there is its folder, or what its first line names. */
+/**
+ * The system reports ENOENT for the program, even if its working directory or the interpreter in its first line is
+ * missing.
+ */
 function problemOf(error: unknown, command: ProcessCommand, cwd: string): string {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
     if (!existsSync(cwd)) {
@@ -166,7 +171,7 @@ function spawnPiped(
     'file' in command
       ? spawn(command.file, [...command.args], options)
       : spawn(command.shellLine, { ...options, shell: true });
-  // Its types do not know numbers of open files as standard input.
+  // Its types do not allow file descriptors for standard input.
   return child as ChildProcessByStdio<null, Readable, Readable>;
 }
 
@@ -178,18 +183,18 @@ async function startOnWindows(
   const { execa } = await import('execa');
   const [file, args] =
     'file' in command ? [command.file, command.args] : [command.shellLine, [] as string[]];
-  // It keeps nothing of what is printed, which is read from the two pipes as bytes; it tells of every end by its result
-  // and never by an error; and it ends the tree as a whole.
+  // Output is not buffered but read from the two pipes as bytes; every end is reported as a result, never as an
+  // error; and the tree is ended as a whole.
   const subprocess = execa(file, [...args], {
     ...{ cwd, env, extendEnv: false, shell: 'shellLine' in command },
     ...{ stdout: 'pipe', stderr: 'pipe', buffer: false, encoding: 'buffer', reject: false },
     ...{ killDescendants: true, forceKillAfterDelay: killGraceMs, windowsHide: true },
-    // Its types know the numbers of open files up to 9 alone.
+    // Its types only allow file descriptors up to 9.
     stdin: input as 'ignore' | 3,
   });
   const { pid } = subprocess;
   if (pid === undefined) {
-    // Told by the promise alone; its streams never open.
+    // Only the promise reports this; the streams are never opened.
     const failed = await subprocess;
     return { problem: failed.originalMessage ?? failed.shortMessage ?? '' };
   }
@@ -199,7 +204,7 @@ async function startOnWindows(
     stdout: subprocess.stdout,
     stderr: subprocess.stderr,
     kill: signal => void subprocess.kill(signal),
-    // The library ends its timers with the process.
+    // The library clears its timers when the process ends.
     letGo: () => undefined,
   };
 }

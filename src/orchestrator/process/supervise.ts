@@ -7,20 +7,20 @@ import { identify, type ProcessIdentity } from './processIdentity.ts';
 import { endLeftovers, forksSoFar, markersOf, newCallId } from './processTree.ts';
 import { isStarted, type ProcessCommand, startTree, type TreeOptions } from './startTree.ts';
 
-/** Silence on an output whose process has ended, in ms, after which nothing more is waited for. */
+/** In ms. If an output is silent this long after its process has ended, reading stops. */
 const HELD_OUTPUT_MS = 2_000;
-/** The same for an output that goes on: a process that got away may also write for ever. */
+/** The same for an output that is not silent: an escaped process may write forever. */
 const HELD_OUTPUT_MAX_MS = 20_000;
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Why a process is no more: the first of these. */
+/** Why a process ended; only the first reason counts. */
 export type EndReason =
-  /** By itself, or since what it said left nothing to wait for. */
+  /** By itself, or because its output left nothing to wait for. */
   | 'exited'
   | 'hardLimit'
   | 'idleLimit'
-  /** It had said its last word and did not go. */
+  /** It had reported its result but did not exit. */
   | 'lingered'
   | 'cancelled'
   | 'notStarted';
@@ -31,59 +31,59 @@ export interface StartedProcess extends ProcessIdentity {
   readonly cgroup?: string;
 }
 
-/** What its owner can do with a process that runs. */
+/** Controls a running process. */
 export interface SupervisedProcess {
-  /** Ends its tree; the first reason counts. Nothing happens once it has ended. */
+  /** Ends its tree; the first reason counts. Has no effect after the process has ended. */
   end(reason: EndReason): void;
-  /** Whether it has a reason to end already. */
+  /** Whether it already has a reason to end. */
   isEnding(): boolean;
-  /** Takes note of what it has started; for when something is about to change. */
+  /** Records its descendants; call it before a change that could hide them. */
   look(): void;
 }
 
 export interface SuperviseOptions extends Omit<TreeOptions, 'killGraceMs'> {
-  /** Marks its processes, so that none is left behind. */
+  /** Marks its processes, so that none of them is left behind. */
   readonly runId: string;
   readonly limits: {
-    /** It may take this long, in ms. */
+    /** Limit for the whole process, in ms. */
     readonly hardMs: number;
-    /** It may be silent this long, in ms; absent: as long as it likes. */
+    /** Limit for silence, in ms; absent: none. */
     readonly idleMs?: number;
     /** From SIGTERM to SIGKILL, in ms. */
     readonly killGraceMs: number;
   };
   /** Aborted: end its tree, SIGTERM first. */
   readonly signal: AbortSignal;
-  /** Aborted: end its tree with SIGKILL, also when it is already being ended. */
+  /** Aborted: end its tree with SIGKILL, even if it is already being ended. */
   readonly killSignal: AbortSignal;
-  /** How its processes are known that drop the run's marker: by a cgroup where the system allows it, unless asked otherwise. */
+  /** How to find processes that drop the run's marker: by default with a cgroup, if the system allows it. */
   readonly strays?: 'cgroup' | 'watch';
   readonly onStarted: (started: StartedProcess, running: SupervisedProcess) => void;
-  /** Waited for before more is read; when it fails, the tree is ended. */
+  /** Awaited before reading more; if it fails, the tree is ended. */
   readonly onStdout: (bytes: Buffer) => Promise<void> | void;
   readonly onStderr: (bytes: Buffer) => Promise<void> | void;
-  /** The process has ended; called again when others of it were found to work on after that. */
+  /** The process has ended; called again if other processes of it were still working after that. */
   readonly onExit?: () => void;
 }
 
 /** How a process ended. */
 export interface ProcessEnd {
-  /** A stop that came when it had ended by itself does not count. */
+  /** A stop that came after it had ended by itself does not count. */
   readonly reason: EndReason;
   readonly exitCode?: number;
   readonly signal?: string;
   readonly durationMs: number;
-  /** How many processes it had left running. */
+  /** Number of processes it had left running. */
   readonly leftovers: number;
   /** Why it could not be started. */
   readonly problem?: string;
 }
 
 /**
- * Runs a process from its start to the end of its last descendant. Never throws for what the process does: every end is
- * a value with one reason.
+ * Runs a process from its start to the end of its last descendant. Never throws for what the process does: every
+ * end is a value with one reason.
  *
- * @throws what a listener has thrown, when the process has been ended for it
+ * @throws the error of a listener, after the process has been ended because of it
  */
 export async function supervise(
   command: ProcessCommand,
@@ -162,19 +162,19 @@ export async function supervise(
       look: () => watch?.look(),
     });
     const reading = Promise.all([read(stdout, options.onStdout), read(stderr, options.onStderr)]);
-    // Nobody empties the pipes any more, so it would wait for ever. Thrown below.
+    // Nobody reads the pipes any more, so the process would wait forever. The error is thrown below.
     reading.catch(() => tree.kill('SIGKILL'));
     await exited;
     hasExited = true;
     timers.clear();
     options.onExit?.();
-    // A stop that comes now ends the waiting below; of one that came before, the last words are still to be read.
+    // A stop from here on ends the waiting below. After an earlier stop, the last output must still be read.
     for (const stop of [signal, killSignal]) {
       stop.addEventListener('abort', letGo, { signal: listeners.signal });
     }
-    // What it left running holds its output open, so it must go before the end can be read.
+    // Processes left running hold the output open, so they must be ended before its end can be read.
     const leftovers = await endLeftovers(pid, runId, { ...origin, startId: identity.startId });
-    // A process that got away all the same may hold the output open for ever.
+    // A process that escaped nevertheless may hold the output open forever.
     held = timers.start(HELD_OUTPUT_MS, letGo);
     timers.start(killSignal.aborted ? HELD_OUTPUT_MS : HELD_OUTPUT_MAX_MS, letGo);
     await reading.catch(error => {
@@ -205,7 +205,7 @@ export async function supervise(
   }
 }
 
-/** A shell goes into the cgroup itself, before it starts anything: what it starts first would get away. */
+/** Makes a shell enter the cgroup itself, before it starts anything: otherwise its first children would escape. */
 function entering(command: ProcessCommand, cgroup: AgentCgroup | undefined): ProcessCommand {
   if ('file' in command || cgroup === undefined) {
     return command;
@@ -222,7 +222,7 @@ function onAborted(signal: AbortSignal, listener: () => void, until: AbortSignal
   }
 }
 
-/** Timers that end together. */
+/** Timers that are cleared together. */
 class Timers {
   private readonly running: NodeJS.Timeout[] = [];
 

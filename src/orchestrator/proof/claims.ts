@@ -13,26 +13,26 @@ import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
 
-/** So much of a check's output goes into the journal, in UTF-16 units; its log has the whole. */
+/** Length of a check's output in the journal, in UTF-16 units; its log has all of it. */
 const MAX_OUTPUT = 4_000;
 
 /** What an iteration claims to have finished. */
 export interface Claims {
   readonly scope: Scope;
-  /** The files with the claims in them. */
+  /** The files that contain the claims. */
   readonly after: Snapshot;
-  /** Ids of the stories that became done meanwhile, whoever ticked them. */
+  /** Ids of the stories that became done, whoever ticked them. */
   readonly stories: readonly string[];
-  /** Where there are no stories: the agent promised that all is done. */
+  /** If there are no stories: the agent promised that everything is done. */
   readonly isWholeTask: boolean;
-  /** Looks at what the checks did to the files. @returns the files now, and what ends the run, if anything */
+  /** Examines changes made by the checks. @returns the current files, and what ends the run, if anything */
   readonly afterChecks: () => Promise<{ readonly after: Snapshot; readonly astray?: Verdict }>;
 }
 
 export type ClaimsJudgement =
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused' }
-  /** A stop, an error or the budget came first; nothing is decided yet, and `verdict` ends the run. */
+  /** Interrupted by a stop, an error or the budget; nothing is decided yet, and `verdict` ends the run. */
   | { readonly kind: 'cutOff'; readonly verdict?: Verdict };
 
 type ClaimedRun = Pick<
@@ -41,8 +41,8 @@ type ClaimedRun = Pick<
 >;
 
 /**
- * Judges what an iteration claims: by the checks of the gate, then by the reviewer. What does not pass is
- * put back to not done.
+ * Judges an iteration's claims: by the checks of the gate, then by the reviewer. Refused stories are reset to not
+ * done.
  */
 export async function judgeClaims(run: ClaimedRun, claims: Claims): Promise<ClaimsJudgement> {
   if (claims.stories.length === 0 && !claims.isWholeTask) {
@@ -157,7 +157,8 @@ async function passReview(
       case 'cancelled':
         return { kind: 'cutOff' };
       case 'failed':
-        // Nothing is done without a verdict, and nothing has failed either: the review is made when the run goes on.
+        // Without a verdict nothing is done, and nothing has failed either: the review is repeated when the run
+        // continues.
         if (!stop.endSignal.aborted) {
           warn(scope, 'claimNotReviewed', review.message);
         }
@@ -190,7 +191,7 @@ async function passReview(
   return { kind: isRefused ? 'refused' : 'passed' };
 }
 
-/** How the run ends without a verdict of its reviewer. */
+/** How the run ends without the reviewer's verdict. */
 function cutOffBy(
   storyId: string,
   { errorKind, message }: { readonly errorKind?: string; readonly message: string },
@@ -235,7 +236,7 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
   }
 }
 
-/** Done is what the checks say: a refused story is not done, in its file too. */
+/** Resets a refused story to not done, in its file as well. */
 async function putBack(
   { storyFile }: Pick<Run, 'storyFile'>,
   scope: Scope,
@@ -263,7 +264,7 @@ async function putBack(
         false,
         hash === undefined ? {} : { expectedHash: hash },
       );
-      // Our own edit does not make the next one's place uncertain.
+      // Our own edit must not make the next story's position untrusted.
       hash = edit.hash;
       scope.append({ type: 'story.changed', storyId, done: false, by });
     } catch (error) {

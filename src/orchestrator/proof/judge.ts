@@ -7,28 +7,30 @@ import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 
-/** What an iteration left behind. */
+/** The results of an iteration. */
 export interface Evidence {
   readonly story?: Story;
   readonly storiesBefore: readonly Story[];
-  /** After the guard and the gate have put back what they do not let pass. */
+  /** After the guard and the gate have reset what they do not accept. */
   readonly storiesAfter: readonly Story[];
   readonly commits: number;
-  /** Absent when the loop was killed before the call ended: then the files alone tell. */
+  /** Absent if the loop was killed before the call ended: then only the files count. */
   readonly result?: AgentCallResult;
   readonly completionPromise: string;
-  /** What a person ticked (true) or unticked (false) meanwhile; that state is not the agent's doing. */
+  /**
+   * Stories that a person ticked (true) or unticked (false) meanwhile; this does not count as the agent's work.
+   */
   readonly handled: ReadonlyMap<string, boolean>;
   readonly stopped: boolean;
   /** A person skipped the story meanwhile. */
   readonly skipped: boolean;
-  /** The gate or the reviewer said no to what the iteration claims. */
+  /** The gate or the reviewer refused the iteration's claim. */
   readonly refused: boolean;
-  /** While it waited, its story came to need no agent any more: done, removed, or skipped by a person. */
+  /** During a wait, the story stopped needing an agent: done, removed, or skipped by a person. */
   readonly notWanted?: boolean;
 }
 
-/** What the loop makes of it. */
+/** The loop's judgment. */
 export interface Judgement {
   readonly outcome: IterationOutcome;
   /** A commit, a story or a criterion changed. */
@@ -37,7 +39,7 @@ export interface Judgement {
   readonly verdict?: Verdict;
 }
 
-/** Judges an iteration by what it left in the files; what the agent says is only a claim. Pure. */
+/** Judges an iteration by the files; what the agent says is only a claim. Pure. */
 export function judge(evidence: Evidence): Judgement {
   const { commits, refused, result, story, storiesAfter } = evidence;
   const spoken = signalOf(result, evidence.completionPromise);
@@ -87,7 +89,7 @@ function outcomeOf(
   if (progress) {
     return 'progress';
   }
-  // A budget that is used up says nothing about the story.
+  // A used-up budget says nothing about the story.
   return result?.error && result.error.kind !== 'budget' ? 'failed' : 'noProgress';
 }
 
@@ -101,7 +103,7 @@ function verdictOf(
   return signal?.kind === 'complete' && signal.accepted ? { kind: 'complete' } : undefined;
 }
 
-/** Whether a story's state or one of its criteria is another than before, by the iteration's doing. */
+/** Whether the iteration changed a story's state or one of its criteria. */
 function hasChanges(evidence: Evidence): boolean {
   return (
     storyChanges(evidence).length > 0 ||
@@ -121,7 +123,7 @@ function isDone(story: Story | undefined, stories: readonly Story[]): boolean {
   if (story === undefined) {
     return false;
   }
-  // Where a file repeats an id, only all of them together are sure to include the one that was meant.
+  // If ids are repeated, only all stories with the id are certain to include the right one.
   const named = stories.filter(({ id }) => id === story.id);
   return named.length > 0 && named.every(({ done }) => done);
 }

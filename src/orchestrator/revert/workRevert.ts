@@ -17,20 +17,20 @@ import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts
 import type { RunFiles } from '../workspace/runFiles.ts';
 import { recordTick, requireRecordable } from '../workspace/tickStory.ts';
 
-/** What can be taken back. */
+/** What can be reverted. */
 export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;
 
-/** What taking back a story or an iteration would do, for the person to decide. */
+/** The effects of reverting a story or an iteration, for the person to decide. */
 export interface WorkRevert {
   readonly of: Revertible;
   readonly plan: RevertPlan;
-  /** What is taken back, the newest first. */
+  /** The commits to revert, newest first. */
   readonly commits: readonly Commit[];
-  /** Stories that are open again afterwards. */
+  /** Stories that will be open again. */
   readonly reopens: readonly Story[];
   /** Absolute; absent without a story file. */
   readonly storyFile?: string;
-  /** The story file goes into the new commit; else it is edited as a person's tick would. */
+  /** The story file is part of the new commit; otherwise it is edited like a person's tick. */
   readonly isStoryFileCommitted: boolean;
 }
 
@@ -43,12 +43,12 @@ export interface WorkRevertOptions {
 }
 
 /**
- * Works out what taking back a story or an iteration would do; changes nothing.
+ * Determines the effects of reverting a story or an iteration; changes nothing.
  *
- * The story file and the progress log stay as they are, but for the ticks: later iterations wrote into the same
- * files, and what agents learned stays true.
+ * The story file and the progress log stay unchanged, except for the ticks: later iterations wrote to the same
+ * files, and what agents learned is still true.
  *
- * @throws {HumanError} when it cannot be taken back, with the next step
+ * @throws {HumanError} if it cannot be reverted, with the next step
  */
 export async function planWorkRevert(
   files: RunFiles,
@@ -68,7 +68,7 @@ export async function planWorkRevert(
   }
   const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
-  // Not from the root's own path, which is another one where a link leads to the workspace.
+  // Not derived from the root's path, which differs if a link leads to the workspace.
   const prefix = (await runGit(files.workspace, 'rev-parse', '--show-prefix')).replace(
     /\r?\n$/,
     '',
@@ -76,7 +76,7 @@ export async function planWorkRevert(
   const workspace = await realpath(files.workspace);
   const inRepository = (file: string, from = files.workspace) =>
     path.posix.join(prefix, path.relative(from, file).split(path.sep).join(path.posix.sep));
-  // A link to a story file is itself never edited, and git has the stories where it leads.
+  // A link to a story file is never edited itself; git has the stories at its target.
   const edits = storyFile === undefined ? undefined : await linkTarget(storyFile);
   const editedPlace = edits === undefined ? '' : inRepository(edits, workspace);
   const keep = [
@@ -110,12 +110,12 @@ export async function planWorkRevert(
 }
 
 /**
- * Takes it back: one new commit, and the stories are open again.
+ * Does the revert: one new commit, and the stories are open again.
  *
  * @param message of the new commit
- * @returns the new commit's full hash; `undefined` when there was nothing to commit
- * @throws {AlreadyRunningError} while a run goes on in the folder
- * @throws {HumanError} when it cannot be taken back (any more), with the next step
+ * @returns the new commit's full hash; `undefined` if there was nothing to commit
+ * @throws {AlreadyRunningError} while a run is active in the folder
+ * @throws {HumanError} if it cannot be reverted (any more), with the next step
  */
 export async function revertWork(
   files: RunFiles,
@@ -139,7 +139,7 @@ export async function revertWork(
   return commit;
 }
 
-/** The message of the commit that takes something back. */
+/** The message of the reverting commit. */
 export function revertMessage({ commits, of }: WorkRevert, title: string | undefined): string {
   const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
   const what = of.kind === 'story' ? of.storyId : `iteration ${of.iteration}`;
@@ -160,7 +160,7 @@ function nothingCommitted(of: Revertible): string {
       );
 }
 
-/** Whose ticks go with it: the story itself, or those that this iteration, and none after it, has done. */
+/** The stories to untick: the story itself, or those completed by this iteration and by none after it. */
 async function storiesDoneBy(
   files: RunFiles,
   of: Revertible,
@@ -182,8 +182,8 @@ async function storiesDoneBy(
 }
 
 /**
- * The story file of HEAD with these stories open.
- * @returns `undefined` when the file is not in HEAD, or differs from it
+ * The story file in HEAD with these stories open.
+ * @returns `undefined` if the file is not in HEAD, or differs from it
  */
 async function reopened(
   dir: string,
@@ -198,7 +198,7 @@ async function reopened(
     const bytes = await new GitRepository(dir).fileAt('HEAD', file);
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // Not in git, or not UTF-8: the edit of the file itself deals with either.
+    // Not in git, or not UTF-8: editing the file itself handles both.
     return undefined;
   }
   const edited = stories.reduce(

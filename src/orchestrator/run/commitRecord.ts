@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 
-/** Where commits come from, and since which commit they are new. */
+/** Where commits come from, and the commit after which they are new. */
 export interface CommitOrigin {
   readonly iteration: number;
   readonly storyId?: string | undefined;
@@ -12,16 +12,16 @@ export interface CommitOrigin {
 }
 
 /**
- * Writes the commits of an iteration into the journal, oldest first; a warning when git cannot be read.
- * @returns how many there are
+ * Writes the commits of an iteration to the journal, oldest first; a warning if git cannot be read.
+ * @returns the number of commits
  */
 export async function recordCommits(
   journal: Journal,
   git: GitRepository,
   origin: CommitOrigin & {
-    /** HEAD now; nothing is asked of git when it is `since`. */
+    /** The current HEAD; git is not asked if it equals `since`. */
     readonly until?: string | undefined;
-    /** Commits that are in the journal already. */
+    /** Commits that are already in the journal. */
     readonly known?: readonly { readonly hash: string }[];
   },
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function recordCommits(
   }
   try {
     if (since === undefined && until === undefined && (await git.head()) === undefined) {
-      return 0; // Not one commit yet: git calls that an error.
+      return 0; // Not a single commit yet: git reports that as an error.
     }
     const recorded = new Set(known.map(({ hash }) => hash));
     const all = await git.commits({
@@ -61,7 +61,7 @@ export async function recordCommits(
   }
 }
 
-/** Records the commits of an iteration after which git could not be read, as soon as it can. */
+/** Records the commits of an earlier iteration as soon as git can be read again. */
 export async function recordOwedCommits(
   run: {
     readonly journal: Journal;

@@ -9,20 +9,20 @@ import type { RunWork } from './runWork.ts';
 import type { StateMarker } from './stateMarker.ts';
 
 /**
- * What all iterations of one run share. Everything in it can be read back from files; what an iteration has of its own
- * is in its {@link Scope}.
+ * The state that all iterations of a run share. Everything in it can be restored from files; the state of a single
+ * iteration is in its {@link Scope}.
  */
 export interface Run extends RunWork {
   readonly id: string;
   readonly config: RunConfig;
-  /** Environment that agents and checks start from. */
+  /** Environment for agents and checks. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly journal: Journal;
   readonly caller: AgentCaller;
   readonly stop: StopSwitch;
-  /** What people ask of the run. */
+  /** Requests from people. */
   readonly requests: {
-    /** Takes what they have asked so far. */
+    /** Processes the requests so far. */
     look(): Promise<void>;
   };
   readonly keptStories: KeptStories;
@@ -31,8 +31,8 @@ export interface Run extends RunWork {
   state(): RunState;
   /** The branch that the run works on, '' for a detached HEAD; absent until it is known. */
   branch: string | undefined;
-  /** HEAD when its history was looked at last; absent until then. */
+  /** HEAD at the last check of the history; absent until then. */
   seenHead: string | undefined;
-  /** Commits that could not be recorded, since git could not be read after their iteration. */
+  /** Commits that could not be recorded, because git could not be read after their iteration. */
   owedCommits: CommitOrigin | undefined;
 }

@@ -3,23 +3,23 @@ import type { RunMode } from '../journal/eventCodes.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
-/** What a run works on. */
+/** The work of a run. */
 export interface RunWork {
   readonly files: RunFiles;
-  /** Absolute path of the list that counts, in the user's folder; absent in free-form and plan mode. */
+  /** Absolute path of the story file in the user's folder; absent in free-form and plan mode. */
   readonly storyFile?: string;
   /** Absolute path of a folder with plan.md, progress.md and errors.log: the pure loop. */
   readonly planDir?: string;
-  /** What the person asked for. */
+  /** The person's task. */
   readonly task?: string;
 }
 
-/** A plan before all else, then the story file, else the task alone. */
+/** A plan takes precedence, then the story file, then the task alone. */
 export function modeOf({ planDir, storyFile }: Omit<RunWork, 'files'>): RunMode {
   return planDir !== undefined ? 'plan' : storyFile === undefined ? 'freeForm' : 'stories';
 }
 
-/** What the agents are told as their task. */
+/** The task in the agents' prompts. */
 export function taskOf(
   { files, planDir, task }: RunWork,
   { stories }: Pick<Snapshot, 'stories'>,
@@ -32,7 +32,7 @@ export function taskOf(
   );
 }
 
-/** Absolute path of the progress log: beside the story file or the plan. */
+/** Absolute path of the progress log: next to the story file or the plan. */
 export function progressFileOf({ files, planDir, storyFile }: RunWork): string {
   if (planDir !== undefined) {
     return path.join(planDir, 'progress.md');
@@ -42,7 +42,7 @@ export function progressFileOf({ files, planDir, storyFile }: RunWork): string {
   return path.join(dir, 'progress.txt');
 }
 
-/** A path as journals and prompts name it: relative to the workspace, with forward slashes on every system. */
+/** A path as in journals and prompts: relative to the workspace, with forward slashes on every system. */
 export function relativePath(workspace: string, file: string): string {
   return path.relative(workspace, file).split(path.sep).join('/');
 }

@@ -3,7 +3,7 @@ import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Story } from '../stories/story.ts';
 
-/** One iteration, and nothing that another one has as well. */
+/** The state of one iteration. */
 export interface Scope {
   readonly iteration: number;
   /** Absent in free-form and plan mode. */
@@ -11,10 +11,10 @@ export interface Scope {
   readonly place: Place;
   /** Absolute path of the iteration's folder. */
   readonly dir: string;
-  /** The files as it found them. */
+  /** The files at its start. */
   readonly before: Snapshot;
-  /** Aborted when a person skips its story. */
+  /** Aborted if a person skips its story. */
   readonly skip: AbortSignal;
-  /** Writes an event into the journal, as one of this iteration. */
+  /** Appends an event of this iteration to the journal. */
   append(event: RunEventBody): RunEvent;
 }

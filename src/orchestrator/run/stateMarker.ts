@@ -4,7 +4,7 @@ import { requirePlainState } from '../workspace/plainState.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 import type { StopSwitch } from '../workspace/stopSwitch.ts';
 
-/** The state file, which other tools look at (Ralph-Fresh whitepaper, 7.4). */
+/** The state file for other tools (Ralph-Fresh whitepaper, 7.4). */
 export class StateMarker {
   private readonly run: {
     readonly files: RunFiles;
@@ -13,7 +13,7 @@ export class StateMarker {
     readonly state: () => RunState;
   };
   private readonly startedAt: string;
-  /** Another loop works here by now, and what both would write is its own. */
+  /** Another loop has taken over the state folder, so this one must not write there any more. */
   isDisplaced = false;
 
   constructor(run: StateMarker['run']) {
@@ -23,7 +23,7 @@ export class StateMarker {
 
   async write(active: boolean): Promise<void> {
     const { files, id, stop } = this.run;
-    // Written again after somebody asked to cancel through it, it would hide that request.
+    // Writing it again would hide a request to cancel that was made through this file.
     if (this.isDisplaced || (active && stop.requested)) {
       return;
     }

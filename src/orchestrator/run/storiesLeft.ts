@@ -2,7 +2,7 @@ import { type RunState, storyRecord } from '../journal/runState.ts';
 import type { RunConfig } from '../settings/config.ts';
 import type { Story } from '../stories/story.ts';
 
-/** What tells which stories still get an agent. */
+/** The state that determines which stories still get an agent. */
 interface Turn {
   readonly state: RunState;
   /** As last read; absent in free-form and plan mode. */
@@ -10,7 +10,7 @@ interface Turn {
   readonly config: Pick<RunConfig, 'failThreshold'>;
 }
 
-/** A claim that was refused is not done, whatever its file says. */
+/** A refused claim does not count as done, whatever the file says. */
 export function asProven(story: Story, state: RunState): Story {
   return story.done && storyRecord(state, story.id).refused ? { ...story, done: false } : story;
 }
@@ -32,8 +32,8 @@ export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string>
 }
 
 /**
- * Whether a story may still get an agent in this run: it is there, not proven done, and not left alone. What
- * comes before it, and who is next, is asked only between two iterations.
+ * Whether a story may still get an agent in this run: it exists, is not verified as done, and is not left alone.
+ * Dependencies and order are only checked between two iterations.
  */
 export function isStillToDo(storyId: string, situation: Turn): boolean {
   const named = (situation.stories ?? []).filter(({ id }) => id === storyId);

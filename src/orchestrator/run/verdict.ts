@@ -1,12 +1,12 @@
 import type { RunOutcome } from '../journal/eventCodes.ts';
 
-/** What an iteration said or suffered that ends the run. */
+/** A result of an iteration that ends the run. */
 export type Verdict =
-  /** The agent's `complete` promise, with green checks; asked only where there are no stories. */
+  /** The agent's `complete` promise, with passed checks; only used if there are no stories. */
   | { readonly kind: 'complete' }
-  /** Nothing is left to pay with for what must still be looked at. */
+  /** The budget is used up before everything could be judged. */
   | { readonly kind: 'budget' }
-  /** Nothing that another try can mend: billing, log-in, agent not startable. */
+  /** An error that a retry cannot fix: billing, login, agent cannot be started. */
   | { readonly kind: 'fatal'; readonly message: string }
   /** The work is not on the run's branch, so nothing of it counts as done. */
   | { readonly kind: 'astray'; readonly message: string };
@@ -16,8 +16,8 @@ export interface RunEnd {
   readonly kind: 'end';
   readonly outcome: RunOutcome;
   readonly detail?: string;
-  /** Ids of the stories that are left, of which none is ready. */
+  /** Ids of the remaining stories, none of which is ready. */
   readonly open?: readonly string[];
-  /** Ids of open stories that wait for each other, the first one again at the end. */
+  /** Ids of open stories that form a cycle; the first one is repeated at the end. */
   readonly circle?: readonly string[];
 }

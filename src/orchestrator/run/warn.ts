@@ -4,8 +4,8 @@ import type { RunEvent, RunEventBody } from '../journal/events.ts';
 const MAX_DETAIL = 2_000;
 
 /**
- * Records something that went wrong and that the run survives.
- * @param to the journal, or the scope of the iteration that it is about
+ * Records a problem that does not end the run.
+ * @param to the journal, or the scope of the affected iteration
  * @param code one of docs/journal.md
  */
 export function warn(

@@ -1,49 +1,49 @@
 import { DEFAULT_LIMITS, type ProcessLimits } from '../process/processLimits.ts';
 
-/** What happens when a story has brought no progress although its agent was warned. */
+/** What to do if a story made no progress although its agent was warned. */
 export const ON_STUCK = ['warn', 'skip', 'ask', 'stop'] as const;
 export type OnStuck = (typeof ON_STUCK)[number];
 
-/** What happens when an agent asks for a person: wait for the answer, or end with exit code 2. */
+/** What to do if an agent asks for a person: wait for the answer, or end with exit code 2. */
 export const ON_QUESTION = ['end', 'wait'] as const;
 export type OnQuestion = (typeof ON_QUESTION)[number];
 
-/** What happens when the account's usage is used up. */
+/** What to do if the account reaches its usage limit. */
 export const ON_LIMIT = ['wait', 'stop'] as const;
 export type OnLimit = (typeof ON_LIMIT)[number];
 
-/** What happens when an iteration changed stories that it may not change. */
+/** What to do if an iteration made forbidden changes to stories. */
 export const GUARD_MODES = ['restore', 'warn', 'off'] as const;
 export type GuardMode = (typeof GUARD_MODES)[number];
 
-/** Whether the branch that the story file names is checked out before the first iteration. */
+/** Whether to check out the branch named in the story file before the first iteration. */
 export const BRANCH_MODES = ['checkout', 'stay'] as const;
 export type BranchMode = (typeof BRANCH_MODES)[number];
 
-/** Everything that steers a run, with the whitepaper's names and defaults (8.3) where it has them. */
+/** The configuration of a run, with the names and defaults of the whitepaper (8.3), if it has them. */
 export interface RunConfig {
   readonly maxIterations: number;
   readonly maxTurnsPerIteration: number;
   readonly completionPromise: string;
   /** Iterations without progress on one story before the agent is warned. */
   readonly stuckThreshold: number;
-  /** What follows when the warned iteration brought no progress either. */
+  /** What to do if the warned iteration made no progress either. */
   readonly onStuck: OnStuck;
   readonly onQuestion: OnQuestion;
   readonly onLimit: OnLimit;
-  /** From a usage limit that names no reset to the next try, in ms. */
+  /** Delay before the next attempt after a usage limit without a known reset, in ms. */
   readonly limitRetryMs: number;
-  /** Failed calls and refused claims in a row before a story is left alone. */
+  /** Consecutive failed calls and refused claims before a story is left alone. */
   readonly failThreshold: number;
-  /** Calls again in the same iteration after a transient API error. */
+  /** Number of retries in the same iteration after a transient API error. */
   readonly retryAttempts: number;
-  /** Before the first of them, in ms; doubled for each further one. */
+  /** Delay before the first retry, in ms; doubled for each further one. */
   readonly retryDelayMs: number;
-  /** Shell commands that must succeed before a claim counts; none: claims are believed. */
+  /** Shell commands that must succeed before a claim counts; if empty, claims are accepted. */
   readonly verify: readonly string[];
-  /** Longest time of one of them, in ms. */
+  /** Time limit for each of them, in ms. */
   readonly verifyTimeLimitMs: number;
-  /** A fresh agent with reading tools judges each claim that the checks let through. */
+  /** A fresh agent with read-only tools judges each claim that passed the checks. */
   readonly reviewer: boolean;
   readonly reviewerModel?: string;
   readonly guard: GuardMode;
@@ -51,11 +51,11 @@ export interface RunConfig {
   readonly model?: string;
   readonly fallbackModel?: string;
   readonly effort?: string;
-  /** Tools that the agent may use without asking; its own list when absent. */
+  /** Tools that the agent may use without asking for permission; absent: its own list. */
   readonly allowedTools?: readonly string[];
-  /** What the run may cost, in US dollars. */
+  /** Budget of the run, in US dollars. */
   readonly budgetUsd?: number;
-  /** What one iteration may cost, in US dollars. */
+  /** Budget of one iteration, in US dollars. */
   readonly iterationBudgetUsd?: number;
   readonly limits: ProcessLimits;
 }

@@ -5,7 +5,7 @@ import type { OutsideLinks } from '../stories/outsideLinks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The person's own file of settings; `undefined` when the environment names no place for it. */
+/** The path of the person's own settings file; `undefined` if the environment does not define it. */
 export function ownSettingsFile(env: Environment, platform: NodeJS.Platform): string | undefined {
   if (platform === 'win32') {
     const roaming =
@@ -13,7 +13,7 @@ export function ownSettingsFile(env: Environment, platform: NodeJS.Platform): st
     return roaming ? path.win32.join(roaming, 'ralph-fresh', 'config.json') : undefined;
   }
   const home = env['HOME'] && path.posix.join(env['HOME'], '.config');
-  // The standard says that a relative one is to be ignored.
+  // According to the standard, a relative path must be ignored.
   const folder = [env['XDG_CONFIG_HOME'], home].find(
     place => place !== undefined && path.posix.isAbsolute(place),
   );
@@ -21,8 +21,8 @@ export function ownSettingsFile(env: Environment, platform: NodeJS.Platform): st
 }
 
 /**
- * What that file allows of links that lead out of a repository. For whoever reads no settings otherwise: a mistake in the file
- * allows nothing, and is told by the next run.
+ * The settings in that file for links that lead out of a repository. For code that reads no other settings: an
+ * invalid file allows nothing, and the next run reports it.
  */
 export function ownOutsideLinks(env: Environment, platform: NodeJS.Platform): OutsideLinks {
   const settingsFile = ownSettingsFile(env, platform);
@@ -50,7 +50,7 @@ function readIfThere(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch {
-    // None is the rule; what is wrong with one is told by whoever reads all of it.
+    // Usually there is no file; an invalid one is reported when all settings are read.
     return undefined;
   }
 }

@@ -13,37 +13,37 @@ import {
 } from './config.ts';
 
 /**
- * All settings of a run: one table for the files, the flags and the documents. The names are also those of
- * VS Code's settings, below `ralphFresh`.
+ * All settings of a run: one table for files, flags and documentation. The names are also those of the settings in
+ * VS Code, below `ralphFresh`.
  */
 
-/** What the values of a setting look like, in a file and as the text of a flag. */
+/** The type of a setting's values, in a file and as the text of a flag. */
 export interface Kind<T> {
   readonly schema: z.ZodType<T>;
-  /** What a value must be, as the end of "… is expected". */
+  /** A description of valid values, as the end of "… is expected". */
   readonly expected: string;
-  /** Values that can be, as the end of "…, such as …". */
+  /** Example values, as the end of "…, such as …". */
   readonly example?: string;
-  /** `list`: its flag may be given several times, and each time adds to it; `switch`: its flag takes no text. */
+  /** `list`: its flag may be repeated to add values; `switch`: its flag has no value. */
   readonly shape: 'value' | 'list' | 'switch';
-  /** What a flag's text stands for; the schema says whether it may. */
+  /** Converts the text of a flag to a value, which the schema then validates. */
   readonly fromText: (text: string) => unknown;
 }
 
 interface Definition {
   readonly kind: Kind<unknown>;
-  /** As commander writes it. */
+  /** In commander's syntax. */
   readonly flag: string;
   /**
-   * Values that only a person may choose, by a flag or in their own file. A repository's file that is used
-   * without being looked at must not start other programs, lift protections or move the bill.
+   * Values that only a person may choose, with a flag or in their own file. A repository's file, which is used
+   * without review, must not start other programs, disable protections or change who pays.
    */
   readonly isPersonal?: (value: unknown) => boolean;
-  /** Personal values that only protect: a run remembers them and has them again when it goes on. */
+  /** Personal values that only protect: a run remembers them and reuses them when it continues. */
   readonly isProtective?: (value: unknown) => boolean;
 }
 
-/** A longer text in a setting is a mistake. */
+/** Longest text in a setting. */
 const MAX_TEXT = 4_000;
 
 function value<T>(schema: z.ZodType<T>, expected: string): Kind<T> {
@@ -65,7 +65,7 @@ function whole(min: number): Kind<number> {
   return number(z.int().min(min), say('a whole number from {0}', min));
 }
 
-/** A timer holds at most 2^31-1 ms, about 35,000 minutes. */
+/** A timer can wait at most 2^31-1 ms, about 35,000 minutes. */
 const minutes = number(
   z.number().positive().max(35_000),
   say('a number of minutes above 0, at most 35000'),
@@ -86,7 +86,7 @@ const onOff: Kind<boolean> = {
   shape: 'switch',
 };
 
-/** Becomes an argument of a program: nothing that it could take for an option, no control characters. */
+/** For an argument of a program: must not look like an option; no control characters. */
 const nameSchema = z
   .string()
   .max(MAX_TEXT)
@@ -101,7 +101,7 @@ const phrase = value(
   say('one line of text without < and >'),
 );
 
-/** Relative paths would mean another program in each folder. */
+/** A relative path would be another program in each folder. */
 const program = value(
   nameSchema.refine(text => !/[\\/]/.test(text) || isAnchored(text)),
   say("a program's name, or a path that begins at the root or with ~/"),
@@ -150,7 +150,7 @@ const tools = list(
   splitTools,
 );
 
-/** At commas, except those within brackets: `Read,Bash(git add, git commit)` are two. */
+/** Splits at commas outside of brackets: `Read,Bash(git add, git commit)` has two items. */
 function splitTools(text: string): string[] {
   const found: string[] = [];
   let depth = 0;
@@ -188,7 +188,7 @@ const PERMISSION_MODES = [
 
 const always = () => true;
 
-/** Claude Code takes neither from a repository's own settings. */
+/** Claude Code accepts neither of them from a repository's own settings. */
 const WIDE_MODES: ReadonlySet<unknown> = new Set(['auto', 'bypassPermissions']);
 
 const SETTINGS = {
@@ -249,8 +249,8 @@ export type SettingName = keyof typeof SETTINGS;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /**
- * What a planner uses where there is no run: who it is, how long it may take and what it may cost. Its tools are its own,
- * and a usage limit ends it.
+ * The settings used by a planner without a run: agent, time limits and budget. Its tools are fixed, and a usage
+ * limit ends it.
  */
 export const PLANNER_SETTINGS: readonly SettingName[] = [
   'agent',
@@ -277,7 +277,7 @@ export const PLANNER_SETTINGS: readonly SettingName[] = [
   'apiKey',
 ];
 
-/** The definition of a setting, whose name is known only when the program runs. */
+/** The definition of a setting whose name is only known at run time. */
 export function definitionOf(setting: SettingName): Definition {
   return SETTINGS[setting];
 }
@@ -290,7 +290,7 @@ export function flagName(setting: SettingName): string {
 type ValueOf<N extends SettingName> =
   (typeof SETTINGS)[N]['kind'] extends Kind<infer T> ? T : never;
 
-/** What one place says: a file, the command line. */
+/** The settings from one source: a file, or the command line. */
 export type GivenSettings = { readonly [N in SettingName]?: ValueOf<N> };
 
 export const DEFAULT_SETTINGS = {
@@ -319,12 +319,12 @@ export const DEFAULT_SETTINGS = {
   apiKey: 'use',
 } as const satisfies GivenSettings;
 
-/** The settings of a run; what is absent has no default of ours. */
+/** The settings of a run; settings without a default may be absent. */
 export type Settings = GivenSettings & Required<Pick<GivenSettings, keyof typeof DEFAULT_SETTINGS>>;
 
 /**
- * Settings as flags of `ralph-fresh run`, each an argument of its own. An empty list has no flag and is left out.
- * @param names those that the command knows
+ * Settings as flags of `ralph-fresh run`, one argument each. An empty list has no flag and is omitted.
+ * @param names the settings that the command supports
  */
 export function settingArguments(
   given: GivenSettings,
@@ -344,7 +344,7 @@ export function settingArguments(
   });
 }
 
-/** Only what a file could have switched on needs a flag that switches it off. */
+/** Only settings that a file can enable need a flag to disable them. */
 function hasNegation(setting: SettingName): boolean {
   return setting === 'reviewer';
 }

@@ -24,9 +24,9 @@ import {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SettingsSources {
-  /** What the command line says. */
+  /** The settings from the command line. */
   readonly flags: GivenSettings;
-  /** What an earlier run is remembered by, when it goes on; see {@link recalledSettings}. */
+  /** The remembered settings of an earlier run that continues; see {@link recalledSettings}. */
   readonly recalled?: GivenSettings;
   /** Absolute path. */
   readonly workspace: string;
@@ -35,19 +35,19 @@ export interface SettingsSources {
 }
 
 /**
- * The settings of a run, the strongest first: flags, those of the run that goes on, the workspace's
- * `.omc/config.json`, the person's own `config.json`, defaults. Of several budgets the smallest holds, unless
- * a flag names one.
+ * Merges the settings of a run, highest precedence first: flags, those of the run that continues, the workspace's
+ * `.omc/config.json`, the person's own `config.json`, defaults. Of several budgets the smallest is used, unless a
+ * flag sets one.
  *
- * @throws {HumanError} naming the file, the line and the mend
+ * @throws {HumanError} with the file, the line and how to fix it
  */
 export async function resolveSettings(sources: SettingsSources): Promise<Settings> {
   return { ...DEFAULT_SETTINGS, ...(await givenSettings(sources)) };
 }
 
 /**
- * The same without defaults: what somebody has chosen.
- * @throws {HumanError} as {@link resolveSettings}
+ * Like {@link resolveSettings}, but without defaults.
+ * @throws {HumanError} like {@link resolveSettings}
  */
 export async function givenSettings({
   env,
@@ -69,15 +69,15 @@ export async function givenSettings({
     ...shared,
     ...recalled,
     ...smallestBudgets(own, shared, recalled),
-    // Who names a program for the agent means that agent.
+    // Naming the agent's program also selects that agent.
     ...(namesCommand && { agent: 'command' as const }),
     ...chosen,
   };
 }
 
 /**
- * What a run may remember of its command line: all but what only a person may set, each time anew. What only
- * protects is remembered all the same.
+ * The settings from the command line that a run may remember: all except personal ones, which must be given each
+ * time. Protective ones are remembered nevertheless.
  */
 export function rememberedSettings(flags: GivenSettings): GivenSettings {
   return only(
@@ -87,8 +87,8 @@ export function rememberedSettings(flags: GivenSettings): GivenSettings {
 }
 
 /**
- * The settings of an earlier run, out of its journal. A repository may ship a journal, so nothing in it can
- * set what only a person may set, unless it only protects; what this version does not know is left out.
+ * The settings of an earlier run, from its journal. A repository may contain a forged journal, so personal settings
+ * are ignored unless they are protective; settings unknown to this version are omitted.
  */
 export function recalledSettings(recorded: Readonly<Record<string, unknown>>): GivenSettings {
   return Object.fromEntries(
@@ -106,7 +106,7 @@ function isRemembered(setting: SettingName, value: unknown): boolean {
   return isPersonal?.(value) !== true || isProtective?.(value) === true;
 }
 
-/** A repository, or the journal in it, can lower what a person is ready to spend, and never raise it. */
+/** A repository, or the journal in it, can lower a person's budget, but never raise it. */
 function smallestBudgets(...places: readonly GivenSettings[]): GivenSettings {
   const smallest = (setting: 'budgetUsd' | 'iterationBudgetUsd') => {
     const named = places.flatMap(place => place[setting] ?? []);
@@ -115,7 +115,7 @@ function smallestBudgets(...places: readonly GivenSettings[]): GivenSettings {
   return { ...smallest('budgetUsd'), ...smallest('iterationBudgetUsd') };
 }
 
-/** How another program is called as the agent: these belong together and come from one place. */
+/** The settings of another program as the agent: they belong together and must come from the same source. */
 const COMMAND_SETTINGS: readonly SettingName[] = [
   'command',
   'commandArgs',
@@ -140,7 +140,7 @@ function only(settings: GivenSettings, isKept: (setting: SettingName) => boolean
   );
 }
 
-/** What the loop is told. */
+/** The configuration of the loop. */
 export function configOf(settings: Settings): RunConfig {
   const { allowedTools, budgetUsd, effort, fallbackModel, iterationBudgetUsd, model } = settings;
   return {
@@ -181,7 +181,7 @@ function ms(seconds: number): number {
 
 /**
  * The agent that does the work.
- * @throws {HumanError} when the settings do not say which program it is
+ * @throws {HumanError} if the settings do not name its program
  */
 export function agentOf(settings: Settings): Agent {
   const { agent, extraArgs, sdkPath } = settings;
@@ -200,10 +200,10 @@ export function agentOf(settings: Settings): Agent {
 }
 
 /**
- * Who takes over when `claude` cannot be started: the Agent SDK, where there is one.
+ * The replacement if `claude` cannot be started: the Agent SDK, if it is installed.
  *
- * @param workspace absolute path; trusted, since its own packages are looked at (see {@link findSdk})
- * @throws {HumanError} when the settings name an SDK that is not there
+ * @param workspace absolute path; trusted, because its own packages are searched (see {@link findSdk})
+ * @throws {HumanError} if the settings name an SDK that does not exist
  */
 export async function fallbackAgentOf(
   settings: Settings,

@@ -21,23 +21,23 @@ import {
   type SettingName,
 } from './settingTable.ts';
 
-/** Whose file it is. A workspace's comes with the repository, so it may not say everything. */
+/** The owner of the file. A workspace's file comes with the repository, so some settings are not allowed in it. */
 export type SettingsOwner =
   | { readonly kind: 'person' }
-  /** `ownFile`: where the person's own settings would stand. */
+  /** `ownFile`: the path of the person's own settings. */
   | { readonly kind: 'workspace'; readonly ownFile?: string | undefined };
 
 const MAX_BYTES = 256 * 1024;
-/** Settings are two levels deep; the parser's stack is not endless. */
+/** Settings have two levels; the limit protects the parser's stack. */
 const MAX_DEPTH = 20;
-/** Keys that editors and people put into such files, and that say nothing to us. */
+/** Keys added by editors and people that have no meaning here. */
 const IGNORED_KEYS: ReadonlySet<string> = new Set(['$schema']);
 
 /**
- * Reads a file of settings: JSON with comments.
+ * Reads a settings file: JSON with comments.
  *
- * @returns no settings when there is no file
- * @throws {HumanError} naming the file, the line and the mend
+ * @returns no settings if there is no file
+ * @throws {HumanError} with the file, the line and how to fix it
  */
 export async function readSettingsFile(file: string, owner: SettingsOwner): Promise<GivenSettings> {
   const bytes = await contentOf(file, owner);
@@ -46,7 +46,7 @@ export async function readSettingsFile(file: string, owner: SettingsOwner): Prom
 
 async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | undefined> {
   try {
-    // People link their own files as they like; a repository's link may lead anywhere.
+    // A person's own file may be a link; a link in a repository may lead anywhere.
     const info = owner.kind === 'person' ? await stat(file) : await lstat(file);
     if (!info.isFile()) {
       throw new HumanError(
@@ -54,7 +54,7 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
       );
     }
     if (owner.kind === 'workspace') {
-      // A folder on the way may be a link, too.
+      // A parent folder may be a link, too.
       requireInside(file);
     }
     if (info.size > MAX_BYTES) {
@@ -78,8 +78,8 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
 }
 
 /**
- * Reads the content of such a file. Pure.
- * @throws {HumanError} naming the file, the line and the mend; nothing else, whatever the content is
+ * Parses the content of a settings file. Pure.
+ * @throws {HumanError} with the file, the line and how to fix it; nothing else, whatever the content is
  */
 export function parseSettings(
   content: string | Uint8Array,
@@ -174,7 +174,7 @@ function entries(text: string, fail: Fail): Entry[] {
   );
 }
 
-/** Before the parser, which calls itself for each level. */
+/** Checked before parsing, because the parser is recursive. */
 function requireShallow(text: string, fail: Fail): void {
   // SyntaxKind of jsonc-parser is a const enum, which isolated modules cannot import: { } [ ] and the end.
   const [open, close, openList, closeList, end] = [1, 2, 3, 4, 17];
@@ -223,7 +223,7 @@ function unknownKey(key: string): string {
     : say('There is no setting "{0}". Did you mean "{1}"?', shown(key), nearest);
 }
 
-/** @param value named when other values of the setting would be taken */
+/** @param value included in the message if the setting has other valid values */
 function refusal(setting: SettingName, value: unknown, ownFile: string | undefined): string {
   const what = value === undefined ? `"${setting}"` : `"${setting}": ${JSON.stringify(value)}`;
   const flag = flagName(setting);
@@ -241,7 +241,7 @@ function refusal(setting: SettingName, value: unknown, ownFile: string | undefin
       );
 }
 
-/** The setting that a key was probably meant to be, by its own name or its flag's. */
+/** The setting that was probably meant by a key, compared with its name and its flag. */
 function nearestSetting(key: string): SettingName | undefined {
   const wanted = plain(key.slice(0, 60));
   let best: { readonly setting: SettingName; readonly distance: number } | undefined;

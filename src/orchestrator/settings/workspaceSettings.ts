@@ -8,14 +8,14 @@ import { requireInside } from '../stories/outsideLinks.ts';
 import { parseSettings } from './settingsFile.ts';
 import type { GivenSettings } from './settingTable.ts';
 
-/** Where a workspace keeps its settings. @param workspace absolute path */
+/** The path of a workspace's settings. @param workspace absolute path */
 export function workspaceSettingsFile(workspace: string): string {
   return path.join(workspace, '.omc', 'config.json');
 }
 
 /**
- * What the workspace's own file of settings says.
- * @throws {HumanError} naming the line and the mend
+ * The settings in the workspace's own file.
+ * @throws {HumanError} with the line and how to fix it
  */
 export async function readWorkspaceSettings(workspace: string): Promise<GivenSettings> {
   const file = workspaceSettingsFile(workspace);
@@ -24,10 +24,10 @@ export async function readWorkspaceSettings(workspace: string): Promise<GivenSet
 }
 
 /**
- * Sets the checks in the workspace's file of settings and changes nothing else in it: comments and the other settings
- * stay as they are. No checks take the setting out.
+ * Sets the checks in the workspace's settings file and changes nothing else: comments and other settings are
+ * preserved. An empty list removes the setting.
  *
- * @throws {HumanError} when the file cannot be used, or has just been changed by somebody else
+ * @throws {HumanError} if the file cannot be used, or somebody else has just changed it
  */
 export async function setWorkspaceChecks(
   workspace: string,
@@ -40,12 +40,12 @@ export async function setWorkspaceChecks(
     if (value !== undefined) {
       requireInside(file);
       await mkdir(path.dirname(file), { recursive: true });
-      // Never over a file that appeared in between.
+      // Must not overwrite a file that was created meanwhile.
       await writeFile(file, `${JSON.stringify({ verify: value }, null, 2)}\n`, { flag: 'wx' });
     }
     return;
   }
-  // Only a file that can be read can be edited.
+  // Only a valid file can be edited.
   parseSettings(before, file, { kind: 'workspace' });
   const text = before.toString('utf8');
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -58,7 +58,7 @@ export async function setWorkspaceChecks(
   }
 }
 
-/** A repository's link may lead anywhere, so none is followed. */
+/** A link in a repository may lead anywhere, so it is not followed. */
 async function readPlain(file: string): Promise<Buffer | undefined> {
   try {
     if (!(await lstat(file)).isFile()) {

@@ -4,7 +4,8 @@ import { type NewStoryFile, prdFileText } from './formats/prdWriter.ts';
 import { requireInside } from './outsideLinks.ts';
 
 /**
- * Writes a `prd.json` where there is none, with the folders it is in. One that has appeared meanwhile stays as it is.
+ * Writes a `prd.json` if there is none, including its parent folders. A file that was created meanwhile is not
+ * changed.
  * @param file absolute path
  */
 export async function createStoryFile(file: string, stories: NewStoryFile): Promise<void> {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findAtKnownPlaces } from './storyFile.ts';
 
-/** Names of folders that hold other people's files, or copies. */
+/** Names of folders that contain third-party files, or copies. */
 const SKIPPED = new Set([
   'node_modules',
   'bower_components',
@@ -15,21 +15,21 @@ const SKIPPED = new Set([
   'venv',
   '__pycache__',
 ]);
-/** Hidden folders that are looked into. In `.omc`, what the loop archived and keeps is no story file. */
+/** Hidden folders that are searched. In `.omc`, archived and kept files of the loop are not story files. */
 const HIDDEN = new Set(['.omc', '.ralph', '.claude']);
 const SKIPPED_IN_OMC = new Set(['archive', 'state', 'logs']);
 const MAX_DEPTH = 5;
 const MAX_FOLDERS = 3000;
 const MAX_FILES = 50;
 
-/** Every file of a workspace that may hold stories, by absolute path: those at the known places first. */
+/** Absolute paths of all files in a workspace that may contain stories: those at the well-known paths first. */
 export async function findStoryFiles(folder: string): Promise<string[]> {
   return [...new Set([...(await findAtKnownPlaces(folder)), ...(await findPrdFiles(folder))])];
 }
 
 /**
- * Finds every `prd.json` below a folder, not too deep, and not among what others wrote, the uppermost first.
- * Folders that cannot be read are passed over.
+ * Finds every `prd.json` below a folder, up to a limited depth and without third-party folders, top-level ones
+ * first. Unreadable folders are skipped.
  */
 async function findPrdFiles(folder: string): Promise<string[]> {
   const found: string[] = [];

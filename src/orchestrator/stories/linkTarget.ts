@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 
-/** Where a file is that may be a link; one that leads nowhere is its own place. */
+/** The target of a file that may be a link; a broken link is its own target. */
 export async function linkTarget(file: string): Promise<string> {
   try {
     return await realpath(file);

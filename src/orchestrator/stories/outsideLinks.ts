@@ -3,29 +3,29 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 
-/** What a person allows for links that lead out of a repository. */
+/** A person's settings for links that lead out of a repository. */
 export interface OutsideLinks {
   /** Absolute paths of files and folders that may be read and written through a link. */
   readonly allowed: readonly string[];
-  /** Where a person allows more; absent where there is no such file. */
+  /** The file with the settings; absent if there is no such file. */
   readonly settingsFile?: string | undefined;
 }
 
-/** More links than this on one way are a circle. */
+/** A path with more links than this is a cycle. */
 const MAX_LINKS = 40;
 
 let ask: () => OutsideLinks = () => ({ allowed: [] });
 const allowedNow = new Set<string>();
 
 /**
- * Tells where a person's own settings stand on links. Asked only when a link leads out of a repository, which is rare: no
- * command has to read settings for it.
+ * Sets the function that reads a person's settings for links. It is only called if a link leads out of a
+ * repository, which is rare, so commands need not read settings for it.
  */
 export function askForOutsideLinks(answer: () => OutsideLinks): void {
   ask = answer;
 }
 
-/** Allows paths for as long as this process lives. */
+/** Allows paths for the lifetime of this process. */
 export function allowOutsideLinks(paths: readonly string[]): void {
   for (const place of paths) {
     allowedNow.add(place);
@@ -33,11 +33,12 @@ export function allowOutsideLinks(paths: readonly string[]): void {
 }
 
 /**
- * A repository may ship links at the places of a person's files: what is read there goes to an agent, and what is written
- * there lands in files that nobody meant. Links within the repository are fine, and so is one to the repository itself.
+ * Checks a path for links out of the repository. A repository may contain links at the paths of a person's files:
+ * what is read there would be sent to an agent, and what is written there would change unrelated files. Links
+ * within the repository are allowed, and so is a link to the repository itself.
  *
- * @param file absolute path, as it is named; need not exist
- * @throws {HumanError} when the way to it leads out of its repository, and the person does not allow that place
+ * @param file absolute path, unresolved; may not exist
+ * @throws {HumanError} if the path leads out of its repository, and the person does not allow it
  */
 export function requireInside(file: string): void {
   const problem = outsideProblem(file);
@@ -46,7 +47,7 @@ export function requireInside(file: string): void {
   }
 }
 
-/** As {@link requireInside}: what is wrong, or `undefined`. */
+/** Like {@link requireInside}, but returns the problem, or `undefined`. */
 export function outsideProblem(file: string): string | undefined {
   const target = realPlace(file);
   if (target === undefined) {
@@ -70,12 +71,12 @@ export function outsideProblem(file: string): string | undefined {
         file,
         target,
         settingsFile,
-        // The place may come from somebody else, and is to be copied.
+        // Quoted, because the path may come from somebody else and is meant to be copied.
         JSON.stringify([target]),
       );
 }
 
-/** Whether a place is a folder or below it. Both real paths. */
+/** Whether a path is a folder or below it. Both are real paths. */
 function isWithin(folder: string, place: string): boolean {
   const relative = path.relative(folder, place);
   return (
@@ -87,9 +88,9 @@ function isWithin(folder: string, place: string): boolean {
 }
 
 /**
- * The top folder of the work tree that a path names: the nearest folder above with a `.git` that is no link itself, since
- * a link may lead to another repository. Where all of them are links, the workspace is reached by one: the highest. Outside
- * of a repository the folder around `.omc`, or that of the file.
+ * The top folder of the work tree of a path: the nearest parent folder with a `.git` that is not a link itself,
+ * because a link may lead to another repository. If all of them are links, the workspace was reached through one,
+ * and the topmost is used. Outside of a repository, the parent folder of `.omc`, or that of the file.
  */
 function rootOf(file: string): string {
   let highestLink: string | undefined;
@@ -110,7 +111,7 @@ function rootOf(file: string): string {
   }
 }
 
-/** The nearest folder at or above a real path that has a `.git`; else the folder itself. */
+/** The nearest folder at or above a real path that has a `.git`; otherwise the folder itself. */
 export function workTreeRoot(folder: string): string {
   for (let at = folder; ; at = path.dirname(at)) {
     if (existsSync(path.join(at, '.git'))) {
@@ -126,7 +127,7 @@ function isLink(place: string): boolean {
   return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** Where a path leads by all its links, also when nothing is there; `undefined` for a circle. */
+/** The real path with all links resolved, even if nothing is there; `undefined` for a cycle. */
 export function realPlace(file: string, links = 0): string | undefined {
   if (links > MAX_LINKS) {
     return undefined;
@@ -139,7 +140,7 @@ export function realPlace(file: string, links = 0): string | undefined {
       return undefined;
     }
     if (code !== 'ENOENT' && code !== 'ENOTDIR') {
-      // Whoever opens it is told by the system.
+      // The system reports an error when it is opened.
       return path.resolve(file);
     }
   }
@@ -158,7 +159,7 @@ function isDanglingLink(place: string): boolean {
   try {
     return isLink(place);
   } catch {
-    // Below something that is no folder there is nothing.
+    // If a parent is not a folder, nothing is there.
     return false;
   }
 }

@@ -1,30 +1,31 @@
 import type { Story } from './story.ts';
 
-/** The story to run next, or why there is none. */
+/** The next story to run, or why there is none. */
 export type NextStory =
   | { readonly story: Story; readonly reason?: undefined }
   | {
       readonly story?: undefined;
       /**
-       * `empty`: the list has no story; `allDone`: every story is done or put aside; `waiting`: what is left waits for
-       * dependencies, or none of the chosen ones is there; `skipped`: stories are ready, but the caller skips all of them.
+       * `empty`: the list has no story; `allDone`: every story is done or deferred; `waiting`: the rest waits for
+       * dependencies, or none of the selected ones exists; `skipped`: stories are ready, but the caller skips all
+       * of them.
        */
       readonly reason: 'empty' | 'allDone' | 'waiting' | 'skipped';
     };
 
 export interface NextStoryOptions {
-  /** Keys (`storyKeys`) or ids to pass over; an id passes over every story that has it. */
+  /** Keys (`storyKeys`) or ids to skip; an id applies to every story that has it. */
   readonly skip?: ReadonlySet<string>;
-  /** Ids of stories that come behind all others, the lowest number first. */
+  /** Ids of stories that come after all others, lowest number first. */
   readonly last?: ReadonlyMap<string, number>;
-  /** Ids of the only stories that count; the others are looked at for their dependencies alone. */
+  /** Ids of the only stories to consider; others are only used as dependencies. */
   readonly only?: ReadonlySet<string>;
 }
 
 /**
- * Picks the next story: not done, not put aside, every dependency done, lowest priority first, ties in file order, those
- * that come last behind them. Pure.
- * A dependency is done when every story of its id is; one that the file does not have is never done.
+ * Selects the next story: not done, not deferred, every dependency done, lowest priority first, ties in file order;
+ * those in `last` come after the others. Pure. A dependency is done if every story with its id is; an id that is
+ * not in the file is never done.
  */
 export function nextStory(stories: readonly Story[], options: NextStoryOptions = {}): NextStory {
   if (stories.length === 0) {
@@ -56,17 +57,17 @@ export function nextStory(stories: readonly Story[], options: NextStoryOptions =
   return best === undefined ? { reason: 'skipped' } : { story: best };
 }
 
-/** The dependencies that keep a story from starting: ids not done, or not in the file. In the story's order. */
+/** The dependencies that block a story: ids that are not done, or not in the file. In the story's order. */
 export function waitingFor(story: Story, stories: readonly Story[]): string[] {
   return story.dependsOn.length === 0 ? [] : openDependencies(story, doneIds(stories));
 }
 
-/** As {@link waitingFor}, for many stories of one file. @param done of that file, by {@link doneIds} */
+/** Like {@link waitingFor}, for many stories of one file. @param done from {@link doneIds} of that file */
 export function openDependencies(story: Story, done: ReadonlySet<string>): string[] {
   return story.dependsOn.filter(id => !done.has(id));
 }
 
-/** A name for each story that no other has: its id, or `id (#n)` by position where the file repeats an id. */
+/** A unique name for each story: its id, or `id (#n)` by position if the file repeats an id. */
 export function storyKeys(stories: readonly Story[]): ReadonlyMap<Story, string> {
   const counts = new Map<string, number>();
   for (const { id } of stories) {
@@ -80,7 +81,7 @@ export function storyKeys(stories: readonly Story[]): ReadonlyMap<Story, string>
   );
 }
 
-/** The ids of which every story is done. */
+/** The ids whose stories are all done. */
 export function doneIds(stories: readonly Story[]): ReadonlySet<string> {
   const done = new Set(stories.map(story => story.id));
   for (const story of stories) {

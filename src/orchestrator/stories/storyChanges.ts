@@ -1,13 +1,13 @@
 import { storyKeys } from './select.ts';
 import type { Story } from './story.ts';
 
-/** A story whose done state is another than before. */
+/** A story whose done status changed. */
 export interface StoryChange {
   readonly storyId: string;
   readonly done: boolean;
 }
 
-/** Stories whose done state differs, identified by id; stories that came or went are not changes of state. */
+/** Stories whose done status differs, identified by id; added and removed stories are not included. */
 export function storyChanges({
   storiesBefore,
   storiesAfter,
@@ -15,7 +15,7 @@ export function storyChanges({
 }: {
   readonly storiesBefore: readonly Story[];
   readonly storiesAfter: readonly Story[];
-  /** What a person ticked (true) or unticked (false) meanwhile; that state is no change. */
+  /** Stories that a person ticked (true) or unticked (false) meanwhile; these are not included. */
   readonly handled: ReadonlyMap<string, boolean>;
 }): readonly StoryChange[] {
   const keysBefore = storyKeys(storiesBefore);

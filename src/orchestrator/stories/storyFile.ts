@@ -12,7 +12,7 @@ import { TextLines } from './formats/textLines.ts';
 import { outsideProblem } from './outsideLinks.ts';
 import type { InvalidStoryFile, StoryFile, StoryList, StoryProblem } from './story.ts';
 
-/** Where a workspace may keep its `prd.json`, relative to its folder; the first one that exists is used. */
+/** Possible paths of a workspace's `prd.json`, relative to its folder; the first one that exists is used. */
 export const STORY_FILE_PLACES = [
   '.omc/prd.json',
   'prd.json',
@@ -23,8 +23,9 @@ export const STORY_FILE_PLACES = [
 ] as const;
 
 /**
- * Where else stories may be, when there is no `prd.json`: the first file that holds any. A `*` stands for one name;
- * such a place counts when exactly one file there holds stories, so that nobody's choice is guessed.
+ * Other possible paths of story files, if there is no `prd.json`: the first file that contains stories is used. A
+ * `*` stands for one name; such a path only counts if exactly one file there contains stories, so that nothing is
+ * guessed.
  */
 export const OTHER_STORY_FILE_PLACES = [
   '.beads/issues.jsonl',
@@ -47,10 +48,10 @@ export const OTHER_STORY_FILE_PLACES = [
   '.ralph/specs/INDEX.md',
 ] as const;
 
-/** Largest story file that is read, in bytes: thousands of stories. */
+/** Size limit for story files, in bytes: thousands of stories. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Finds the story file of a workspace: its path, or `undefined` when there is none at any known place. */
+/** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
 export async function findStoryFile(workspaceDir: string): Promise<string | undefined> {
   for (const place of STORY_FILE_PLACES) {
     const path = join(workspaceDir, place);
@@ -67,7 +68,7 @@ export async function findStoryFile(workspaceDir: string): Promise<string | unde
   return undefined;
 }
 
-/** All files at the known places that hold stories, the one that is used by itself first. */
+/** All files at the known paths that contain stories, the default one first. */
 export async function findAtKnownPlaces(workspaceDir: string): Promise<string[]> {
   const found: string[] = [];
   for (const place of STORY_FILE_PLACES) {
@@ -87,7 +88,7 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
-/** The files at a place that hold stories, or that would perhaps if they could be read. */
+/** The files at a path that contain stories, or might if they could be read. */
 async function filesWithStories(workspaceDir: string, place: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of await filesAt(workspaceDir, place)) {
@@ -101,7 +102,7 @@ async function filesWithStories(workspaceDir: string, place: string): Promise<st
   return found;
 }
 
-/** The paths that a place stands for, whether or not there is a file. */
+/** The paths that match a pattern, whether or not a file exists. */
 export async function filesAt(workspaceDir: string, place: string): Promise<string[]> {
   const star = place.indexOf('*');
   if (star === -1) {
@@ -118,8 +119,8 @@ export async function filesAt(workspaceDir: string, place: string): Promise<stri
 }
 
 /**
- * Reads a story file. Whatever is in it, or keeps it from being read, comes back as a value.
- * @returns `undefined` when there is no file at `path`
+ * Reads a story file. Its problems, and read errors, are part of the result.
+ * @returns `undefined` if there is no file at `path`
  */
 export async function readStoryFile(path: string): Promise<StoryFile | undefined> {
   try {
@@ -130,8 +131,8 @@ export async function readStoryFile(path: string): Promise<StoryFile | undefined
 }
 
 /**
- * As {@link readStoryFile}, for a file that somebody has named.
- * @throws {HumanError} when there is no file at `path`
+ * Like {@link readStoryFile}, for a file that somebody has named.
+ * @throws {HumanError} if there is no file at `path`
  */
 export async function readStoryFileOrThrow(path: string): Promise<StoryFile> {
   const file = await readStoryFile(path);
@@ -141,24 +142,24 @@ export async function readStoryFileOrThrow(path: string): Promise<StoryFile> {
   return file;
 }
 
-/** The stories of a file; `undefined` where there is none, or it cannot be read. */
+/** The stories of a file; `undefined` if there is none, or it cannot be read. */
 export async function readStoryList(path: string): Promise<StoryList | undefined> {
   const file = await readStoryFile(path);
   return file?.kind === 'stories' ? file : undefined;
 }
 
-/** What a person is told of a story file that is not there. */
+/** The message for a missing story file. */
 export function noStoryFile(path: string): string {
   return say('There is no story file at {0}. Create it, or name another one.', path);
 }
 
-/** Why it is not even looked at: it leads out of the repository. */
+/** The problem if the file is outside of the repository, so that it is not read. */
 function astray(path: string): InvalidStoryFile | undefined {
   const problem = outsideProblem(path);
   return problem === undefined ? undefined : unreadable(path, problem);
 }
 
-/** Why it is not even opened; opening a named pipe would wait for a writer for ever. */
+/** The problem if the file must not be opened; opening a named pipe would wait for a writer forever. */
 function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
   if (!found.isFile()) {
     return unreadable(path, say('{0} is not a file: put the stories into a file.', basename(path)));
@@ -175,7 +176,7 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
     : undefined;
 }
 
-/** @returns `undefined` when there is no such file */
+/** @returns `undefined` if there is no such file */
 function unreadableBy(error: unknown, path: string): InvalidStoryFile | undefined {
   const code =
     error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
@@ -195,7 +196,7 @@ function parseOnce(path: string, content: Buffer): StoryFile {
   return lastRead.file;
 }
 
-/** The newest reading. The loop looks at its story file several times between two changes. */
+/** A cache of the last result, because the loop reads its story file several times between two changes. */
 let lastRead: { readonly content: Buffer; readonly file: StoryFile } | undefined;
 
 /** The `hash` of a story file with these bytes. */
@@ -203,25 +204,25 @@ export function storyFileHash(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Reads the content of a story file, as text or as the bytes of the file. Pure; never throws. */
+/** Parses the content of a story file, as text or as bytes. Pure; never throws. */
 export function parseStoryFile(path: string, content: string | Uint8Array): StoryFile {
   return parseStoryText(path, content).file;
 }
 
-/** A story file together with what an edit of its text needs. */
+/** A story file with the data needed to edit its text. */
 export interface ParsedStoryFile {
   readonly file: StoryFile;
   /** The text without its byte order mark. */
   readonly text: string;
-  /** The byte order mark, or nothing. */
+  /** The byte order mark, or ''. */
   readonly bom: string;
-  /** Edits of `text`; none when the file is invalid. See `StoryText`. */
+  /** Edits of `text`; none if the file is invalid. See `StoryText`. */
   readonly edits: StoryText['edits'];
-  /** `text` with a story moved; the same when the file is invalid. See `StoryText`. */
+  /** `text` with a story moved; unchanged if the file is invalid. See `StoryText`. */
   readonly move: StoryText['move'];
 }
 
-/** As `parseStoryFile`, for callers that go on to edit the text. */
+/** Like `parseStoryFile`, for callers that will edit the text. */
 export function parseStoryText(path: string, content: string | Uint8Array): ParsedStoryFile {
   const hash = storyFileHash(content);
   const { text, bom, problem } = decodeText(content);
@@ -246,7 +247,7 @@ export function parseStoryText(path: string, content: string | Uint8Array): Pars
   };
 }
 
-/** YAML that is nested too deep has been told as broken YAML since its parser gave up on it. */
+/** YAML that is nested too deeply is reported as broken YAML, because its parser cannot read it. */
 function codeOf(format: StoryFormat, undecodable: object | undefined): StoryProblem['code'] {
   return undecodable === undefined && format.name === 'orchestration'
     ? 'invalidYaml'
@@ -271,7 +272,7 @@ function nestingProblem(
 
 function unreadable(path: string, message: string): InvalidStoryFile {
   const problem: StoryProblem = { code: 'unreadable', message, line: 1, column: 1 };
-  // Nothing was read; the hash of no bytes differs from that of every story file.
+  // Nothing was read; the hash of an empty file differs from that of every story file.
   const hash = createHash('sha256').digest('hex');
   return { kind: 'invalid', format: formatOf(path, '').name, path, problems: [problem], hash };
 }

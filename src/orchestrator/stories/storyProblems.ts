@@ -2,13 +2,13 @@ import { say } from '../../base/say.ts';
 import { plainText } from './formats/plainText.ts';
 import type { Story, StoryProblem } from './story.ts';
 
-/** Where a fact of a story stands: 1-based line and column. */
+/** Finds the 1-based line and column of a story's field. */
 export type FindPlace = (
   story: Story,
   fact: 'id' | 'dependencies',
 ) => Pick<StoryProblem, 'line' | 'column'>;
 
-/** What is wrong between the stories of a list without hiding any of them, in file order. */
+/** Problems between the stories of a list that do not hide any of them, in file order. */
 export function findStoryProblems(stories: readonly Story[], placeOf: FindPlace): StoryProblem[] {
   const byId = byIds(stories);
   const problems = [
@@ -71,8 +71,8 @@ function* unknownDependencies(
 }
 
 /**
- * For reader and editor, which find it each in their own way.
- * @param unknown ids that a story waits for; five are named
+ * Shared by the reader and the editor, which find the problem in different ways.
+ * @param unknown ids that a story depends on; up to five are named
  */
 export function unknownDependencyMessage(id: string, unknown: readonly string[]): string {
   return say(
@@ -83,8 +83,8 @@ export function unknownDependencyMessage(id: string, unknown: readonly string[])
 }
 
 /**
- * The first circle of stories that are to be done and wait for each other, so that none of them can start.
- * @returns their ids, the first one again at the end; `undefined` when there is none
+ * The first cycle of open stories that depend on each other, so that none of them can start.
+ * @returns their ids, the first one repeated at the end; `undefined` if there is none
  */
 export function openCircle(stories: readonly Story[]): readonly string[] | undefined {
   const open = byIds(stories.filter(({ done }) => !done));
@@ -92,7 +92,7 @@ export function openCircle(stories: readonly Story[]): readonly string[] | undef
   return circle?.ids;
 }
 
-/** One problem per circle. */
+/** One problem per cycle. */
 function* circularDependencies(
   byId: ReadonlyMap<string, readonly Story[]>,
   placeOf: FindPlace,
@@ -110,20 +110,20 @@ function* circularDependencies(
   }
 }
 
-/** Ids around a circle, as a person reads them: `A → B → A`. */
+/** The ids of a cycle, for people: `A → B → A`. */
 export function circleWords(ids: readonly string[]): string {
   const shown = ids.length > 8 ? [...ids.slice(0, 7), '…', ...ids.slice(-1)] : ids;
   return shown.map(plainText).join(' → ');
 }
 
 interface Circle {
-  /** The story of it that comes first in the file. */
+  /** Its first story in the file. */
   readonly first: Story;
-  /** From its id around to its id again. */
+  /** From its id through the cycle back to its id. */
   readonly ids: readonly string[];
 }
 
-/** Stories of one id count as one, since a dependency cannot tell them apart. */
+/** Stories with the same id count as one, because a dependency cannot distinguish them. */
 function* circlesOf(byId: ReadonlyMap<string, readonly Story[]>): Generator<Circle> {
   if (!hasForwardDependency(byId)) {
     return;
@@ -161,7 +161,7 @@ function* circlesOf(byId: ReadonlyMap<string, readonly Story[]>): Generator<Circ
   }
 }
 
-/** Most files name only earlier stories as dependencies; those cannot form a circle, and need no search for one. */
+/** In most files, dependencies only name earlier stories; those cannot form a cycle, so no search is needed. */
 function hasForwardDependency(byId: ReadonlyMap<string, readonly Story[]>): boolean {
   for (const same of byId.values()) {
     for (const story of same) {
@@ -175,7 +175,7 @@ function hasForwardDependency(byId: ReadonlyMap<string, readonly Story[]>): bool
   return false;
 }
 
-/** Takes away whatever can be done in some order; what stays is a circle or waits for one. No recursion. */
+/** Removes everything that can be done in some order; the rest is a cycle or depends on one. Not recursive. */
 function* circles(
   waitsFor: ReadonlyMap<string, readonly string[]>,
   neededBy: ReadonlyMap<string, readonly string[]>,

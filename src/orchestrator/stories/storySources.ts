@@ -2,7 +2,7 @@ import type { StoryList } from './story.ts';
 import { filesAt, OTHER_STORY_FILE_PLACES, readStoryList, STORY_FILE_PLACES } from './storyFile.ts';
 
 /**
- * Every file at a known place of a workspace that holds stories, the more telling places first.
+ * All files at the known paths of a workspace that contain stories, in order of precedence.
  * @param workspace absolute path
  */
 export async function findStorySources(workspace: string): Promise<StoryList[]> {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 
-/** The first start of a program of 365 MB can be slow, in ms. */
+/** In ms. The first start of a program of 365 MB can be slow. */
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 1024 * 1024;
 
@@ -15,24 +15,24 @@ const findingSchema = z.object({
 });
 const outputSchema = z.object({ checks: z.array(findingSchema) });
 
-/** What `ralph-fresh doctor` found at one thing; see docs/json-output.md. */
+/** One result of `ralph-fresh doctor`; see docs/json-output.md. */
 export type DoctorFinding = z.infer<typeof findingSchema>;
 
 export interface DoctorQuestion {
   /** `dist/cli.js`. */
   readonly program: string;
-  /** Absolute path of the folder that would be worked in; trusted. */
+  /** Absolute path of the folder the run would work in; trusted. */
   readonly workspace: string;
   /** Settings as flags. */
   readonly args: readonly string[];
-  /** Ids of the checks that are wanted. */
+  /** Ids of the checks to run. */
   readonly only: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Asks `ralph-fresh doctor`, in a process of its own: it starts programs and may wait for them.
- * @throws {HumanError} when it gives no answer
+ * Runs `ralph-fresh doctor` as a separate process, because it starts programs and may wait for them.
+ * @throws {HumanError} if it gives no answer
  */
 export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFinding[]> {
   const { args, env, only, program, workspace } = question;
@@ -48,7 +48,7 @@ export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFind
         windowsHide: true,
       },
       (error, stdout, stderr) => {
-        // It ends with an exit code when something is wrong; the answer is there all the same.
+        // If it finds a problem, its exit code is not 0, but it still prints its answer.
         const answer = parse(stdout);
         if (answer !== undefined) {
           resolve(answer.checks);

@@ -2,7 +2,10 @@ import type { RunState } from '../journal/runState.ts';
 import { readRun } from './runCheckpoint.ts';
 import { type RunFiles, runIds } from './runFiles.ts';
 
-/** Tells the states of all runs of a workspace, oldest first. Ended runs do not change, so each of them is read once. */
+/**
+ * Reads the states of all runs of a workspace, oldest first. Ended runs do not change, so each of them is read
+ * once.
+ */
 export class RunHistory {
   private readonly files: RunFiles;
   private readonly ended = new Map<string, RunState>();
@@ -11,7 +14,7 @@ export class RunHistory {
     this.files = files;
   }
 
-  /** @param except the run that is being watched anyhow */
+  /** @param except a run that the caller watches anyway */
   async read(except?: string): Promise<RunState[]> {
     const states: RunState[] = [];
     for (const runId of await runIds(this.files)) {
@@ -20,7 +23,7 @@ export class RunHistory {
       }
       const known = this.ended.get(runId);
       const state = known ?? (await readRun(this.files, runId));
-      // A tick may still be added to the newest journal while no run goes on, so only older ones are kept.
+      // A tick may still be appended to the newest journal after its run has ended, so only older ones are cached.
       if (state.phase === 'ended' && except !== undefined) {
         this.ended.set(runId, state);
       }

@@ -20,9 +20,9 @@ import { STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
 import { requirePlainState } from './plainState.ts';
 import type { RunFiles } from './runFiles.ts';
 
-/** Longest line, in UTF-16 units; of our own requests none comes near. */
+/** Longest line, in UTF-16 units; our own requests are much shorter. */
 const MAX_LINE = 64 * 1024;
-/** So much is read at a time: more was not written by people, and must not fill the memory. */
+/** Bytes that are read at a time. People do not write more, and a flood must not fill the memory. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1 << 16;
 const LINE_BREAK = 0x0a;
@@ -31,17 +31,17 @@ export const MAX_TEXT = 8_000;
 /** Longest name of a window, in UTF-16 units. */
 const MAX_NAME = 200;
 
-/** What a watcher may ask of the loop; one line of JSON each, appended by anybody, read by the loop. */
+/** Requests of watchers to the loop; one line of JSON each. Anybody may append, the loop reads. */
 const requestSchema = once(() =>
   z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
-    /** A person has ticked (or unticked) the story in its file; the loop writes it into the journal. */
+    /** A person has ticked (or unticked) the story in its file; the loop records it in the journal. */
     z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
     /** Wait after this iteration. */
     z.looseObject({ type: z.literal('pause') }),
-    /** Go on: from a pause, from a question, or now in place of at the reset of a usage limit. */
+    /** Continue after a pause or a question, or end the wait for the reset of a usage limit. */
     z.looseObject({ type: z.literal('resume') }),
-    /** Leave a story alone; the one that is worked on when none is named. */
+    /** Skip a story; the current one if none is named. */
     z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
     /** Give a skipped, failed or blocked story another chance. */
     z.looseObject({ type: z.literal('reset'), storyId: z.string() }),
@@ -50,21 +50,21 @@ const requestSchema = once(() =>
       text: z.string().min(1).max(MAX_TEXT),
       storyId: z.string().optional(),
     }),
-    /** Answers the agent's open question, and goes on. */
+    /** Answers the agent's open question and continues. */
     z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
-    /** A window shows the run. `pid` and `startId`: the process that holds it, should it crash. */
+    /** A window shows the run. `pid` and `startId` identify its process, in case it crashes. */
     z.looseObject({
       type: z.literal('hello'),
       window: z.string().min(1).max(MAX_NAME),
       pid: z.number().int().positive().optional(),
       startId: z.string().max(MAX_NAME).optional(),
     }),
-    /** It is closed, or reloaded. */
+    /** The window is closed or reloaded. */
     z.looseObject({ type: z.literal('goodbye'), window: z.string().min(1).max(MAX_NAME) }),
   ]),
 );
 
-/** A request without what the reader does not know. */
+/** A request, without fields unknown to the reader. */
 export type RunRequest =
   | { readonly type: 'stop'; readonly mode: StopMode }
   | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean }
@@ -83,9 +83,9 @@ export type RunRequest =
   | { readonly type: 'goodbye'; readonly window: string };
 
 /**
- * Puts a request into the run's inbox. A single small append, so that two writers do not mix; it is done when this
- * returns, since a window that is being closed cannot wait.
- * @throws {HumanError} when the inbox is no plain file
+ * Appends a request to the run's inbox. It is a single small append, so that two writers do not mix. It is
+ * synchronous, because a window that is being closed cannot wait.
+ * @throws {HumanError} if the inbox is not a plain file
  */
 export function postRequest(files: RunFiles, runId: string, request: RunRequest): void {
   const file = plainInbox(files, runId);
@@ -96,7 +96,7 @@ export function postRequest(files: RunFiles, runId: string, request: RunRequest)
   const fd = openSync(file, O_RDWR | O_APPEND | O_CREAT | PLAIN, 0o644);
   try {
     const line = lineOf(request);
-    // Behind a line that somebody left unfinished it would be a part of that line.
+    // Otherwise the request would become part of an unfinished line.
     appendFileSync(fd, endsInLine(fd) ? `\n${line}` : line);
   } finally {
     closeSync(fd);
@@ -107,7 +107,10 @@ function lineOf(request: RunRequest): string {
   return `${JSON.stringify({ ...request, at: new Date().toISOString() })}\n`;
 }
 
-/** Opening a pipe would find no reader, and a folder or device cannot be appended to. */
+/**
+ * The path of the inbox if it is a plain file: opening a pipe would block without a reader, and a folder or device
+ * cannot be appended to.
+ */
 function plainInbox(files: RunFiles, runId: string): string {
   requirePlainState(files, runId);
   const file = files.inboxFile(runId);
@@ -123,7 +126,7 @@ function endsInLine(fd: number): boolean {
   return read === 1 && last[0] !== LINE_BREAK;
 }
 
-/** @returns how many bytes of requests there are now; 0 without an inbox */
+/** @returns the current size in bytes; 0 without an inbox */
 export async function inboxSize(file: string): Promise<number> {
   const handle = await openPlainFile(file);
   if (handle === undefined) {
@@ -136,25 +139,25 @@ export async function inboxSize(file: string): Promise<number> {
   }
 }
 
-/** Reads the requests in the order they came; each is given out once, whatever the size of the inbox. */
+/** Reads the requests in order; each is returned once, however large the inbox is. */
 export class InboxReader {
   private readonly file: string;
   private offset: number;
-  /** Known from the first look on. */
+  /** Known after the first look. */
   private inode: number | undefined;
-  /** Holds the line that is not finished yet. */
+  /** Holds the unfinished line. */
   private splitter = new LineSplitter(MAX_LINE);
 
-  /** @param from bytes that were there before the loop: requests to an earlier one are not meant for it */
+  /** @param from offset in bytes at which this loop starts: requests to an earlier loop are not for it */
   constructor(file: string, from = 0) {
     this.file = file;
     this.offset = from;
   }
 
   /**
-   * One call at a time. Of a flood a part is read; the rest comes with the next calls.
-   * @returns whole new lines that are requests; others are dropped, they are not ours
-   * @throws {HumanError} when the inbox is no plain file
+   * One call at a time. If there are too many requests, the rest follows in the next calls.
+   * @returns the requests in new complete lines; other lines are ignored
+   * @throws {HumanError} if the inbox is not a plain file
    */
   async takeNew(): Promise<RunRequest[]> {
     const handle = await openPlainFile(this.file);
@@ -162,14 +165,14 @@ export class InboxReader {
       if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
         throw notPlain(this.file);
       }
-      // The next one may get the same inode.
+      // A new file may get the same inode.
       this.beginAgain();
       return [];
     }
     try {
       const { ino, size } = await handle.stat();
       if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
-        // Another file, or emptied: nothing of it was read yet.
+        // Another file, or truncated: none of it has been read yet.
         this.beginAgain();
       }
       this.inode = ino;

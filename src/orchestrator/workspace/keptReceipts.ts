@@ -3,14 +3,17 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunFiles } from './runFiles.ts';
 
-/** Where the folder of an iteration tells what the iteration came to, for people and scripts. */
+/** The receipt of an iteration, in its folder, for people and scripts. */
 export const RECEIPT_NAME = 'receipt.json';
 
-/** Numbers of the iterations of a run whose folders have a receipt, in their order: these have ended, whatever the journal says. */
+/**
+ * Numbers of a run's iterations whose folders have a receipt, in order: these have ended, whatever the journal
+ * says.
+ */
 export async function keptReceipts(files: RunFiles, runId: string): Promise<number[]> {
   const dir = path.join(files.runDir(runId), 'iterations');
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
-    // Old runs have no such folder any more.
+    // The folders of old runs have been removed.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
       return [];
     }

@@ -6,21 +6,21 @@ import type { StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
-/** The story file as an iteration found it, in the iteration's folder. */
+/** The story file as it was before an iteration, in the iteration's folder. */
 const STORIES_BEFORE = 'stories-before';
 
-/** A larger story file is refused when it is read. */
+/** A larger story file is rejected when it is read. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** The story files that iterations found, byte for byte, kept until these are judged. */
+/** Copies of the story file as each iteration found it, byte for byte, kept until the iteration is judged. */
 export class KeptStories {
   private readonly files: RunFiles;
   private readonly runId: string;
   private readonly storyFile: string | undefined;
-  /** Iterations that are over; their end may not be on the disk yet. */
+  /** Judged iterations; their end events may not have been synced to the disk yet. */
   private readonly judged = new Set<number>();
 
-  /** @param storyFile absolute path; without one nothing is kept */
+  /** @param storyFile absolute path; nothing is kept if absent */
   constructor(files: RunFiles, runId: string, storyFile: string | undefined) {
     this.files = files;
     this.runId = runId;
@@ -34,13 +34,13 @@ export class KeptStories {
     }
   }
 
-  /** @returns `undefined` when none is kept for this iteration */
+  /** @returns `undefined` if there is no copy for this iteration */
   async read(iteration: number): Promise<Buffer | undefined> {
     const file = this.fileOf(iteration);
     return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
   }
 
-  /** The kept bytes as stories; `undefined` without any that can be read. */
+  /** Parses the kept bytes as stories; `undefined` if there are none or they cannot be read. */
   parse(bytes: Buffer | undefined): StoryList | undefined {
     const { storyFile } = this;
     const read =
@@ -48,7 +48,7 @@ export class KeptStories {
     return read?.kind === 'stories' ? read : undefined;
   }
 
-  /** Its file is no longer needed, once the end of the iteration is on the disk. */
+  /** The copy is no longer needed once the end of the iteration is on the disk. */
   noteJudged(iteration: number): void {
     this.judged.add(iteration);
   }
@@ -58,8 +58,9 @@ export class KeptStories {
   }
 
   /**
-   * Removes the files of iterations that are over: they would fill the disk after a thousand. Call it once the ends of those
-   * iterations are on the disk: until then a power cut leaves an iteration that is to be judged.
+   * Removes the copies of judged iterations: after a thousand iterations they would fill the disk. Call it once the
+   * ends of those iterations are on the disk: before that, a power failure could make it necessary to judge them
+   * again.
    */
   async removeJudged(): Promise<void> {
     for (const iteration of [...this.judged]) {
@@ -84,8 +85,8 @@ export class KeptStories {
 }
 
 /**
- * The stories as the iteration found them that the end of a loop had cut off; `undefined` without one. The
- * file itself may be half written by now.
+ * The stories as the interrupted iteration found them; `undefined` without one. The story file itself may be half
+ * written.
  */
 export async function storiesBeforeCutOff(
   {

@@ -21,22 +21,22 @@ export interface LaunchOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What came first of a loop that was started. */
+/** The first thing a started loop did. */
 export type Launch =
-  /** An agent, or a check of what an earlier one left. */
+  /** It started an agent, or a check of earlier work. */
   | { readonly kind: 'works'; readonly runId: string }
-  /** It waits for a person, or for the end of a usage limit. */
+  /** It waits for a person, or for the reset of a usage limit. */
   | { readonly kind: 'waits'; readonly runId: string; readonly waiting: Waiting }
-  /** Nothing of that within a minute; it goes on. */
+  /** None of this happened within a minute; the loop is still starting. */
   | { readonly kind: 'begins'; readonly runId: string }
-  /** Its end, as its journal tells it. */
+  /** It ended, according to its journal. */
   | { readonly kind: 'ended'; readonly runId: string; readonly state: RunState }
   | { readonly kind: 'nothingToDo' };
 
 /**
- * Starts the loop as a process of its own that outlives this one, and waits until it is known what comes of it: its first
- * agent has been started, or something else came first.
- * @throws {HumanError} with the loop's own words when it ends before it begins, or is killed
+ * Starts the loop as a separate process that outlives this one, and waits until the start has a result: its first
+ * agent has been started, or something else happened first.
+ * @throws {HumanError} with the loop's own message if it is killed or ends before it begins a run
  */
 export async function launchRun({ files, program, args, env }: LaunchOptions): Promise<Launch> {
   const runId = newRunId();
@@ -70,7 +70,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   let run: BegunRun | undefined;
   let newest: BegunRun | undefined;
   for (;;) {
-    // Read the end first: what was written before it is then sure to be seen.
+    // Read this first: everything written before the end is then sure to be seen.
     const endedBefore = ended;
     if (run === undefined && child.pid !== undefined) {
       newest = await newestRun(files, child.pid, newest);
@@ -86,7 +86,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       }
     } else if (failure || endedBefore) {
       const words = await wordsIn(logFile);
-      // It left nothing to go on with, and must not look like a run.
+      // There is nothing to continue, and the folder must not look like a run.
       await rm(files.runDir(runId), { recursive: true, force: true });
       if (failure) {
         throw new HumanError(say('The loop could not be started: {0}', failure.message), {
@@ -116,7 +116,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
   }
 }
 
-/** It ended without an end in its journal. */
+/** It ended without writing an end to its journal. */
 async function killed(logFile: string, runId: string): Promise<HumanError> {
   const words = await wordsIn(logFile);
   return new HumanError(
@@ -128,13 +128,13 @@ async function killed(logFile: string, runId: string): Promise<HumanError> {
   );
 }
 
-/** What the loop has printed, as the start of a message; empty when nothing is there. */
+/** The loop's output, to prefix a message with; empty if there is none. */
 async function wordsIn(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return text.trim().replace(/^ralph-fresh: /, '');
 }
 
-/** A run that the loop has begun, or goes on with; followed until something comes of it. */
+/** A run that the loop has started or continued; watched until there is a result. */
 class BegunRun {
   readonly runId: string;
   private readonly reader: JournalReader;
@@ -149,13 +149,13 @@ class BegunRun {
     this.reader = new JournalReader(files.journalFile(runId));
   }
 
-  /** Whether the journal says that the loop has begun; reads it on. */
+  /** Reads the rest of the journal. @returns whether the loop has begun the run */
   async hasBegun(): Promise<boolean> {
     await this.reader.readNew(event => this.take(event));
     return this.isReached;
   }
 
-  /** What came first, once something has. */
+  /** The result, once there is one. */
   async look(): Promise<Launch | undefined> {
     await this.reader.readNew(event => this.take(event));
     return this.first;
@@ -191,8 +191,8 @@ class BegunRun {
 }
 
 /**
- * The loop may begin a run of its own or go on with the newest one; its journal names the process.
- * @param known as of the last look, so that a long journal is read once
+ * The loop may start a new run or continue the newest one; the journal names its process.
+ * @param known result of the last look, so that a long journal is read only once
  */
 async function newestRun(
   files: RunFiles,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import type { RunState } from '../journal/runState.ts';
 
-/** A story file that is away, since its run's branch is not checked out. */
+/** A story file that is missing because its run's branch is not checked out. */
 export interface LeftOnBranch {
   /** Relative to the workspace. */
   readonly file: string;
@@ -11,7 +11,7 @@ export interface LeftOnBranch {
 }
 
 /**
- * Looks whether a run's story file is only on the run's branch. Asks git, and changes nothing.
+ * Checks whether a run's story file exists only on the run's branch. Only queries git, changes nothing.
  * @param workspace absolute path
  */
 export async function leftOnBranch(
@@ -21,13 +21,13 @@ export async function leftOnBranch(
   if (branch === undefined || file === undefined || existsSync(path.join(workspace, file))) {
     return undefined;
   }
-  // Few need git for this.
+  // Imported only on demand, because few callers need git.
   const { isFileOnOtherBranch } = await import('../git/branch.ts');
   try {
     return (await isFileOnOtherBranch(workspace, branch, file)) ? { branch, file } : undefined;
   } catch (error) {
     if (error instanceof HumanError) {
-      // What git says of a journal's branch is no answer to what was asked.
+      // An error of git about the branch named in a journal is not the caller's concern.
       return undefined;
     }
     throw error;

@@ -5,8 +5,8 @@ import { newestRunId, type RunFiles } from './runFiles.ts';
 import { type LockOwner, livingLockOwner } from './runLock.ts';
 
 /**
- * The loop that works in this workspace: the owner of the lock, or, should somebody have removed that
- * file, the process that the newest journal names.
+ * The loop that is running in this workspace: the owner of the lock, or, if the lock file has been removed, the
+ * process named by the newest journal.
  */
 export async function livingRun(files: RunFiles): Promise<LockOwner | undefined> {
   const owner = await livingLockOwner(files);
@@ -23,7 +23,9 @@ export async function livingRun(files: RunFiles): Promise<LockOwner | undefined>
     : undefined;
 }
 
-/** Whether the loop that wrote this run still lives; known only when the journal names it exactly. */
+/**
+ * Whether the loop that wrote this run is still running; known only if the journal identifies its process exactly.
+ */
 export async function isItsLoopRunning({ phase, pid, startId }: RunState): Promise<boolean> {
   return (
     (phase === 'running' || phase === 'stopping') &&

@@ -3,21 +3,26 @@ import path from 'node:path';
 import { requirePlainFolders } from '../../base/plainFile.ts';
 import { isRunId, type RunFiles } from './runFiles.ts';
 
-/** What a run leaves beside its journal: prompts, what agents printed, outputs of checks, requests, the loop's own words. */
+/**
+ * The files of a run next to its journal: prompts, output of agents, output of checks, requests, the loop's own
+ * output.
+ */
 const BULK: readonly string[] = ['iterations', 'inbox.jsonl', 'loop.log'];
 
 const JOURNAL = 'journal.jsonl';
 const CHECKPOINT = 'checkpoint.json';
 
 /**
- * Removes what old runs left beside their journals, and folders of starts that came to no run. The journal stays: it
- * tells the whole run, names the commits that a story can be taken back by, and says how a story came to be done.
- * Whatever else lies in these folders stays, too. A link is removed, never followed. Killed halfway, the next call goes on.
+ * Removes the files of old runs next to their journals, and folders of starts that did not become a run. The
+ * journal stays: it documents the whole run, names the commits that are needed to revert a story, and says how a
+ * story was completed. Any other file in these folders stays, too. A link is removed, never followed. If the
+ * process is killed, the next call continues.
  *
- * @param kept ids of the runs that stay whole, the oldest first; what is younger than the first of them stays as well
- * @param isForeign whether files at a place, relative to the workspace and with forward slashes, came with the repository
- * @throws {HumanError} when a folder on the way is a link
- * @throws the system's error when something cannot be removed; all that can be is gone then
+ * @param kept ids of the runs to keep completely, oldest first; runs newer than the first of them are kept as well
+ * @param isForeign whether files at a path, relative to the workspace and with forward slashes, came with the
+ * repository
+ * @throws {HumanError} if a parent folder is a link
+ * @throws the system's error if something cannot be removed, after removing everything else
  */
 export async function clearOldRuns(
   files: RunFiles,
@@ -36,7 +41,7 @@ export async function clearOldRuns(
     try {
       await clearRun(files, id, isForeign);
     } catch (error) {
-      // One that nobody can remove must not keep all others for ever.
+      // One folder that cannot be removed must not keep the others forever.
       problems.push(error);
     }
   }
@@ -52,7 +57,7 @@ async function clearRun(
 ): Promise<void> {
   const dir = files.runDir(id);
   const names = await readdir(dir);
-  // What is kept of a journal tells nothing without it.
+  // The checkpoint is useless without its journal.
   const bulk = names.filter(
     name => BULK.includes(name) || (name === CHECKPOINT && !names.includes(JOURNAL)),
   );

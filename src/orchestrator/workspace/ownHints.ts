@@ -6,8 +6,8 @@ import { isTracked } from '../git/trackedFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
- * Hints that came with a repository are told to nobody, and so would be one that is added to them.
- * @throws {HumanError} when the hints that wait are in git
+ * Hints that came with a repository are not given to agents, so a hint added to them would not be either.
+ * @throws {HumanError} if the file of waiting hints is tracked by git
  */
 export async function requireOwnHints({ hintsFile, stateDir }: RunFiles): Promise<void> {
   if (

@@ -13,7 +13,7 @@ import type { RunFiles } from './runFiles.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
 import { takeFileLock } from './takeFileLock.ts';
 
-/** More than people write. */
+/** In bytes; more than people write. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 const hintSchema = once(() =>
@@ -25,17 +25,17 @@ const hintSchema = once(() =>
   }),
 );
 
-/** A hint that waits for the next agent that it is for, whichever run that is in. */
+/** A hint waiting for the next agent it applies to, in any run. */
 export interface PendingHint {
   readonly id: string;
   readonly text: string;
-  /** For the agents of this story alone. */
+  /** Only for the agents of this story. */
   readonly storyId?: string | undefined;
-  /** ISO 8601; when it was given. */
+  /** ISO 8601; when the hint was given. */
   readonly at: string;
 }
 
-/** @returns the hints that wait, the oldest first */
+/** @returns the waiting hints, oldest first */
 export async function pendingHints(files: RunFiles): Promise<PendingHint[]> {
   const text = (await readPlainFile(files.hintsFile, MAX_BYTES))?.toString('utf8') ?? '';
   return text.split('\n').flatMap(line => {
@@ -45,8 +45,8 @@ export async function pendingHints(files: RunFiles): Promise<PendingHint[]> {
 }
 
 /**
- * Keeps a hint for the next agent that it is for.
- * @throws {HumanError} when it cannot be written
+ * Keeps a hint for the next agent it applies to.
+ * @throws {HumanError} if it cannot be written
  */
 export async function addPendingHint(
   files: RunFiles,
@@ -63,8 +63,8 @@ export async function addPendingHint(
 }
 
 /**
- * Gives a hint that waits another text.
- * @returns false when it does not wait any more
+ * Changes the text of a waiting hint.
+ * @returns false if it is not waiting any more
  */
 export async function rewordPendingHint(
   files: RunFiles,
@@ -81,12 +81,12 @@ export async function rewordPendingHint(
   return found;
 }
 
-/** Takes hints back, or removes them because they were told. */
+/** Removes hints that were withdrawn or have been given to an agent. */
 export async function removePendingHints(files: RunFiles, ids: ReadonlySet<string>): Promise<void> {
   await change(files, hints => hints.filter(({ id }) => !ids.has(id)));
 }
 
-/** One writer at a time; readers see the file before or after. */
+/** One writer at a time; readers see the file either before or after the change. */
 async function change(
   files: RunFiles,
   edit: (hints: readonly PendingHint[]) => readonly PendingHint[],
@@ -132,7 +132,7 @@ function jsonOf(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Not ours.
+    // Not written by us.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { requireNoLink, requirePlainFolders } from '../../base/plainFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
- * Makes sure that nothing of ours, from `.omc` down, leads elsewhere.
+ * Makes sure that no folder or file of ours, from `.omc` down, is a link.
  * @throws {HumanError} naming the link
  */
 export function requirePlainState(files: RunFiles, runId?: string): void {

@@ -1,14 +1,14 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RecordedCommit, RunState } from '../journal/runState.ts';
 
-/** What commits are asked of: all runs of a folder, or one of them. */
+/** Whose commits: of all runs of a folder, or of one run. */
 export type CommitsOf =
   | { readonly kind: 'story'; readonly storyId: string }
   | { readonly kind: 'iteration'; readonly runId: string; readonly iteration: number }
   | { readonly kind: 'run'; readonly runId: string };
 
 /**
- * The commits that the journals name, oldest first, each once. Pure.
+ * The commits recorded in the journals, oldest first, each once. Pure.
  * @param states of all runs of a folder, the oldest first
  */
 export function recordedCommits(states: readonly RunState[], of: CommitsOf): RecordedCommit[] {

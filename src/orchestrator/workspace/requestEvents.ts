@@ -4,9 +4,10 @@ import { currentOf, questionOf, type RunState } from '../journal/runState.ts';
 import type { RunRequest } from './inbox.ts';
 
 /**
- * What a request of a person writes into the journal, the same whether a living loop takes it from its inbox or
- * a short writer records it while none lives. Pure. Nothing for `stop` and `resume`, which tell the loop what to
- * do and become events by that, for windows that come and go, and for a skip of the current story when there is none.
+ * The journal events for a person's request. They are the same whether a running loop takes the request from its
+ * inbox or another process records it while no loop is running. Pure. There are none for `stop` and `resume`, which
+ * control the loop and cause events of their own, for windows that open and close, and for a skip of the current
+ * story if there is none.
  */
 export function eventsOfRequest(request: RunRequest, state: RunState): RunEventBody[] {
   switch (request.type) {
@@ -34,7 +35,7 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
   }
 }
 
-/** An answer that comes too late, when nothing is asked any more, is still worth telling the agents. */
+/** An answer to a question that is no longer open becomes a hint, because the agents can still use it. */
 function answered(text: string, state: RunState): RunEventBody {
   const question = questionOf(state);
   return question === undefined

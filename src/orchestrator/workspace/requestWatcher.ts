@@ -6,46 +6,48 @@ import { readPlainFile } from '../../base/plainFile.ts';
 import { InboxReader, type RunRequest } from './inbox.ts';
 import type { RunFiles } from './runFiles.ts';
 
-/** File events can be lost (network drives, full queues), so a slow look goes beside them. */
+/** In ms. File events can be lost (network drives, full queues), so the files are also polled slowly. */
 const POLL_MS = 1_000;
 const MAX_STATE_BYTES = 64 * 1024;
-/** Whoever removes the whole folder may begin with the state file; so long until the rest must be gone, too. */
+/**
+ * In ms. Whoever deletes the whole folder may delete the state file first; the rest must be gone within this time.
+ */
 const SETTLE_MS = 500;
 
-/** Listens for what people ask of a run: its inbox, and the state file that other tools use to cancel it. */
+/** Watches for requests to a run: its inbox, and the state file that other tools use to cancel it. */
 export class RequestWatcher implements Disposable {
   private readonly files: RunFiles;
   private readonly runId: string;
   private readonly inbox: InboxReader;
   private readonly watchers: FSWatcher[] = [];
-  /** What the loop writes in these folders. */
+  /** Names of the files that the loop writes in these folders. */
   private readonly ownNames: ReadonlySet<string>;
   private readonly timer: NodeJS.Timeout;
   private looking: Promise<void> = Promise.resolve();
-  /** A look that has not begun yet, and so will see all that is there now. */
+  /** A look that has not started yet, and so will see everything that is there now. */
   private nextLook: Promise<void> | undefined;
   private lastErrors = new Map<string, string>();
   private isDamageTold = false;
   private restores = 0;
   private isDisposed = false;
   private readonly requestEmitter = new Emitter<RunRequest>();
-  /** A line of the inbox. */
+  /** A request from the inbox. */
   readonly onRequest = this.requestEmitter.event;
   private readonly cancelEmitter = new Emitter<void>();
-  /** The state file was removed or set to inactive by somebody else (`/oh-my-claudecode:cancel`). */
+  /** The state file was removed or set to inactive by another program (`/oh-my-claudecode:cancel`). */
   readonly onCancel = this.cancelEmitter.event;
   private readonly damageEmitter = new Emitter<string>();
   /**
-   * The state folder or the run's journal is gone, or something else is at the state file's place: told once,
-   * with the path, until {@link tellAgain}. No cancel, since agents clean folders (`git clean -fdx`).
+   * The state folder or the run's journal is gone, or something else is at the path of the state file. Fired once,
+   * with the path, until {@link tellAgain}. It is not a cancel, because agents clean folders (`git clean -fdx`).
    */
   readonly onDamage = this.damageEmitter.event;
   private readonly errorEmitter = new Emitter<Error>();
   readonly onError = this.errorEmitter.event;
 
   /**
-   * Start it after the state file was written for the first time.
-   * @param inboxFrom bytes of the inbox that are not for this loop
+   * Create it after the state file was written for the first time.
+   * @param inboxFrom size of the inbox part, in bytes, that is not for this loop
    */
   constructor(files: RunFiles, runId: string, inboxFrom = 0) {
     this.files = files;
@@ -57,7 +59,7 @@ export class RequestWatcher implements Disposable {
     this.timer = setInterval(() => void this.look(), POLL_MS);
   }
 
-  /** The folders are new ones: they were removed, and put back by the loop. */
+  /** The folders were removed and have been restored by the loop, so they need new watchers. */
   watchAgain(): void {
     if (this.isDisposed) {
       return;
@@ -68,7 +70,7 @@ export class RequestWatcher implements Disposable {
     this.watch();
   }
 
-  /** A damage could not be mended yet: the next look tells of it again. */
+  /** The damage could not be repaired yet: the next look reports it again. */
   tellAgain(): void {
     this.isDamageTold = false;
   }
@@ -77,16 +79,16 @@ export class RequestWatcher implements Disposable {
     for (const dir of [this.files.stateDir, this.files.runDir(this.runId)]) {
       try {
         const watcher = watch(dir, (_event, name) => {
-          // What the loop itself writes all the time is no request.
+          // The files that the loop itself writes all the time are not requests.
           if (name === null || !(this.ownNames.has(name) || name.endsWith('.tmp'))) {
             void this.look();
           }
         });
-        // Losing the watcher (folder removed, no handles left) leaves the slow look.
+        // If the watcher fails (folder removed, no handles left), polling remains.
         watcher.on('error', () => watcher.close());
         this.watchers.push(watcher);
       } catch {
-        // As above: no file events here, the slow look is enough.
+        // No file events here; polling is enough.
       }
     }
   }
@@ -97,7 +99,7 @@ export class RequestWatcher implements Disposable {
     }
   }
 
-  /** Looks now; resolves when everything that was there has been told. */
+  /** Looks now; resolves when everything that was there has been reported. */
   look(): Promise<void> {
     this.nextLook ??= this.looking.then(() => {
       this.nextLook = undefined;
@@ -122,13 +124,13 @@ export class RequestWatcher implements Disposable {
     await this.tellErrors('state', () => this.lookAtState());
   }
 
-  /** What keeps one place from being read must not hide the other. */
+  /** An error at one path must not prevent the other one from being read. */
   private async tellErrors(place: string, lookAt: () => Promise<void>): Promise<void> {
     try {
       await lookAt();
     } catch (error) {
       const { message } = error as Error;
-      // Once, however often it is met: a place that cannot be read stays so for a while.
+      // Reported once: an unreadable path usually stays unreadable for a while.
       if (message !== this.lastErrors.get(place)) {
         this.lastErrors.set(place, message);
         this.errorEmitter.fire(error as Error);
@@ -166,7 +168,7 @@ export class RequestWatcher implements Disposable {
     }
   }
 
-  /** @returns the place that is damaged; `undefined` when the state file alone is gone, or is back by now */
+  /** @returns the damaged path; `undefined` if only the state file is gone, or it is back */
   private damage(): string | undefined {
     const { stateDir, stateFile } = this.files;
     const place = [stateDir, this.files.journalFile(this.runId)].find(file => !existsSync(file));
@@ -183,7 +185,7 @@ function isActive(text: string): boolean {
     const state: unknown = JSON.parse(text);
     return !(typeof state === 'object' && state !== null && 'active' in state && !state.active);
   } catch {
-    // Somebody is in the middle of writing it; the next look sees the whole file.
+    // Somebody is writing it; the next look sees the whole file.
     return true;
   }
 }

@@ -12,31 +12,32 @@ import { acquireRunLock } from './runLock.ts';
 import { ignoreStateDir } from './stateIgnore.ts';
 import { cannotWriteTo } from './takeFileLock.ts';
 
-/** Between two looks at the journal, in ms. */
+/** Interval between two looks at the journal, in ms. */
 const LOOK_MS = 50;
 
-/** Where a request went. */
+/** Where a request was written. */
 export type Recorded =
-  /** Into the inbox of the loop that lives, which alone writes its journal. */
+  /** To the inbox of the running loop, the only process that writes its journal. */
   | { readonly kind: 'posted'; readonly runId: string }
-  /** Into the newest journal, by this process in the loop's place. */
+  /** To the newest journal, by this process instead of a loop. */
   | { readonly kind: 'written'; readonly runId: string; readonly events: readonly RunEvent[] }
-  /** A hint: it waits for the next agent that it is for, whichever run that is in. */
+  /** A hint: it waits for the next agent it applies to, in any run. */
   | { readonly kind: 'kept' };
 
-/** What became of a request. */
+/** The result of a request. */
 export type Delivered =
-  /** The loop has taken it: `event` is in the journal. */
+  /** The loop has processed it: `event` is in the journal. */
   | { readonly kind: 'taken'; readonly runId: string; readonly event: RunEvent }
   | Extract<Recorded, { kind: 'written' | 'kept' }>
-  /** No loop lives, and the request is only for one that does. */
+  /** No loop is running, and the request needs one. */
   | { readonly kind: 'noLoop' };
 
 /**
- * Hands a person's request over: a living loop is asked, since it alone writes; else this process takes the
- * loop's place for a moment. Does not wait until the loop has taken it.
+ * Records a person's request. If a loop is running, the request goes to its inbox, because only the loop writes the
+ * journal. Otherwise this process writes the journal while it holds the run lock. Does not wait until the loop has
+ * processed it.
  *
- * @throws {HumanError} when the state folder cannot be written
+ * @throws {HumanError} if the state folder cannot be written
  */
 export async function recordRequest(files: RunFiles, request: RunRequest): Promise<Recorded> {
   const runId = (await livingRun(files))?.runId;
@@ -53,7 +54,7 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
     throw cannotWriteTo(files.stateDir, error);
   });
   if (attempt.kind === 'held') {
-    // It has begun just now. A lock without a run is waited for, so this one has it.
+    // A loop has just started. Locks without a run id are waited for, so this one has an id.
     return post(files, attempt.by.runId ?? '', request);
   }
   try {
@@ -64,8 +65,8 @@ export async function recordRequest(files: RunFiles, request: RunRequest): Promi
 }
 
 /**
- * As {@link recordRequest}, and waits until the journal shows that the loop has taken the request. A loop that
- * ends before is no obstacle: the request is written in its place then.
+ * Like {@link recordRequest}, and waits until the journal shows that the loop has processed the request. If the
+ * loop ends before that, the request is written to the journal by this process.
  */
 export async function deliverRequest(files: RunFiles, request: RunRequest): Promise<Delivered> {
   for (;;) {
@@ -74,7 +75,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
       return { kind: 'noLoop' };
     }
     const journal = runId === undefined ? undefined : new JournalReader(files.journalFile(runId));
-    // What was there before is no answer.
+    // Earlier events are not an answer.
     await journal?.skip();
     const recorded = await recordRequest(files, request);
     if (recorded.kind !== 'posted') {
@@ -93,7 +94,7 @@ export async function deliverRequest(files: RunFiles, request: RunRequest): Prom
   }
 }
 
-/** Waits for as long as the loop lives. @returns `undefined` when it has ended without taking the request */
+/** Waits as long as the loop is running. @returns `undefined` if it ended without processing the request */
 async function answer(
   files: RunFiles,
   runId: string,
@@ -101,7 +102,7 @@ async function answer(
   journal: JournalReader,
 ): Promise<RunEvent | undefined> {
   for (;;) {
-    // Asked first: what the loop wrote before it ended is then sure to be read.
+    // Checked first, so that everything the loop wrote before it ended is read.
     const lives = (await livingRun(files))?.runId === runId;
     let found: RunEvent | undefined;
     await journal.readNew(event => {
@@ -140,7 +141,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
       );
     case 'hello':
     case 'goodbye':
-      // Windows only post; the journal shows nothing of it.
+      // Only windows send these, without waiting; they leave no event in the journal.
       return false;
     default:
       return assertNever(request);

@@ -16,16 +16,16 @@ import {
 import { isRunId } from './runFiles.ts';
 
 /**
- * Below it are the restore points, `<workspace>/<run>/<n>`, so that no clean-up of git takes their commits for
- * garbage.
+ * Prefix of the restore points, `<workspace>/<run>/<n>`. The refs protect their commits from git's garbage
+ * collection.
  */
 const REFS = 'refs/ralph-fresh/';
-/** As git itself writes it, by SHA-1 or SHA-256; it needs no look-up. Zeros would remove the ref. */
+/** A full SHA-1 or SHA-256 hash as git writes it; it needs no lookup. All zeros would remove the ref. */
 const FULL_HASH = /^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** Of the hash that tells a repository's workspaces apart. */
+/** Length of the hash that distinguishes a repository's workspaces. */
 const WORKSPACE_DIGITS = 12;
 
-/** Where the repository was before an iteration. */
+/** The commit of the repository before an iteration. */
 export interface RestorePoint {
   readonly iteration: number;
   /** Full hash. */
@@ -33,16 +33,16 @@ export interface RestorePoint {
 }
 
 export type RollBack =
-  /** `commit` is the new one; `files` is how many it changed. */
+  /** `commit` is the new commit; `files` is the number of files it changed. */
   | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: number }
-  /** HEAD has these files already. */
+  /** HEAD already has these files. */
   | { readonly kind: 'nothingToDo' };
 
 /**
- * Keeps a commit as the restore point of an iteration; one that was there is replaced.
+ * Keeps a commit as the restore point of an iteration; replaces an existing one.
  *
- * @param dir absolute path of the workspace; others of the same repository have their own restore points
- * @throws {HumanError} when there is no such commit, or git cannot write
+ * @param dir absolute path of the workspace; other workspaces of the repository have their own restore points
+ * @throws {HumanError} if there is no such commit, or git cannot write
  */
 export async function setRestorePoint(
   dir: string,
@@ -65,12 +65,12 @@ export async function setRestorePoint(
 }
 
 /**
- * Keeps commits that the branch has no more, so that git does not remove them before a person has seen it. They go with
- * the restore points of the run.
+ * Keeps commits that are no longer on the branch, so that git does not remove them before a person has seen them.
+ * They are removed together with the restore points of the run.
  *
  * @param dir absolute path of the workspace
  * @param hashes full hashes
- * @throws {HumanError} when git cannot write
+ * @throws {HumanError} if git cannot write
  */
 export async function keepLostCommits(
   dir: string,
@@ -88,7 +88,7 @@ export async function keepLostCommits(
 
 /**
  * @returns the restore points of a run, by iteration
- * @throws {HumanError} when the repository cannot be read
+ * @throws {HumanError} if the repository cannot be read
  */
 export async function restorePoints(dir: string, runId: string): Promise<RestorePoint[]> {
   const prefix = refsOf(dir, runId);
@@ -100,9 +100,9 @@ export async function restorePoints(dir: string, runId: string): Promise<Restore
 }
 
 /**
- * Removes the restore points of all runs of a workspace but some.
- * @returns how many were removed
- * @throws {HumanError} when git cannot write
+ * Removes the restore points of all runs of a workspace except some.
+ * @returns the number of removed restore points
+ * @throws {HumanError} if git cannot write
  */
 export async function removeRestorePoints(
   dir: string,
@@ -126,20 +126,19 @@ export async function removeRestorePoints(
 }
 
 /**
- * Goes back to the files of an earlier commit by one new commit on top of HEAD; the history stays, and so
- * can be gone forward again. All tracked files of the repository go back, the story file among them when it is
- * tracked.
+ * Restores the files of an earlier commit by one new commit on top of HEAD. The history stays, so this can be
+ * undone. All tracked files of the repository are restored, including the story file if it is tracked.
  *
- * The new commit is made first, with no effect on anything; then it is merged as a fast-forward. Of the
- * commands that bring files and branch to a commit this is the only one that spares untracked *and* ignored
- * files (`reset --keep` and `read-tree -u` write over ignored ones), and git moves the branch after the files:
- * whoever is killed in the middle finds HEAD where it was. No hook that judges commits runs, since the files
- * have been committed before; the one after merges does.
+ * The new commit is created first, which changes nothing yet; then it is merged as a fast-forward. Of the commands
+ * that move files and branch to a commit, this is the only one that overwrites neither untracked *nor* ignored
+ * files (`reset --keep` and `read-tree -u` overwrite ignored ones). Git moves the branch after the files: if the
+ * process is killed in between, HEAD is where it was. Hooks that check commits do not run, because these files have
+ * been committed before; the post-merge hook does.
  *
- * @param options.to hash of the commit to go back to
+ * @param options.to hash of the commit to restore
  * @param options.message of the new commit
- * @throws {HumanError} when HEAD does not come from that commit, tracked files have uncommitted changes, an
- *   untracked file is in the way, or git is locked; nothing changed then
+ * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
+ * untracked file is in the way, or git is locked; nothing has changed then
  */
 export async function rollBack(
   dir: string,
@@ -159,7 +158,7 @@ export async function rollBack(
     }
     const changed = await changedPaths(dir, head, to);
     if (changed.length === 0) {
-      // The work of an agent that was stopped need not be committed.
+      // A stopped agent may have left uncommitted work.
       await requireClean(dir);
       return { kind: 'nothingToDo' };
     }

@@ -11,19 +11,19 @@ import type { RunState } from '../journal/runState.ts';
 import { fromStored, runStateSchema, toStored } from '../journal/runStateSchema.ts';
 import type { RunFiles } from './runFiles.ts';
 
-/** Raised when the same journal folds to something else than before; a test tells when. */
+/** Increase it when the same journal folds to another state than before; a test detects that. */
 export const FOLD_VERSION = 2;
-/** A state of thousands of stories stays far below. */
+/** In bytes; the state of thousands of stories is much smaller. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** So much is folded again each time rather than kept anew, in bytes. */
+/** In bytes; up to this size, folding again is cheaper than writing a new checkpoint. */
 const WORTH_KEEPING = 16 * 1024;
-/** At the beginning of the journal and before the place of the checkpoint, in bytes. */
+/** Bytes to compare at the start of the journal and before the offset of the checkpoint. */
 const SAMPLE_BYTES = 4096;
 
 const checkpointSchema = once(() =>
   z.object({
     fold: z.literal(FOLD_VERSION),
-    /** The journal that it was made of, when it was made. */
+    /** The journal at the time of the checkpoint. */
     journal: z.object({
       file: z.string(),
       size: z.number().int().nonnegative(),
@@ -36,14 +36,14 @@ const checkpointSchema = once(() =>
 );
 
 /**
- * The run as its journal tells it now: from the checkpoint next to the journal and what was appended since. For what
- * people are shown. What decides asks the journal alone (`readRunState`): an agent may have written the checkpoint.
+ * The current state of a run, from the checkpoint next to the journal and the events appended since. Only for
+ * display. Decisions use the journal alone (`readRunState`), because an agent may have written the checkpoint.
  */
 export async function readRun(files: RunFiles, runId: string): Promise<RunState> {
   const file = files.journalFile(runId);
   const checkpoint = await readCheckpoint(files, runId);
   const folded = await foldJournal(file, checkpoint);
-  // Only where git ignores it; a repository may have come with a journal, and is only looked at.
+  // Only if git ignores it: a repository may contain a journal, and nothing must be written then.
   if (
     folded.offset - (checkpoint?.offset ?? 0) >= WORTH_KEEPING &&
     existsSync(path.join(files.stateDir, '.gitignore'))
@@ -54,8 +54,9 @@ export async function readRun(files: RunFiles, runId: string): Promise<RunState>
 }
 
 /**
- * Keeps a run's state for later readers of its journal. Best done by who has it at hand; others make it when they need it.
- * @param state the fold of all that is in the journal
+ * Writes a checkpoint for later readers of the journal. Call it if the state is at hand; other readers create it on
+ * demand.
+ * @param state the fold of the whole journal
  */
 export async function keepRunState(files: RunFiles, runId: string, state: RunState): Promise<void> {
   const journal = await openPlainFile(files.journalFile(runId));
@@ -69,7 +70,7 @@ export async function keepRunState(files: RunFiles, runId: string, state: RunSta
   }
 }
 
-/** @returns `undefined` where there is none that fits the journal */
+/** @returns `undefined` if there is none that matches the journal */
 async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJournal | undefined> {
   const bytes = await readPlainFile(files.checkpointFile(runId), MAX_BYTES);
   const parsed = bytes && checkpointSchema().safeParse(jsonOf(bytes.toString('utf8')));
@@ -82,7 +83,7 @@ async function readCheckpoint(files: RunFiles, runId: string): Promise<FoldedJou
     now !== undefined &&
     now.file === journal.file &&
     now.sample === journal.sample &&
-    // Nobody but a writer of ours touches it, and those append.
+    // Only our writers touch the file, and they append.
     (now.size !== journal.size || now.changed === journal.changed);
   return fits ? { state: fromStored(state), offset: journal.offset } : undefined;
 }
@@ -107,14 +108,14 @@ async function writeCheckpoint(
   try {
     await writeDerivedFile(files.checkpointFile(runId), text);
   } catch (error) {
-    // A folder that is not ours to write, a full disk, a link: without it the journal is read again.
+    // No permission, a full disk, a link: without a checkpoint, the journal is read again.
     if (!(error instanceof HumanError) && (error as NodeJS.ErrnoException).code === undefined) {
       throw error;
     }
   }
 }
 
-/** What tells this journal from another one, and from itself when it was changed other than by appending. */
+/** Distinguishes this journal from another one, and detects changes other than appends. */
 interface JournalLook {
   readonly file: string;
   readonly size: number;
@@ -122,7 +123,7 @@ interface JournalLook {
   readonly sample: string;
 }
 
-/** @param offset of the place up to which it is known */
+/** @param offset the end of the part to compare */
 async function lookAt(file: string, offset: number): Promise<JournalLook | undefined> {
   const handle = await openPlainFile(file);
   if (handle === undefined) {
@@ -159,7 +160,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half written by a machine that went down; it is made anew.
+    // Half written before a power failure; it is created again.
     return undefined;
   }
 }

@@ -6,11 +6,11 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { parseRunEvent } from '../journal/events.ts';
 
-/** Names every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
+/** The path of every file of Ralph Fresh in a workspace (docs/ARCHITECTURE.md, "Files"). Paths only, no I/O. */
 export class RunFiles {
   readonly workspace: string;
 
-  /** @param workspace absolute path of the folder the run works in */
+  /** @param workspace absolute path of the folder that the run works in */
   constructor(workspace: string) {
     this.workspace = path.resolve(workspace);
   }
@@ -19,12 +19,12 @@ export class RunFiles {
     return path.join(this.workspace, '.omc', 'state');
   }
 
-  /** The lightweight marker other tools look at; setting it to inactive asks the run to stop. */
+  /** The small state file that other tools read; setting it to inactive asks the run to stop. */
   get stateFile(): string {
     return path.join(this.stateDir, 'ralph-fresh-state.json');
   }
 
-  /** Who owns the workspace's one loop. */
+  /** The owner of the workspace's only loop. */
   get lockFile(): string {
     return path.join(this.stateDir, 'ralph-fresh-lock.json');
   }
@@ -37,7 +37,7 @@ export class RunFiles {
     return path.join(this.stateDir, 'iteration-prompt.txt');
   }
 
-  /** Hints that wait for the next agent, of whichever run. */
+  /** Hints waiting for the next agent, in any run. */
   get hintsFile(): string {
     return path.join(this.stateDir, 'ralph-fresh-hints.jsonl');
   }
@@ -46,7 +46,7 @@ export class RunFiles {
     return path.join(this.stateDir, 'runs');
   }
 
-  /** @throws {HumanError} for an id that could name another place */
+  /** @throws {HumanError} for an id that could lead to another path */
   runDir(runId: string): string {
     if (!isRunId(runId)) {
       throw new HumanError(say('"{0}" is not a run\'s id.', runId.slice(0, 80)));
@@ -58,7 +58,9 @@ export class RunFiles {
     return path.join(this.runDir(runId), 'journal.jsonl');
   }
 
-  /** The run as the journal tells it, so that a long one need not be read again; made anew when it does not fit. */
+  /**
+   * A cached state of the run, so that a long journal need not be read again; created again if it does not match.
+   */
   checkpointFile(runId: string): string {
     return path.join(this.runDir(runId), 'checkpoint.json');
   }
@@ -67,7 +69,7 @@ export class RunFiles {
     return path.join(this.runDir(runId), 'inbox.jsonl');
   }
 
-  /** What the detached loop printed; holds its last words when it could not start. */
+  /** The output of the detached loop; contains its error message if it could not start. */
   logFile(runId: string): string {
     return path.join(this.runDir(runId), 'loop.log');
   }
@@ -77,7 +79,7 @@ export class RunFiles {
   }
 }
 
-/** A new run's id: sorts by time, reads as a date, unique by a random tail. */
+/** A new run's id: sorts by time, is readable as a date, and is unique because of a random suffix. */
 export function newRunId(now: Date = new Date()): string {
   const stamp = now.toISOString().replace('Z', '').replaceAll(/[:.]/g, '-');
   return `${stamp}-${Math.random().toString(36).slice(2, 8).padEnd(6, '0')}`;
@@ -89,8 +91,8 @@ export function isRunId(value: string): boolean {
 }
 
 /**
- * @returns the id of the newest run of the workspace that has begun; before the first that of the newest journal, which
- * holds a person's ticks; `undefined` when there is none
+ * @returns the id of the newest run of the workspace that has begun. Before the first run, the id of the newest
+ * journal, which contains a person's ticks; `undefined` if there is none
  */
 export async function newestRunId(files: RunFiles): Promise<string | undefined> {
   const newestFirst = (await runIds(files)).toReversed();
@@ -102,10 +104,10 @@ export async function newestRunId(files: RunFiles): Promise<string | undefined> 
   return newestFirst[0];
 }
 
-/** As {@link runIds}, of those that have begun. */
+/** Like {@link runIds}, but only runs that have begun. */
 export async function begunRunIds(files: RunFiles): Promise<string[]> {
   const begun: string[] = [];
-  // One at a time: journals stay for ever, and so many files at once no process may open.
+  // One at a time: journals are kept forever, and a process cannot open that many files at once.
   for (const runId of await runIds(files)) {
     if (await hasBegun(files, runId)) {
       begun.push(runId);
@@ -115,9 +117,9 @@ export async function begunRunIds(files: RunFiles): Promise<string[]> {
 }
 
 /**
- * Whether a journal begins as that of a loop does. Others have come to no run, hold ticks from before the first one, or
- * were put there by an agent or a repository, and a later name must not make them the newest run. It is no proof:
- * who can write there can write the first line, too.
+ * Whether a journal starts like that of a loop. Other journals did not become a run, contain ticks from before the
+ * first run, or were put there by an agent or a repository; a later name must not make them the newest run. This is
+ * not a proof: whoever can write there can also write the first line.
  */
 async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
   const first = parseRunEvent((await readFirstLine(files.journalFile(runId))) ?? '');
@@ -125,7 +127,7 @@ async function hasBegun(files: RunFiles, runId: string): Promise<boolean> {
 }
 
 /**
- * A folder without a journal is a run that is just being started, or could not be.
+ * A folder without a journal is a run that is being started, or failed to start.
  * @returns the ids of all journals of the workspace, oldest first (ids sort by time)
  */
 export async function runIds(files: RunFiles): Promise<string[]> {
@@ -137,7 +139,7 @@ export async function runIds(files: RunFiles): Promise<string[]> {
       .filter(runId => existsSync(files.journalFile(runId)))
       .sort();
   } catch (error) {
-    // ENOTDIR: something is in the place of the folder; who writes there says so.
+    // ENOTDIR: something else is at this path; the next write reports it.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       return [];
     }

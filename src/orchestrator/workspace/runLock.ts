@@ -11,7 +11,7 @@ const ownerSchema = once(() =>
   z.looseObject({
     pid: z.number().int().positive(),
     startId: z.string().optional(),
-    /** The run it works on; absent for a short writer such as a tick. */
+    /** The run it works on; absent for a short-lived writer such as a tick. */
     runId: z.string().refine(isRunId).optional(),
   }),
 );
@@ -24,12 +24,12 @@ interface Facts {
   readonly runId?: string | undefined;
 }
 
-/** The process that may write the workspace's journals. */
+/** The process that may write to the workspace's journals. */
 export type LockOwner = OwnerOf<Facts>;
 
-/** The held lock; `release` is safe to call twice. */
+/** The acquired lock; `release` may be called twice. */
 export interface RunLock {
-  /** A loop that was found dead: its run is to be closed before a new one starts. */
+  /** A loop that was found dead: its run must be closed before a new one starts. */
   readonly died?: LockOwner;
   release(): Promise<void>;
 }
@@ -39,10 +39,10 @@ export type LockAttempt =
   | { readonly kind: 'held'; readonly by: LockOwner };
 
 /**
- * Takes the workspace's one loop lock. Ownership is a file that names a living process, so a lock whose
- * owner was killed is free at once, and one whose owner sleeps (a closed laptop) is not. A short file lock
- * around look-and-take keeps two starters from both finding it free.
- * @throws the system's error when the state folder cannot be written
+ * Takes the lock for the workspace's only loop. The lock is a file that names a running process. It is free as soon
+ * as its owner is killed, but stays taken while its owner sleeps (a closed laptop). A short file lock around check
+ * and write prevents two processes from both finding it free.
+ * @throws the system's error if the state folder cannot be written
  */
 export async function acquireRunLock(files: RunFiles, runId?: string): Promise<LockAttempt> {
   const deadline = Date.now() + SHORT_WRITER_LIMIT_MS;
@@ -60,7 +60,7 @@ export async function acquireRunLock(files: RunFiles, runId?: string): Promise<L
         ),
       );
     }
-    // A short writer has it, for one line of the journal.
+    // A short-lived writer has it, for one line of the journal.
     await new Promise(resolve => setTimeout(resolve, SHORT_WRITER_MS));
   }
 }
@@ -76,7 +76,7 @@ async function tryAcquire(files: RunFiles, runId: string | undefined): Promise<L
   }
 }
 
-/** The process that holds the lock now; `undefined` when none does, or the one that did is dead. */
+/** The process that holds the lock; `undefined` if there is none, or it is dead. */
 export async function livingLockOwner(files: RunFiles): Promise<LockOwner | undefined> {
   return lockOf(files).livingOwner();
 }

@@ -10,24 +10,27 @@ import { readRun } from './runCheckpoint.ts';
 import { newestRunId, type RunFiles } from './runFiles.ts';
 import { livingLockOwner } from './runLock.ts';
 
-/** File events can be lost, and a killed loop makes none; not faster than this while a run goes on. */
+/**
+ * In ms. File events can be lost, and a killed loop causes none, so the files are also polled while a run is
+ * active.
+ */
 const POLL_MS = 1_000;
 
-/** Events that are told at once; a journal may have millions. */
+/** Events per notification; a journal may have millions. */
 const MAX_BATCH = 5_000;
 
 /** A run as a watcher sees it. */
 export interface WatchedRun {
-  /** Absent while the workspace has had no run. */
+  /** Absent before the workspace's first run. */
   readonly runId?: string;
   readonly state: RunState;
-  /** The loop's process lives. A run that is not ended and not alive was killed. */
+  /** The loop's process is running. A run that has neither ended nor is alive was killed. */
   readonly alive: boolean;
 }
 
-/** The newest run of a workspace, looked at once. */
+/** The newest run of a workspace, read once. */
 export async function newestRun(files: RunFiles): Promise<WatchedRun> {
-  // Before the journal is read: a loop found dead afterwards may have written its end in between.
+  // Before reading the journal: a loop found dead afterwards may have written its end in between.
   const owner = await livingLockOwner(files);
   const runId = owner?.runId ?? (await newestRunId(files));
   if (runId === undefined) {
@@ -42,15 +45,15 @@ export async function newestRun(files: RunFiles): Promise<WatchedRun> {
 }
 
 /**
- * Follows the newest run of a workspace by its files, the same for every window and command line. Any
- * number of them may watch; none of them is known to the loop.
+ * Follows the newest run of a workspace through its files, in every window and command line alike. Any number of
+ * them may watch; the loop knows none of them.
  */
 export class RunWatcher implements Disposable {
   private readonly files: RunFiles;
   private readonly changeEmitter = new Emitter<WatchedRun>();
   readonly onDidChange = this.changeEmitter.event;
   private readonly eventsEmitter = new Emitter<{ runId: string; events: readonly RunEvent[] }>();
-  /** New events of the newest run, in order, beginning with all that it had; a long journal comes in parts. */
+  /** Events of the newest run, in order, starting with its first one; a long journal is delivered in parts. */
   readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly errorEmitter = new Emitter<Error>();
   readonly onError = this.errorEmitter.event;
@@ -71,12 +74,15 @@ export class RunWatcher implements Disposable {
     return this.watched;
   }
 
-  /** Begins to follow; resolves after the first look. */
+  /** Starts watching; resolves after the first look. */
   start(): Promise<void> {
     return this.look();
   }
 
-  /** Looks now; resolves when what is there has been told. Calls while one waits are one look. */
+  /**
+   * Looks now; resolves when everything that is there has been reported. Calls made while another call waits share
+   * one look.
+   */
   look(): Promise<void> {
     if (!this.lookPending) {
       this.lookPending = true;
@@ -109,11 +115,11 @@ export class RunWatcher implements Disposable {
   }
 
   private async lookOnce(): Promise<void> {
-    // Before the journal is read: a loop found dead afterwards may have written its end in between.
+    // Before reading the journal: a loop found dead afterwards may have written its end in between.
     const owner = await livingLockOwner(this.files);
     const runId = owner?.runId ?? (await newestRunId(this.files));
     if (this.disposed) {
-      // A watcher opened from here on would be closed by nobody, and keep the process alive.
+      // Nobody would close a watcher opened after this point, and it would keep the process alive.
       return;
     }
     if (runId !== this.watched.runId) {
@@ -166,7 +172,7 @@ export class RunWatcher implements Disposable {
     }
   }
 
-  /** Watches the folders that tell of runs; while there are none, the nearest parent they will appear in. */
+  /** Watches the folders of runs; if they do not exist, the nearest existing parent. */
   private watchDirs(runId: string | undefined): void {
     const { workspace, stateDir, runsDir } = this.files;
     const inodes = new Map<string, number>();
@@ -183,7 +189,7 @@ export class RunWatcher implements Disposable {
       }
     }
     for (const [dir, { inode, watcher }] of this.dirWatchers) {
-      // A folder that was removed and made again has another inode; its old watcher tells nothing more.
+      // A folder that was removed and created again has another inode; its old watcher reports nothing.
       if (inodes.get(dir) !== inode) {
         watcher.close();
         this.dirWatchers.delete(dir);
@@ -206,7 +212,7 @@ export class RunWatcher implements Disposable {
       });
       this.dirWatchers.set(dir, { inode, watcher });
     } catch {
-      // Removed meanwhile, or no watch handles left: the slow look remains.
+      // Removed meanwhile, or no watch handles left: polling remains.
     }
   }
 }

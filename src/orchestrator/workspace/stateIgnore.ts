@@ -7,11 +7,11 @@ import { isRunning } from '../process/processIdentity.ts';
 import type { RunFiles } from './runFiles.ts';
 
 const IGNORE_ALL = '*\n';
-/** Larger ones are no lists of a person's patterns, or of git's. */
+/** Larger files are not ignore lists of a person or of git. */
 const MAX_BYTES = 1024 * 1024;
-/** Behind the name of a file that is being made: the pid of its maker. */
+/** The suffix of a file that is being created: the pid of the process that creates it. */
 const MADE = /^\.(\d+)-[0-9a-f]{12}\.tmp$/;
-/** What file systems without hard links answer. */
+/** Errors of file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set([
   'EPERM',
   'ENOTSUP',
@@ -21,9 +21,10 @@ const NO_LINKS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keeps git from seeing the state, whoever writes there first. A person's own `.gitignore` stays as it is. Ours may
- * be lost while an agent works (`git clean -fdx`), so the repository's `info/exclude` names the state, too.
- * @throws {HumanError} when a folder on the way is a link
+ * Makes git ignore the state folder, whoever writes there first. An existing `.gitignore` of a person is left
+ * unchanged. Ours may be deleted by an agent (`git clean -fdx`), so the state folder is also listed in the
+ * repository's `info/exclude`.
+ * @throws {HumanError} if a parent folder is a link
  */
 export async function ignoreStateDir(files: RunFiles): Promise<void> {
   requirePlainFolders(files.stateDir);
@@ -36,8 +37,8 @@ export async function ignoreStateDir(files: RunFiles): Promise<void> {
 }
 
 /**
- * Whether the state has been here before, by the repository's `info/exclude`, which outlives the folder. Of a
- * repository whose `info/exclude` was not ours to write, nothing is known.
+ * Whether the state folder existed before, according to the repository's `info/exclude`, which outlives the folder.
+ * Unknown if we could not write to `info/exclude`.
  */
 export async function hasHadState(files: RunFiles): Promise<boolean> {
   const place = await excludePlace(files);
@@ -61,14 +62,14 @@ async function excludeStateDir(files: RunFiles): Promise<void> {
       await addLine(file, pattern);
     }
   } catch (error) {
-    // A repository that is read-only has no agent that could commit the state.
+    // If the repository is read-only, no agent can commit the state.
     if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       throw error;
     }
   }
 }
 
-/** The repository's list, and the line of it that names the state. */
+/** The repository's exclude file, and the line in it for the state folder. */
 async function excludePlace(
   files: RunFiles,
 ): Promise<{ readonly file: string; readonly pattern: string } | undefined> {
@@ -84,7 +85,7 @@ async function linesOf(file: string): Promise<readonly string[] | undefined> {
   return text?.split(/\r?\n/);
 }
 
-/** Adds a line to a plain file, unless it is there. */
+/** Adds a line to a plain file, unless the file already has it. */
 async function addLine(file: string, line: string): Promise<void> {
   const lines = await linesOf(file);
   if (lines === undefined || lines.includes(line)) {
@@ -96,8 +97,8 @@ async function addLine(file: string, line: string): Promise<void> {
 }
 
 /**
- * Makes the file with all its text or not at all: a half-made one would look like a person's own for ever.
- * @returns false when there is something at this place, also a link that leads nowhere
+ * Creates the file with all its text or not at all: a partial file would look like a person's own forever.
+ * @returns false if something exists at this path, including a broken link
  */
 async function createOnce(file: string, text: string): Promise<boolean> {
   await removeHalfMade(file);
@@ -114,7 +115,7 @@ async function createOnce(file: string, text: string): Promise<boolean> {
   }
 }
 
-/** Removes what {@link createOnce} leaves beside the file when it is killed. */
+/** Removes the temporary files that {@link createOnce} leaves if it is killed. */
 async function removeHalfMade(file: string): Promise<void> {
   const { base, dir } = path.parse(file);
   for (const name of await readdir(dir)) {
@@ -125,10 +126,10 @@ async function removeHalfMade(file: string): Promise<void> {
   }
 }
 
-/** @returns false when there is something at the place by now */
+/** @returns false if something exists at the path by now */
 async function putInPlace(made: string, file: string): Promise<boolean> {
   try {
-    // Unlike a rename, a link takes nobody's place.
+    // Unlike a rename, a hard link never replaces an existing file.
     await link(made, file);
     return true;
   } catch (error) {
@@ -152,7 +153,7 @@ async function writeAndClose(handle: FileHandle, text: string): Promise<void> {
   }
 }
 
-/** @returns the repository that `dir` is in, with the folder of what its work trees share */
+/** @returns the work tree that contains `dir`, and the git folder that its work trees share */
 async function findGitDir(dir: string): Promise<{ workTree: string; gitDir: string } | undefined> {
   for (let workTree = dir; ; workTree = path.dirname(workTree)) {
     const place = path.join(workTree, '.git');
@@ -188,7 +189,7 @@ function kindOf(place: string): 'file' | 'folder' | 'other' | undefined {
   return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other';
 }
 
-/** @returns `undefined` for a folder whose name no pattern can hold */
+/** @returns `undefined` for a folder whose name cannot be written as a pattern */
 function excludePattern(folder: string): string | undefined {
   const name = path.sep === '\\' ? folder.replaceAll('\\', '/') : folder;
   return /[\r\n]/.test(name) ? undefined : `${name.replace(/[*?[\]\\!#]/g, '\\$&')}/`;

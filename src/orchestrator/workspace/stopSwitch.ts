@@ -3,28 +3,28 @@ import type { StopMode, StopSource } from '../journal/eventCodes.ts';
 
 const STRENGTH: Readonly<Record<StopMode, number>> = { afterIteration: 1, end: 2, kill: 3 };
 
-/** What was asked for, and by whom. */
+/** A request to stop, and who made it. */
 export interface StopRequest {
   readonly mode: StopMode;
   readonly by: StopSource;
-  /** The name of the signal that it came by. */
+  /** The name of the signal, if it came by one. */
   readonly signal?: string;
 }
 
-/** The one place where all ways to stop a run meet. A stronger request replaces a weaker one, never back. */
+/** Collects all requests to stop a run. A stronger request replaces a weaker one, but not the other way round. */
 export class StopSwitch {
   private current: StopMode | undefined;
   private readonly requestEmitter = new Emitter<StopRequest>();
-  /** Asked for more than was asked before. */
+  /** Fired if a request is stronger than the previous ones. */
   readonly onDidRequest = this.requestEmitter.event;
   private readonly requestController = new AbortController();
   private readonly endController = new AbortController();
   private readonly killController = new AbortController();
-  /** Aborted as soon as a stop of any kind is asked for. */
+  /** Aborted as soon as any kind of stop is requested. */
   readonly requestedSignal: AbortSignal = this.requestController.signal;
-  /** Aborted when the agent is to be ended. */
+  /** Aborted when the agent must be ended. */
   readonly endSignal: AbortSignal = this.endController.signal;
-  /** Aborted when the agent is to be ended with SIGKILL. */
+  /** Aborted when the agent must be ended with SIGKILL. */
   readonly killSignal: AbortSignal = this.killController.signal;
 
   get requested(): boolean {
@@ -43,7 +43,7 @@ export class StopSwitch {
     if (mode === 'kill') {
       this.killController.abort();
     }
-    // Told last: should a listener fail (the journal's disk is full), the agent is being ended all the same.
+    // Fired last: if a listener fails (the journal's disk is full), the agent is already being ended.
     this.requestEmitter.fire({ mode, by, ...(signal !== undefined && { signal }) });
   }
 }

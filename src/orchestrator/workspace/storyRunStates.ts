@@ -3,27 +3,27 @@ import type { StoryRecord } from '../journal/storyRecord.ts';
 import type { Story } from '../stories/story.ts';
 import type { RunPhase } from './runPhase.ts';
 
-/** What runs know of a story beyond its file; one word each, since programs read them. */
+/** What runs know about a story beyond its file; one word each, because programs read them. */
 export type StoryRunState =
   | 'running'
-  /** Its agent says so; no check and no reviewer has confirmed it. */
+  /** Its agent says that it is done; no check and no reviewer has confirmed it. */
   | 'claimed'
-  /** The checks were green on the claim. */
+  /** The checks passed for the claim. */
   | 'verified'
-  /** The reviewer agreed. */
+  /** The reviewer approved. */
   | 'approved'
   /** Its last call failed, or its last claim was refused. */
   | 'failed'
-  /** Its agent said that it cannot go on, or has asked a question that nobody has answered. */
+  /** Its agent reported that it cannot continue, or asked a question that is still open. */
   | 'blocked'
-  /** A run leaves it alone, by a person's wish or since it was stuck. */
+  /** A run skips it, because a person asked for it or it was stuck. */
   | 'skipped';
 
 /**
- * Tells what runs know of a story, the file first: a story that is done there has not failed. Pure.
+ * What runs know about a story. The file takes precedence: a story that is done there has not failed. Pure.
  * @param phase of the newest run
- * @param states all runs of the workspace, oldest first; the newest one that knows the story tells of it
- * @returns `undefined` when they know no more than its file
+ * @param states of all runs of the workspace, oldest first; the newest run that knows the story is used
+ * @returns `undefined` if they know no more than the file
  */
 export function storyRunState(
   story: Story,
@@ -47,7 +47,7 @@ export function storyRunState(
   return record && openState(record);
 }
 
-/** A person's tick counts most, then whoever looked last: reviewer, checks, the agent itself. */
+/** A person's tick takes precedence, then the last judge: reviewer, checks, the agent itself. */
 function doneState({ approved, doneBy, verified }: StoryRecord): StoryRunState | undefined {
   if (doneBy === 'hand') {
     return undefined;

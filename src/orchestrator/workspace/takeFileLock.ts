@@ -6,10 +6,10 @@ import { diskRefusal } from '../../base/systemRefusal.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /**
- * Takes the lock around a look at a file of the state and its change, for milliseconds.
- * @param prepare what the state folder needs before, besides being there
- * @returns gives it back
- * @throws {HumanError} when the state folder cannot be written
+ * Takes the lock for reading and changing a file of the state, for milliseconds.
+ * @param prepare creates what the state folder needs in addition
+ * @returns a function that releases it
+ * @throws {HumanError} if the state folder cannot be written
  */
 export async function takeFileLock(
   { stateDir }: RunFiles,
@@ -26,7 +26,7 @@ export async function takeFileLock(
   }
 }
 
-/** What to tell of an error that came while something was written in a folder of the state. */
+/** The message for an error that occurred while writing to a folder of the state. */
 export function cannotWriteTo(folder: string, error: unknown): HumanError {
   if (error instanceof HumanError) {
     return error;

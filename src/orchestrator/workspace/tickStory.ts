@@ -12,14 +12,14 @@ import { ignoreStateDir } from './stateIgnore.ts';
 import { cannotWriteTo, takeFileLock } from './takeFileLock.ts';
 
 /**
- * A person sets a story done or not done: first in its file, then in the journal, where a run sees whose word it is. What
- * the file said already is no event.
+ * Marks a story as done or not done for a person: first in its file, then in the journal, so that a run knows it
+ * was a person. No event is written if the file already has this status.
  *
  * @param selector see {@link setStoryDone}
- * @param options.expectedHash of the file as the person saw it: else a position is not trusted
- * @param options.onWritten called when the file says so, whatever comes of the journal
- * @returns whether the file said something else before
- * @throws {HumanError} when nothing can be recorded, or the file cannot be changed; the file is as it was then
+ * @param options.expectedHash of the file as the person saw it; without it, a position is not trusted
+ * @param options.onWritten called after the file has been changed, even if the journal then fails
+ * @returns whether the file had another status before
+ * @throws {HumanError} if nothing can be recorded, or the file cannot be changed; the file is unchanged then
  */
 export async function tickStory(
   files: RunFiles,
@@ -30,7 +30,7 @@ export async function tickStory(
 ): Promise<boolean> {
   const { onWritten, ...edit } = options;
   const named = (await readStoryList(storyFile))?.stories.filter(({ id }) => id === selector.id);
-  // What changes nothing needs nothing to be written.
+  // If nothing changes, nothing has to be writable.
   if (named?.every(story => story.done === done) !== true) {
     await requireRecordable(files);
   }
@@ -43,8 +43,8 @@ export async function tickStory(
 }
 
 /**
- * Looks whether {@link recordTick} can write, before the story's file is changed.
- * @throws {HumanError} when the state folder cannot be written
+ * Checks whether {@link recordTick} can write, before the story file is changed.
+ * @throws {HumanError} if the state folder cannot be written
  */
 export async function requireRecordable(files: RunFiles): Promise<void> {
   requirePlainState(files);
@@ -60,7 +60,7 @@ export async function requireRecordable(files: RunFiles): Promise<void> {
   }
 }
 
-/** A file that is not there yet can be made: its folder has been written to. */
+/** A missing file can be created: its folder has just been written to. */
 async function requireWritable(file: string): Promise<void> {
   try {
     const handle = await open(file, 'r+');
@@ -72,7 +72,7 @@ async function requireWritable(file: string): Promise<void> {
   }
 }
 
-/** Puts into the journal that a person ticked or unticked a story; its file is written already. */
+/** Records in the journal that a person ticked or unticked a story, after its file was written. */
 export async function recordTick(files: RunFiles, storyId: string, done: boolean): Promise<void> {
   await recordRequest(files, { type: 'tick', storyId, done });
 }

@@ -1,14 +1,14 @@
 import type { RunEvent } from '../journal/events.ts';
 
-/** Where a hint that had waited was told first. */
+/** Where a waiting hint was first given to an agent. */
 export interface ToldHint {
   readonly iteration: number;
   readonly storyId?: string;
 }
 
 /**
- * Hints by their ids, as far as these events tell: one is told in the iteration that starts after it was given. Pure.
- * @param events of one run, in their order
+ * Hints by id, from these events: a hint is given in the next iteration that starts. Pure.
+ * @param events of one run, in order
  */
 export function toldHints(events: Iterable<RunEvent>): ReadonlyMap<string, ToldHint> {
   const told = new Map<string, ToldHint>();

@@ -6,20 +6,20 @@ import { findJsonError } from '../../stories/formats/jsonError.ts';
 import { TextLines } from '../../stories/formats/textLines.ts';
 import type { CallResult } from './callAgent.ts';
 
-/** So much of an answer's end is looked at, in UTF-16 units. */
+/** Length of an answer's end that is searched, in UTF-16 units. */
 const MAX_TEXT = 1_000_000;
-/** Problems that are told of one answer. */
+/** Maximum number of reported problems per answer. */
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 300;
 
-/** The JSON object of an answer, nobody has checked it yet; or why there is none. */
+/** The JSON object of an answer, not validated; or why there is none. */
 export type AnswerJson =
   | { readonly value: unknown; readonly problem?: undefined }
   | { readonly problem: string };
 
 /**
- * Finds the JSON object that an agent was asked for: the structured answer, else the last code block that is one,
- * else what stands between the first and the last brace. Pure; never throws.
+ * Finds the JSON object that an agent was asked for: the structured answer; otherwise the last code block that is a
+ * JSON object; otherwise the text between the first and the last brace. Pure; never throws.
  */
 export function answerJson({
   structured,
@@ -46,7 +46,7 @@ export function answerJson({
   };
 }
 
-/** What a schema found, one sentence each, with the place: `userStories[2].title: …`. */
+/** The errors of a schema, one sentence each, with the path: `userStories[2].title: …`. */
 export function problemsOf(error: z.ZodError): string[] {
   return boundedProblems(
     error.issues.map(issue => {
@@ -61,7 +61,7 @@ export function problemsOf(error: z.ZodError): string[] {
   );
 }
 
-/** What must be so, in words for an agent and for people, and so not in those of zod. */
+/** The expectation in words for agents and people; the messages of zod are not suitable. */
 function issueWords(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -92,7 +92,7 @@ function issueWords(issue: z.core.$ZodIssue): string {
           return say('must be at most {0}', String(issue.maximum));
       }
     default:
-      // The schema's own words.
+      // A message written in the schema.
       return issue.message;
   }
 }
@@ -106,7 +106,7 @@ const TYPE_WORDS: Readonly<Record<string, () => string>> = {
   object: () => say('must be an object'),
 };
 
-/** The first of them, each on one line. */
+/** The first problems, each on one line. */
 export function boundedProblems(problems: readonly string[]): string[] {
   const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
   const rest = problems.length - shown.length;
@@ -127,12 +127,15 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not this one; the caller tells when it was the last.
+    // Not this one; the caller reports an error after the last one.
     return undefined;
   }
 }
 
-/** The bodies of the text's code blocks; no JSON holds a line that closes one, since its strings have no line breaks. */
+/**
+ * The bodies of the text's code blocks. JSON cannot contain a closing fence, because its strings have no line
+ * breaks.
+ */
 function codeBlocks(text: string): string[] {
   const blocks: string[] = [];
   let fence: string | undefined;

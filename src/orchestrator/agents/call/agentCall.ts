@@ -10,14 +10,14 @@ import { CostEstimate } from '../claude/costEstimate.ts';
 import { callCost } from './callCost.ts';
 import { CallJournal } from './callJournal.ts';
 
-/** Longest message of an error in the journal, in UTF-16 units; the raw stream has the rest. */
+/** Longest error message in the journal, in UTF-16 units; the raw stream has the rest. */
 const MAX_TEXT = 4_000;
-/** Lines of standard error that tell of a failure, its last ones. */
+/** Number of last lines of standard error to include in an error message. */
 const LAST_LINES = 6;
 const MAX_LAST_LINE = 500;
 
 export interface AgentCallRequest {
-  /** What the call is for; stories are the rule. */
+  /** The purpose of the call, usually `story`. */
   readonly purpose: 'story' | 'plan' | 'review';
   /** 0 before the first iteration. */
   readonly iteration: number;
@@ -26,7 +26,7 @@ export interface AgentCallRequest {
   readonly request: AgentRequest;
   readonly limits: ProcessLimits;
   readonly journal: Journal;
-  /** Everything the agent prints goes there, byte for byte. */
+  /** The file for the agent's whole output, byte for byte. */
   readonly rawFile: string;
   /** Aborted: end the agent, SIGTERM first. */
   readonly signal: AbortSignal;
@@ -38,25 +38,25 @@ export interface AgentCallRequest {
   readonly onExit?: () => void;
 }
 
-/** What one fresh agent's process came to, before the files are looked at. */
+/** The result of one fresh agent's process, before the files are examined. */
 export interface AgentCallResult {
   readonly end: AgentEnd;
-  /** The call failed, by its own result, its exit code, or a limit. */
+  /** The call failed, according to its result, its exit code, or a limit. */
   readonly error?: {
     readonly kind: AgentErrorKind | AgentEnd['reason'];
     readonly message: string;
-    /** When a usage limit ends, in ms since the epoch, if the agent told. */
+    /** When a usage limit resets, in ms since the epoch, if the agent reported it. */
     readonly resetsAt?: number;
   };
-  /** What it has cost, in US dollars, as far as it is known. */
+  /** Its cost in US dollars, if known. */
   readonly costUsd?: number;
-  /** After a wait there was nothing left to do for the call, so it was not made again. */
+  /** After a wait there was nothing left to do for the call, so it was not repeated. */
   readonly notWanted?: true;
 }
 
 /**
- * One process of a fresh agent from start to end: writes what it does into the journal as it happens.
- * What it left in the files is not its business.
+ * Runs one process of a fresh agent from start to end, and writes what it does to the journal as it happens. Does
+ * not look at the changes in the files.
  */
 export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallResult> {
   const { agent, iteration, journal, runId } = call;
@@ -152,7 +152,7 @@ function lastWords(end: AgentEnd): string {
   return lastLines(end.stderr);
 }
 
-/** The end of an output is where its cause is told; its file has the whole. */
+/** The cause of a failure is at the end of the output; its file has all of it. */
 function lastLines(text: string): string {
   const lines = withoutControls(text)
     .split('\n')
@@ -166,7 +166,7 @@ function lastLines(text: string): string {
   );
 }
 
-/** Where the rest is of which the message has the last lines, relative to the workspace. */
+/** The file with the whole standard error, relative to the workspace. */
 function stderrOf(
   { stderr, stderrFile }: AgentEnd,
   message: string,

@@ -13,13 +13,16 @@ import { type AgentCallRequest, type AgentCallResult, callAgentOnce } from './ag
 import { type BudgetLedger, LESS_THAN_A_CENT } from './budgetLedger.ts';
 import type { CallAgent } from './callAgent.ts';
 
-/** The countdown of a usage limit goes on in the journal at this pace, in ms. */
+/** Interval of the countdown events of a usage limit, in ms. */
 const COUNTDOWN_MS = 60_000;
-/** However often it failed, it is tried again after this time, in ms. */
+/** Longest delay before a retry, in ms. */
 const MAX_RETRY_DELAY_MS = 5 * 60_000;
-/** A limit whose reset is always in a moment must not become a storm of calls. */
+/** Shortest wait, in ms: a limit with a reset that is always near must not cause too many calls. */
 const MIN_LIMIT_WAIT_MS = 5_000;
-/** After these another try is no use: the same would follow, or a person has to act. The rest may be a crash. */
+/**
+ * After these errors a retry is useless: it would fail in the same way, or a person has to act. Others may be a
+ * crash.
+ */
 const SETTLED_KINDS: ReadonlySet<string> = new Set([
   'authentication',
   'billing',
@@ -27,20 +30,20 @@ const SETTLED_KINDS: ReadonlySet<string> = new Set([
   'request',
   'usageLimit',
 ]);
-/** Starts of an agent that fail before another agent takes its place. */
+/** Failed starts of an agent before another agent replaces it. */
 const MAX_START_FAILURES = 2;
 
 export interface AgentCallerOptions {
   readonly files: RunFiles;
   readonly runId: string;
   readonly agent: Agent;
-  /** Takes over when `agent` cannot be started twice. */
+  /** Used if `agent` fails to start twice. */
   readonly fallbackAgent?: Agent;
   readonly config: RunConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly journal: Journal;
   readonly stop: StopSwitch;
-  /** Aborted when a person wants to go on now. A new one after each time. */
+  /** Aborted when a person wants to continue now. A new signal each time. */
   readonly wake: () => AbortSignal;
   readonly ledger: BudgetLedger;
 }
@@ -49,38 +52,38 @@ export interface PatientCall {
   readonly purpose: 'story' | 'plan' | 'review';
   readonly iteration: number;
   readonly prompt: string;
-  /** Absolute path of the folder that the agent is started in. */
+  /** The agent's working directory, absolute. */
   readonly cwd: string;
-  /** Absolute path; the call's files go there. */
+  /** Absolute path of the folder for the call's files. */
   readonly dir: string;
-  /** Stem of the raw stream's file name. */
+  /** Name of the raw stream's file, without extension. */
   readonly streamName: string;
   /** The prompt's file name. */
   readonly promptName: string;
-  /** The first prompt is in that file already. */
+  /** The first prompt has already been written to that file. */
   readonly isPromptWritten?: boolean;
-  /** What this call asks beyond the run's configuration. */
+  /** Options of this call in addition to the run's configuration. */
   readonly extra?: Partial<
     Pick<AgentRequest, 'model' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'>
   >;
-  /** Whether what is asked for is there already; looked at before the call is made again. */
+  /** Whether the requested work is already done; checked before the call is repeated. */
   readonly isDone?: () => Promise<boolean>;
-  /** What must have come about before an agent is started. The call fails when it fails. */
+  /** Awaited before an agent is started. If it fails, the call fails. */
   readonly ready?: Promise<unknown>;
   /** See {@link AgentCallRequest.onExit}. */
   readonly onExit?: () => void;
-  /** Aborted: end this call, the run goes on. */
+  /** Aborted: end this call; the run continues. */
   readonly skip?: AbortSignal;
   /**
-   * Called when a usage limit must be waited for; what it gives is called after the wait, for the prompt as it
-   * is by then. `undefined`: there is nothing left to do for this call.
+   * Called if a usage limit must be waited for; the function it returns is called after the wait, for an updated
+   * prompt. `undefined`: there is nothing left to do for this call.
    */
   readonly onWait?: () => Promise<() => Promise<string | undefined>>;
 }
 
 /**
- * Calls fresh agents with patience: a transient error is tried again with growing delays, a usage limit is
- * waited for, an agent that does not start is replaced. Neither uses up an iteration.
+ * Calls fresh agents and handles failures: a transient error is retried with increasing delays, a usage limit is
+ * waited for, an agent that does not start is replaced. None of this uses up an iteration.
  */
 export class AgentCaller {
   private readonly options: AgentCallerOptions;
@@ -92,7 +95,7 @@ export class AgentCaller {
     this.agent = options.agent;
   }
 
-  /** @returns the last call's result, with the cost of all of them */
+  /** @returns the last call's result, with the total cost of all calls */
   async call(call: PatientCall): Promise<AgentCallResult> {
     let costUsd = 0;
     const result = await this.callUntilSettled(call, cost => {
@@ -114,7 +117,7 @@ export class AgentCaller {
       call.isPromptWritten === true ? undefined : writeDerivedFile(promptFile, call.prompt),
       call.ready,
     ]);
-    // Beside all that comes before the start of the agent, which waits for it, and so does its result.
+    // It runs in parallel with the preparation; the start of the agent waits for it and handles its result.
     ready.catch(() => undefined);
     let { prompt } = call;
     let retries = 0;
@@ -142,7 +145,7 @@ export class AgentCaller {
         this.startFailures = 0;
       }
       if (await call.isDone?.()) {
-        // The call failed after its work was done; another one would do it twice.
+        // The call failed after its work was done; a retry would do it twice.
         return result;
       }
       if (error.kind === 'usageLimit' && config.onLimit === 'wait') {
@@ -152,7 +155,7 @@ export class AgentCaller {
         }
         const newPrompt = await afterWait?.();
         if (stop.requested || call.skip?.aborted) {
-          // Asked for in the last moment, and heard only by the look at the files.
+          // Requested in the last moment; only the look at the files noticed it.
           return result;
         }
         if (afterWait !== undefined) {
@@ -164,7 +167,7 @@ export class AgentCaller {
         }
         continue;
       }
-      // A reviewer changes nothing, so it can be asked again however it ended; a claim depends on its verdict.
+      // A reviewer changes nothing, so it can be called again after any failure; the claim depends on its verdict.
       const isWorthATry =
         call.purpose === 'review' ? !SETTLED_KINDS.has(error.kind) : isTransient(error.kind);
       if (!isWorthATry || retries >= config.retryAttempts) {
@@ -178,9 +181,9 @@ export class AgentCaller {
   }
 
   /**
-   * The same patience for an agent beside the stories; each call keeps its files in `dir`.
+   * The same handling for an agent that does not work on a story; each call keeps its files in `dir`.
    * @param iteration 0 before the first one
-   * @param cwd absolute path of the folder that the agent is started in; the workspace when absent
+   * @param cwd the agent's working directory, absolute; default: the workspace
    */
   port(
     purpose: 'plan' | 'review',
@@ -238,7 +241,7 @@ export class AgentCaller {
     });
   }
 
-  /** @returns whether another try makes sense */
+  /** @returns whether a retry makes sense */
   private replaceAgent(iteration: number, reason: string): boolean {
     const { fallbackAgent, journal } = this.options;
     if (fallbackAgent === undefined || this.agent === fallbackAgent) {
@@ -279,7 +282,7 @@ export class AgentCaller {
     return reason === 'time' ? 'time' : 'stop';
   }
 
-  /** Waits until the limit's reset, or until a person wants to try now, with a countdown in the journal. */
+  /** Waits until the limit resets, or until a person wants to retry now, with a countdown in the journal. */
   private async waitForLimit(
     call: PatientCall,
     error: { readonly message: string; readonly resetsAt?: number },
@@ -321,19 +324,19 @@ export class AgentCaller {
   }
 }
 
-/** The call was not made: its budget is used up. */
+/** Result if the call was not made because its budget is used up. */
 const NOTHING_LEFT: AgentCallResult = {
   end: { reason: 'exited', durationMs: 0, leftovers: 0, stderr: '' },
   error: { kind: 'budget', message: say('The budget is used up.') },
 };
 
-/** The call was not made again: after a wait nothing was left for it to do. */
+/** Result if the call was not repeated because nothing was left to do after a wait. */
 const NOT_WANTED: AgentCallResult = {
   end: { reason: 'cancelled', durationMs: 0, leftovers: 0, stderr: '' },
   notWanted: true,
 };
 
-/** What every call of a run asks of its agent; what the call itself says comes first. */
+/** The agent request for a call of a run; the options of the call take precedence. */
 export function agentRequest(
   { allowedTools, effort, fallbackModel, maxTurnsPerIteration, model }: RunConfig,
   call: Omit<AgentRequest, 'maxTurns'>,

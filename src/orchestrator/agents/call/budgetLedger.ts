@@ -1,25 +1,25 @@
 import type { RunConfig } from '../../settings/config.ts';
 
-/** Amounts are sums of small ones; what is left of a budget by rounding buys nothing. */
+/** In US dollars. Amounts are sums of small amounts; a remainder caused by rounding buys nothing. */
 export const LESS_THAN_A_CENT = 0.005;
 
-/** What was spent so far, in US dollars, by calls that have ended. */
+/** The cost of calls that have ended, in US dollars. */
 export interface Spent {
   readonly run: () => number;
   readonly iteration: (iteration: number) => number;
 }
 
-/** What one call may spend. */
+/** The budget of one call. */
 export interface Reservation {
   /** In US dollars; absent without a budget. */
   readonly usd?: number;
-  /** The call is over, and what it cost is counted as spent. A second time changes nothing. */
+  /** Ends the reservation and records the cost of the call. A second call has no effect. */
   settle(): void;
 }
 
 /**
- * The budgets of a run and of its iterations. A call reserves what it may spend before it starts, so that calls that run
- * at the same time do not spend the same money.
+ * The budgets of a run and of its iterations. A call reserves its budget before it starts, so that parallel calls
+ * do not spend the same money.
  */
 export class BudgetLedger {
   private readonly budgets: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>;
@@ -27,7 +27,7 @@ export class BudgetLedger {
   private readonly lanes: number;
   private readonly open = new Set<{ readonly iteration: number; readonly usd: number }>();
 
-  /** @param lanes calls that may run at once; each may reserve an equal share of what is left */
+  /** @param lanes number of parallel calls; each may reserve an equal share of the rest */
   constructor(
     budgets: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>,
     spent: Spent,
@@ -39,8 +39,8 @@ export class BudgetLedger {
   }
 
   /**
-   * @param own what the call may cost by itself, in US dollars
-   * @returns at most what is left of the budgets, less what others have reserved; never less than nothing
+   * @param own the call's own budget, in US dollars
+   * @returns at most the rest of the budgets, minus the reservations of others; never negative
    */
   reserve(iteration: number, own?: number): Reservation {
     const { budgetUsd, iterationBudgetUsd } = this.budgets;

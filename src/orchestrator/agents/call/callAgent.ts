@@ -1,26 +1,26 @@
-/** One call of a fresh agent beside the stories: planning, reviewing. */
+/** A call of a fresh agent that does not work on a story: planning, reviewing. */
 export interface CallRequest {
   readonly prompt: string;
-  /** Names the call's files in its folder, without extension. */
+  /** Name of the call's files in its folder, without extension. */
   readonly name: string;
   readonly model?: string;
-  /** The only tools there are; all when absent. */
+  /** The only available tools; absent: all. */
   readonly tools?: readonly string[];
-  /** Tools that may be used without asking. */
+  /** Tools that may be used without asking for permission. */
   readonly allowedTools?: readonly string[];
-  /** The answer comes as data of this JSON schema. */
+  /** JSON schema of the answer. */
   readonly jsonSchema?: object;
   readonly maxBudgetUsd?: number;
 }
 
-/** What it came to, after retries and waits for usage limits. */
+/** The result, after retries and waits for usage limits. */
 export interface CallResult {
   /** The final answer. */
   readonly text: string;
-  /** Of a call with a `jsonSchema`; unchecked. */
+  /** For a call with a `jsonSchema`; not validated. */
   readonly structured?: unknown;
   readonly error?: { readonly kind: string; readonly message: string };
-  /** A person stopped the run meanwhile. */
+  /** A person stopped the run during the call. */
   readonly cancelled: boolean;
   readonly costUsd?: number;
 }

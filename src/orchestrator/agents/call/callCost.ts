@@ -2,20 +2,20 @@ import { amount, whole } from '../../../base/numbers.ts';
 import type { ResultEvent, TokenUsage } from '../agent.ts';
 import { type CostEstimate, NO_TOKENS } from '../claude/costEstimate.ts';
 
-/** What one call took, as its `agent.ended` tells it. */
+/** The usage of one call, for its `agent.ended`. */
 export interface CallCost {
-  /** In US dollars; absent when nobody knows, and where nothing was used yet. */
+  /** In US dollars; absent if unknown, or if nothing has been used yet. */
   readonly costUsd?: number;
-  /** `costUsd` and `usage` are estimated, in whole or in part, from what the stream told. */
+  /** `costUsd` and `usage` are at least partly estimated from the stream. */
   readonly costEstimated?: true;
   readonly turns?: number;
   readonly usage?: Tokens;
 }
 
-/** As a type of its own, since an event takes no interface. */
+/** A type of its own, because an event does not accept an interface. */
 type Tokens = Pick<TokenUsage, keyof TokenUsage>;
 
-/** The call's own result tells what it took; what no result has told is estimated. */
+/** The usage according to the call's own result; whatever no result covers is estimated. */
 export function callCost(
   result: Pick<ResultEvent, 'costUsd' | 'turns' | 'usage'> | undefined,
   estimate: CostEstimate,
@@ -29,7 +29,8 @@ export function callCost(
       ...(usage === undefined ? {} : { usage: wholeTokens(usage) }),
     };
   }
-  // What comes after a result with a cost is not in it. A result without one may have counted the same tokens.
+  // A result with a cost does not include what comes after it. A result without one may have counted the same
+  // tokens.
   const counted = costUsd === undefined ? undefined : usage;
   return {
     costUsd: amount((costUsd ?? 0) + estimate.costUsd),

@@ -9,19 +9,22 @@ import type { AgentEvent } from '../agent.ts';
 const MAX_TEXT = 4_000;
 /** Longest name, id or gist in the journal, in UTF-16 units. */
 const MAX_FACT = 300;
-/** Lines outside the agent's protocol that go into the journal; a program gone wild stays in the raw stream. */
+/**
+ * Lines outside the agent's protocol that are written to the journal; output of a misbehaving program stays in the
+ * raw stream.
+ */
 const MAX_OUTPUT_LINES = 50;
-/** Tool calls at a time whose names are remembered. */
+/** Number of open tool calls whose names are remembered. */
 const MAX_OPEN_CALLS = 1_000;
-/** Events of one call that the journal keeps, and their bytes; a long day's work of an agent stays below. */
+/** Events of one call that the journal keeps, and their bytes; a full day's work of an agent is below that. */
 const MAX_EVENTS = 3_000;
 const MAX_BYTES = 1024 * 1024;
-/** Beyond that, something is kept at most this often, in ms, and half as often after each so many. */
+/** After that, events are sampled at this interval, in ms, which doubles after a number of samples. */
 const SAMPLE_MS = 5_000;
 const SAMPLES_PER_PACE = 100;
-/** However long the call takes. */
+/** Maximum number of samples, however long the call takes. */
 const MAX_SAMPLES = 800;
-/** Their results say no more than that they succeeded. */
+/** Their results only report success. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set([
   'Edit',
   'MultiEdit',
@@ -31,9 +34,9 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Turns what one call's agent does into events of the journal. Bounded, whatever it prints, since journals are read
- * for ever: after so much the journal says once that there is more in the raw stream, and keeps only something now
- * and then, for whoever watches, and the last words.
+ * Turns an agent's events in one call into events of the journal. Bounded, because journals are read again and
+ * again: above a limit the journal notes once that the raw stream has more, and then keeps only samples for
+ * watchers, and the last words.
  */
 export class CallJournal {
   private readonly journal: Pick<Journal, 'append'>;
@@ -45,15 +48,15 @@ export class CallJournal {
   private isFull = false;
   private samples = 0;
   private nextSampleAt = 0;
-  /** The newest text that was not kept. */
+  /** The latest text that was not kept. */
   private unkept: string | undefined;
-  /** Tool calls whose results have not come yet. */
+  /** Tool calls without a result so far. */
   private readonly names = new Map<string, string>();
 
   /**
-   * @param journal takes them as events of the iteration
-   * @param stream name of the file that has all that the agent prints
-   * @param now in ms, of a clock that only goes forward
+   * @param journal appends them as events of the iteration
+   * @param stream name of the file with the agent's whole output
+   * @param now in ms, from a monotonic clock
    */
   constructor(
     journal: Pick<Journal, 'append'>,
@@ -73,7 +76,7 @@ export class CallJournal {
     }
   }
 
-  /** The call is over. */
+  /** Call it at the end of the agent's call. */
   end(): void {
     if (this.unkept !== undefined) {
       this.journal.append({ type: 'agent.text', ...cut(this.unkept) });
@@ -97,7 +100,7 @@ export class CallJournal {
     }
   }
 
-  /** So that a person sees what it does now. */
+  /** Shows a person the agent's current activity. */
   private sample(event: AgentEvent): void {
     if (event.type === 'text' && event.text.trim() !== '') {
       this.unkept = event.text;
@@ -160,7 +163,7 @@ export class CallJournal {
       case 'limit':
       case 'fatal':
       case 'result':
-        // A result's facts go into iteration.ended, with what the files say beside them.
+        // The data of a result is written to iteration.ended, together with the state of the files.
         return [];
       default:
         return assertNever(event);
@@ -172,7 +175,7 @@ function toolCall({ gist, id, name }: Extract<AgentEvent, { type: 'tool' }>): Ru
   return { type: 'agent.tool', id: fact(id), name: fact(name), gist: fact(gist) };
 }
 
-/** What a tool gave back, as far as a person would look at it. */
+/** The interesting part of a tool's result. */
 function toolResult(
   { gist, head, id, isError, lines = 1 }: Extract<AgentEvent, { type: 'toolResult' }>,
   name: string | undefined,

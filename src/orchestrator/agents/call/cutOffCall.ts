@@ -8,21 +8,21 @@ import { CostEstimate } from '../claude/costEstimate.ts';
 import { StreamJsonDecoder } from '../claude/streamJson.ts';
 import { type CallCost, callCost } from './callCost.ts';
 
-/** Longest line that is read, in UTF-16 units; what tells a cost is far shorter. */
+/** Longest line that is read, in UTF-16 units; lines with a cost are far shorter. */
 const MAX_LINE = 8 * 1024 * 1024;
-/** Agents whose stream tells what they take. */
+/** Agents whose stream contains their usage. */
 const TELL_USAGE: ReadonlySet<string> = new Set(['claude', 'sdk']);
 
 type Started = Extract<RunEvent, { type: 'agent.started' }>;
 
-/** A call whose loop was killed before it could write the call's end. */
+/** A call whose loop was killed before it could record the call's end. */
 export interface CutOffCall {
   readonly started: Started;
   /** Until the last event of the journal, in ms. */
   readonly durationMs: number;
 }
 
-/** The call that the end of the loop has cut off; `undefined` when none was under way. Pure. */
+/** The call that was interrupted by the loop's end; `undefined` if none was running. Pure. */
 export function callCutOff(events: readonly RunEvent[]): CutOffCall | undefined {
   let started: Started | undefined;
   for (const event of events) {
@@ -46,7 +46,7 @@ export function callCutOff(events: readonly RunEvent[]): CutOffCall | undefined 
   return { started, durationMs: Number.isFinite(durationMs) ? Math.max(0, durationMs) : 0 };
 }
 
-/** What that call took, by what is kept of its stream: the cost of its result, else the estimate. */
+/** The usage of that call from its recorded stream: the cost of its result, otherwise an estimate. */
 export async function costOfCutOff(
   files: RunFiles,
   runId: string,

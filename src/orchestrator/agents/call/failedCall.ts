@@ -1,16 +1,16 @@
 import { say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 
-/** So much of an agent's words is told, in UTF-16 units. */
+/** Maximum length of an agent's words in a message, in UTF-16 units. */
 const MAX_REASON = 600;
 
-/** On one line, and with an end. */
+/** One line, with a period at the end. */
 export function endedSentence(words: string): string {
   const sentence = shorten(words, MAX_REASON);
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** Why a call failed, with the next step where the agent's own words have none. Pure. */
+/** Why a call failed, with the next step if the agent's message has none. Pure. */
 export function failedCallSentence({
   kind,
   message,

@@ -15,33 +15,33 @@ export type ClaudePermissionMode =
   | 'manual'
   | 'plan';
 
-/** What Claude Code is asked for in every call, whether through its command line or its SDK. */
+/** Options for every call of Claude Code, through its command line or its SDK. */
 export interface ClaudeCodeOptions {
-  /** Setting `ralphFresh.claudePath`; looked for when absent or empty. */
+  /** Setting `ralphFresh.claudePath`; if absent or empty, the program is searched for. */
   readonly claudePath?: string | undefined;
   readonly permissionMode?: ClaudePermissionMode | undefined;
-  /** Taken when the request names none. */
+  /** Default, if the request has none. */
   readonly fallbackModel?: string | undefined;
-  /** Taken when the request names none. */
+  /** Default, if the request has none. */
   readonly effort?: string | undefined;
-  /** In place of what a story needs; taken when the request names none. */
+  /** Replaces the default tools for a story, if the request has none. */
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
   /**
-   * Runs every tool without a check. Only for a choice that a person made for this machine: the caller
-   * must not take it from a file of the workspace.
+   * Runs every tool without asking for permission. Only if a person chose it on this machine: the caller must not
+   * take it from a file of the workspace.
    */
   readonly skipPermissions?: boolean | undefined;
-  /** Takes API keys out of the agent's environment, so that the subscription pays. */
+  /** Removes API keys from the agent's environment, so that the subscription pays. */
   readonly removeApiKey?: boolean | undefined;
 }
 
 export interface ClaudeOptions extends ClaudeCodeOptions {
-  /** Passed on after our own arguments, so that they win. */
+  /** Appended to our own arguments, so that they take precedence. */
   readonly extraArgs?: readonly string[] | undefined;
 }
 
-/** What a story needs. Whatever else an agent asks for is denied, since nobody is there to answer. */
+/** The tools that a story needs. Other requests of an agent are denied, because nobody is there to answer. */
 const storyTools: readonly string[] = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep'];
 
 /** Time for `claude --version`, in ms; the first start of a 365 MB program can be slow. */
@@ -56,16 +56,16 @@ export function claudeAgent(options: ClaudeOptions = {}): Agent {
   };
 }
 
-/** A found Claude Code, or why there is none. */
+/** The installed Claude Code, or why there is none. */
 export type ClaudeVersion =
   | { readonly file: string; readonly version: string }
   /** `problem` is a sentence for people; `file` is the program that was tried. */
   | { readonly problem: string; readonly file?: string };
 
 /**
- * Which Claude Code would be started, by asking it. Never throws for what is wrong with it.
+ * Runs Claude Code to find out its version. Never throws for a problem with it.
  *
- * @param env environment to start from, usually `process.env`
+ * @param env environment of the process, usually `process.env`
  */
 export async function claudeVersion(
   options: Pick<ClaudeOptions, 'claudePath'>,
@@ -80,7 +80,7 @@ export async function claudeVersion(
     if (error instanceof HumanError) return { problem: error.message };
     throw error;
   }
-  // Loaded here: a run does not ask.
+  // Loaded on demand: a run does not need it.
   const { execa } = await import('execa');
   const { stdout, stderr, failed, timedOut, originalMessage } = await execa(file, ['--version'], {
     env: clean,
@@ -109,9 +109,9 @@ export async function claudeVersion(
 }
 
 /**
- * Where Claude Code is on this machine.
+ * Finds Claude Code on this machine.
  *
- * @throws {HumanError} when the setting names something that cannot be run
+ * @throws {HumanError} if the setting names something that cannot be executed
  */
 export async function findClaude(
   claudePath: string | undefined,
@@ -125,12 +125,12 @@ export async function findClaude(
   });
 }
 
-/** The home folder by an agent's environment. */
+/** The home folder according to an agent's environment. */
 export function homeOf(env: Readonly<Record<string, string>>): string {
   return env['HOME'] || env['USERPROFILE'] || homedir();
 }
 
-/** The environment of Claude Code, with the API's keys or without. */
+/** The environment for Claude Code, with or without the API keys. */
 export function claudeEnv(
   options: Pick<ClaudeCodeOptions, 'removeApiKey'>,
   env: AgentRequest['env'],
@@ -139,9 +139,9 @@ export function claudeEnv(
   return options.removeApiKey === true ? withoutApiKeys(clean) : clean;
 }
 
-/** The tools that run without being asked for. */
+/** The tools that run without asking for permission. */
 export function allowedToolsOf(options: ClaudeCodeOptions, request: AgentRequest): string[] {
-  // An agent that is restricted to some tools is there to use these, and must not get others.
+  // An agent that is restricted to some tools must be allowed to use these, and no others.
   return [...(request.allowedTools ?? request.tools ?? options.allowedTools ?? storyTools)];
 }
 
@@ -150,7 +150,7 @@ async function claudeCommand(options: ClaudeOptions, request: AgentRequest): Pro
   return {
     file: (await findClaude(options.claudePath, env)) ?? notFound(),
     args: claudeArgs(options, request),
-    // As an argument the prompt would hit the command line limit of Windows and show in process lists.
+    // As an argument, the prompt would exceed the command line limit of Windows and appear in process lists.
     stdin: request.prompt,
     env,
   };
@@ -173,12 +173,12 @@ export function claudeArgs(options: ClaudeOptions, request: AgentRequest): strin
   return [
     '-p',
     ...['--output-format', 'stream-json'],
-    // stream-json is refused without it.
+    // stream-json requires it.
     '--verbose',
     ...['--allowedTools', allowedToolsOf(options, request).join(',')],
     ...['--max-turns', String(request.maxTurns)],
     '--no-session-persistence',
-    // An MCP server's tools are no built-in ones, so a limited agent gets no servers either.
+    // The tools of MCP servers are not built in, so a restricted agent gets no servers either.
     ...(tools === undefined ? [] : ['--tools', tools.join(','), '--strict-mcp-config']),
     ...(disallowedTools.length === 0 ? [] : ['--disallowedTools', disallowedTools.join(',')]),
     ...(maxBudgetUsd === undefined ? [] : ['--max-budget-usd', dollars(maxBudgetUsd)]),

@@ -3,9 +3,9 @@ import { listPrice } from './modelPrices.ts';
 
 type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
 
-/** Of each message there are a few lines, close together; older ones are not waited for. */
+/** The few lines of a message are close together; older messages are complete. */
 const MAX_MESSAGES = 1_000;
-/** Fewer characters than this make no token, in any language that agents write. */
+/** A lower bound for characters per token in any language that agents write. */
 const CHARS_PER_TOKEN = 3;
 
 export const NO_TOKENS: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -13,22 +13,22 @@ export const NO_TOKENS: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheW
 interface CountedMessage {
   readonly usage: TokenUsage;
   readonly costUsd: number;
-  /** Characters of all its lines so far. */
+  /** Characters in all its lines so far. */
   readonly chars: number;
 }
 
 /**
- * What a call has cost that no result of its own has told: by the usage that its messages carry, at list
- * prices. A call that is killed has no result, and yet it was billed.
+ * Estimates the cost of a call without a result: from the usage in its messages, at list prices. A killed call has
+ * no result, but it was billed.
  */
 export class CostEstimate {
   private tokens = NO_TOKENS;
   private dollars = 0;
-  /** By id, the newest last. */
+  /** By id, newest last. */
   private readonly messages = new Map<string, CountedMessage>();
   private unnamed = 0;
 
-  /** In US dollars; 0 before the first answer of the model, and after a result that tells its cost. */
+  /** In US dollars; 0 before the model's first answer, and after a result with a cost. */
   get costUsd(): number {
     return this.dollars;
   }
@@ -41,7 +41,7 @@ export class CostEstimate {
     if (event.type === 'usage') {
       this.count(event);
     } else if (event.type === 'result' && event.costUsd !== undefined) {
-      // A result's cost is the whole until then. What follows it is a call that goes on in the background.
+      // A result's cost includes everything so far. What follows comes from background work.
       this.tokens = NO_TOKENS;
       this.dollars = 0;
     }
@@ -51,7 +51,7 @@ export class CostEstimate {
     const id = messageId ?? `unnamed ${++this.unnamed}`;
     const before = this.messages.get(id) ?? { usage: NO_TOKENS, costUsd: 0, chars: 0 };
     const chars = before.chars + outputChars;
-    // A message is printed while it is written, and then its usage knows only the first of its tokens.
+    // A message is printed while it is being written, when its usage only counts the first tokens.
     const output = Math.max(usage.output, Math.ceil(chars / CHARS_PER_TOKEN));
     const told = { ...usage, output };
     const costUsd = listPrice(model, told);

@@ -1,23 +1,23 @@
 import type { RequestUsage } from '../agent.ts';
 
 /**
- * Public list prices of Anthropic's API for the Claude models, in US dollars for a million tokens. Source:
- * https://platform.claude.com/docs/en/about-claude/pricing, as of 2026-10-24. For estimates alone: what a call
- * has cost is told by its own result where there is one.
+ * Public list prices of Anthropic's API for the Claude models, in US dollars per million tokens. Source:
+ * https://platform.claude.com/docs/en/about-claude/pricing, as of 2026-10-24. Only for estimates: a call's own
+ * result has priority.
  */
 interface ModelPrice {
-  /** The first pattern that a model's name matches counts, so a family's exceptions stand before it. */
+  /** The first pattern that matches a model's name is used, so a family's exceptions must precede it. */
   readonly model: RegExp;
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
-  /** A request whose prompt is longer, cache included, costs this many times as much. */
+  /** A request with a longer prompt, including cache, costs this many times as much. */
   readonly long?: { readonly aboveTokens: number; readonly times: number };
 }
 
-// A model that is not known by its version costs what the dearest of its family does.
+// A model of an unknown version costs as much as the most expensive of its family.
 const PRICES: readonly ModelPrice[] = [
-  // Our own demo agent asks no model.
+  // Our own demo agent uses no model.
   { model: /^demo$/, input: 0, output: 0, cacheRead: 0 },
   { model: /(fable|mythos)-5-1(?!\d)/, input: 10, output: 50, cacheRead: 0.25 },
   { model: /fable|mythos/, input: 10, output: 50, cacheRead: 1 },
@@ -37,16 +37,16 @@ const PRICES: readonly ModelPrice[] = [
   { model: /haiku/, input: 1, output: 5, cacheRead: 0.1 },
 ];
 
-/** So that budgets err to the safe side where nobody knows the model. */
+/** For unknown models, so that budgets err on the safe side. */
 const DEAREST: ModelPrice = { model: /(?:)/, input: 15, output: 75, cacheRead: 1.5 };
 
-/** What is written to the cache for five minutes or for an hour, as multiples of other input. */
+/** Price of cache writes for five minutes or an hour, as multiples of the input price. */
 const CACHE_WRITE_5M = 1.25;
 const CACHE_WRITE_1H = 2;
 
 /**
- * What one request to a model costs by the list, in US dollars.
- * @param model its name, as any provider writes it; the dearest price when it is absent or unknown
+ * The list price of one request to a model, in US dollars.
+ * @param model its name, as written by any provider; if absent or unknown, the highest price is used
  */
 export function listPrice(model: string | undefined, usage: RequestUsage): number {
   const name = (model ?? '').toLowerCase().replace(/[._]/g, '-');

@@ -10,17 +10,19 @@ import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
 import { decodeUsage, type Message, usageOf } from './streamJsonUsage.ts';
 import { readLimit, resetFromEpoch } from './usageLimit.ts';
 
-/** Longest gist in UTF-16 units: one line of a tree view or of a narrow terminal. */
+/** Longest gist in UTF-16 units: fits into one line of a tree view or of a narrow terminal. */
 const MAX_GIST = 120;
-/** Lines of a result that are told. */
+/** Maximum number of reported lines of a result. */
 const HEAD_LINES = 3;
-/** Enough of a text to find its first line in; keeps huge tool results out of the regular expressions. */
+/**
+ * Length of text in which the first line is searched; keeps huge tool results away from the regular expressions.
+ */
 const GIST_WINDOW = 4096;
-/** Most texts begin with their first line, and then this much is enough. */
+/** Usually the text starts with its first line, and this length is enough. */
 const SMALL_GIST_WINDOW = 4 * MAX_GIST;
 /** Most gists are such a line, which needs no cleaning. */
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
-/** One refused log-in can be a token being renewed; after a second one the CLI only goes on trying. */
+/** One rejected login may be caused by a token being renewed; after a second one the CLI keeps trying in vain. */
 const MAX_REFUSED_LOGINS = 2;
 
 type SystemEvent = Fields<
@@ -58,7 +60,7 @@ type RawResult = Fields<
 type LimitInfo = Fields<
   'status' | 'resetsAt' | 'rateLimitType' | 'isUsingOverage' | 'overageStatus'
 >;
-/** Kinds of lines in which something is read. */
+/** Types of lines that are decoded. */
 const readTypes: ReadonlySet<string> = new Set([
   'system',
   'assistant',
@@ -69,7 +71,7 @@ const readTypes: ReadonlySet<string> = new Set([
 const readSubtypes: ReadonlySet<string> = new Set(['init', 'api_retry', 'permission_denied']);
 const activity: readonly AgentEvent[] = [{ type: 'activity' }];
 
-/** What the CLI calls a failed request, in the words that decide what happens next. */
+/** Error names of the CLI, mapped to the kinds that decide how to continue. */
 const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
   ['authentication_failed', 'authentication'],
   ['oauth_org_not_allowed', 'authentication'],
@@ -79,27 +81,30 @@ const errorKinds: ReadonlyMap<string, AgentErrorKind> = new Map([
   ['billing_error', 'billing'],
   ['rate_limit', 'rateLimit'],
   ['overloaded', 'overloaded'],
-  // No number of retries finds a model that does not exist.
+  // Retries do not help if the model does not exist.
   ['model_not_found', 'request'],
 ]);
 
-/** The API refuses a conversation whose tool calls got mixed up; the CLI has words of its own for some. */
+/**
+ * The API rejects a conversation with inconsistent tool calls; the CLI has its own messages for some of these
+ * errors.
+ */
 const mixedUpToolCalls =
   /tool_use\W{1,4}ids must be unique|duplicate tool_use id|tool use concurrency|tool_use\W{1,4}ids were found without/i;
 
-/** Inputs that say in one line what a tool call is about, the most telling first. */
+/** Inputs that summarize a tool call in one line, best first. */
 const gistInputs = ['command', 'pattern', 'url', 'query', 'description', 'skill', 'prompt'];
 const pathInputs = ['file_path', 'notebook_path'];
 
-/** Decodes what `claude -p --output-format stream-json --verbose` prints. */
+/** Decodes the output of `claude -p --output-format stream-json --verbose`. */
 export class StreamJsonDecoder implements AgentDecoder {
   private cwd = '';
-  /** `error` of the newest assistant message: the `result` that follows carries only the status. */
+  /** `error` of the latest assistant message: the `result` that follows only has the status. */
   private lastError: string | undefined;
   private refusedLogins = 0;
   private readonly now: () => number;
 
-  /** @param now clock in ms since the epoch, by which "resets 5pm" is understood */
+  /** @param now clock in ms since the epoch, used to interpret "resets 5pm" */
   constructor(now: () => number = Date.now) {
     this.now = now;
   }
@@ -169,7 +174,7 @@ export class StreamJsonDecoder implements AgentDecoder {
 
   private decodeLimit(event: Fields<'rate_limit_info'>): AgentEvent {
     const info: LimitInfo = isRecord(event.rate_limit_info) ? event.rate_limit_info : {};
-    // With credits beyond the subscription the call goes on, though the limit itself says no.
+    // If the account has credits beyond the subscription, the call continues despite the limit.
     const goesOn =
       info.isUsingOverage === true ||
       (info.isUsingOverage === undefined &&
@@ -186,7 +191,7 @@ export class StreamJsonDecoder implements AgentDecoder {
   }
 
   private decodeAssistant(event: AssistantEvent): AgentEvent[] {
-    // A helper's failure is the helper's; the agent may well go on.
+    // The failure of a subagent; the agent itself may continue.
     if (text(event.parent_tool_use_id) === undefined) this.lastError = text(event.error);
     if (this.lastError === undefined) this.refusedLogins = 0;
     const message = messageOf(event.message);
@@ -235,7 +240,7 @@ export class StreamJsonDecoder implements AgentDecoder {
   }
 
   private decodeResult(result: RawResult): ResultEvent {
-    // A failed call says `subtype: "success"` with `is_error: true`, so both are needed.
+    // A failed call has `subtype: "success"` with `is_error: true`, so both must be checked.
     const isError = result.is_error === true || text(result.subtype)?.startsWith('error') === true;
     const error = isError ? this.errorOf(result) : undefined;
     this.lastError = undefined;
@@ -263,7 +268,7 @@ export class StreamJsonDecoder implements AgentDecoder {
     const message = (text(result.result) || first) ?? text(result.subtype) ?? '';
     if (result.subtype === 'error_max_turns') return { kind: 'maxTurns', message };
     if (result.subtype === 'error_max_budget_usd') return { kind: 'budget', message };
-    // The words come first: of a used up subscription the status only says "too many requests".
+    // The message takes precedence: for a subscription that is used up, the status only means "too many requests".
     const limit = readLimit(message, this.now());
     return limit === undefined
       ? { kind: this.errorKind(message, count(result.api_error_status)), message }
@@ -275,15 +280,15 @@ export class StreamJsonDecoder implements AgentDecoder {
       return 'toolConcurrency';
     }
     const named = this.lastError === undefined ? undefined : errorKinds.get(this.lastError);
-    // A lost connection has a name but no status; it is as transient as a failed request.
+    // A lost connection has an error name but no status; it is as transient as a failed request.
     const unnamed = this.lastError === undefined ? 'other' : 'api';
     return named ?? kindOfStatus(status) ?? unnamed;
   }
 }
 
 /**
- * Whether the line can only be a sign of life, told by its beginning: the CLI prints `type` first and
- * `subtype` second, and many lines (progress, partial messages) need not be parsed at all.
+ * Whether the line can only be a sign of life, judged by its start: the CLI prints `type` first and `subtype`
+ * second, and many lines (progress, partial messages) need not be parsed at all.
  */
 function isSignOfLife(line: string): boolean {
   if (!line.startsWith('{"type":"') || !line.endsWith('}')) return false;
@@ -349,7 +354,7 @@ function resultText(content: unknown): string {
   return '';
 }
 
-/** The first lines of a result that has several. */
+/** The first lines of a multi-line result. */
 function headOf(content: unknown): { head: string; lines: number } | undefined {
   const whole = typeof content === 'string' ? content : firstText(content);
   const lines = lineCount(whole);
@@ -367,12 +372,12 @@ function firstText(content: unknown): string {
   return '';
 }
 
-/** Indentation says something in an output, so that `shorten` is not for it. */
+/** Indentation matters in output, so `shorten` cannot be used. */
 function cutLine(line: string): string {
   return line.length > MAX_GIST ? `${line.slice(0, MAX_GIST - 1)}…` : line.trimEnd();
 }
 
-/** Line breaks at the beginning and the end are none of the content. */
+/** Line breaks at the start and the end are not content. */
 function lineCount(value: string): number {
   let end = value.length;
   while (end > 0 && value.charCodeAt(end - 1) <= 0x20) end -= 1;
@@ -386,21 +391,18 @@ function lineCount(value: string): number {
   return lines;
 }
 
-/** An event with nothing to show still proves that the agent is alive. */
+/** An event with nothing to display still shows that the agent is alive. */
 function orActivity(events: readonly AgentEvent[]): readonly AgentEvent[] {
   return events.length > 0 ? events : activity;
 }
 
-/**
- * The first line with something in it, without the control and direction characters that could make it
- * show something else than it says.
- */
+/** The first non-empty line, without control and direction characters, which could make it look different. */
 function gistOf(value: string): string {
   const end = value.indexOf('\n');
   const line = end < 0 ? value : value.slice(0, Math.min(end, MAX_GIST + 1));
   if (line.length <= MAX_GIST && plainLine.test(line)) return line;
   const small = firstLine(value.slice(0, SMALL_GIST_WINDOW));
-  // Found whole, or longer than what is shown of it anyway; else the rest may hold more of it.
+  // The whole line was found, or more than is displayed anyway; otherwise it may continue in the rest.
   const isWhole = value.length <= SMALL_GIST_WINDOW || small.length > 2 * MAX_GIST;
   return shorten(isWhole ? small : firstLine(value.slice(0, GIST_WINDOW)), MAX_GIST);
 }
@@ -421,7 +423,7 @@ function kindOfStatus(status: number | undefined): AgentErrorKind | undefined {
       return 'authentication';
     case 402:
       return 'billing';
-    // The server gave up waiting, or was in the middle of something: both pass.
+    // The server timed out, or was temporarily busy: both are transient.
     case 408:
     case 409:
       return 'api';

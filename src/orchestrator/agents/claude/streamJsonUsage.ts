@@ -1,16 +1,16 @@
 import type { AgentEvent, RequestUsage, TokenUsage } from '../agent.ts';
 import { blocksOf, count, type Fields, isRecord, text } from '../jsonFields.ts';
 
-/** Inputs of tools are not nested deeper than this; what is, is not counted. */
+/** Nesting limit for the inputs of tools. Anything deeper, which is not expected, is not counted. */
 const MAX_DEPTH = 8;
 
-/** What is read of an assistant's or a user's `message`. */
+/** The fields of an assistant's or a user's `message` that are read. */
 export type Message = Fields<'id' | 'model' | 'content' | 'usage'>;
 
-/** An API error is told as a message, too, which no model has written. */
+/** An API error is also reported as a message, which no model has written. */
 const SYNTHETIC = '<synthetic>';
 
-/** What a message took, for the estimate of a call without a result; nothing where it does not tell. */
+/** The usage of a message, to estimate a call without a result; empty if the message has none. */
 export function decodeUsage(message: Message): AgentEvent[] {
   const usage = requestUsageOf(message.usage);
   const model = text(message.model);
@@ -37,7 +37,7 @@ function requestUsageOf(value: unknown): RequestUsage | undefined {
   return { ...usage, ...(cacheWrite5m !== undefined && { cacheWrite5m }) };
 }
 
-/** Length of what the model has written. Thinking whose text is withheld has a signature that grows with it. */
+/** Length of the model's output. Thinking with hidden text has a signature that grows with it. */
 function writtenLength(content: unknown): number {
   if (typeof content === 'string') return content.length;
   let length = 0;
@@ -47,7 +47,7 @@ function writtenLength(content: unknown): number {
   return length;
 }
 
-/** Length of all texts in it. */
+/** Total length of all strings in it. */
 function lengthOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0;
@@ -58,7 +58,7 @@ function lengthOf(value: unknown, depth = 0): number {
   return length;
 }
 
-/** Token counts as the API writes them; `undefined` where there are none. */
+/** Token counts in the API's format; `undefined` if there are none. */
 export function usageOf(value: unknown): TokenUsage | undefined {
   if (!isRecord(value)) return undefined;
   const usage: Fields<

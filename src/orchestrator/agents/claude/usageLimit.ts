@@ -1,36 +1,39 @@
 /**
- * Reads in a failed call's words that a usage limit was reached, and when it ends. The wordings are those of
- * Claude Code 2.1 ("You've hit your session limit · resets 5pm (Europe/Berlin)", "You're out of usage credits
- * · resets Oct 9, 10am (…)") and 1.x ("Claude AI usage limit reached|1760000000", "5-hour limit reached ∙
- * resets 3:30pm"), of Codex ("You've hit your usage limit. … try again at 9:53 PM", "… in 3 days 4 hours") and
- * of Gemini ("… quota will reset after 5h12m30s").
+ * Detects in a failed call's message that a usage limit was reached, and when it resets. The messages are those of
+ * Claude Code 2.1 ("You've hit your session limit · resets 5pm (Europe/Berlin)", "You're out of usage credits ·
+ * resets Oct 9, 10am (…)") and 1.x ("Claude AI usage limit reached|1760000000", "5-hour limit reached ∙ resets
+ * 3:30pm"), of Codex ("You've hit your usage limit. … try again at 9:53 PM", "… in 3 days 4 hours") and of Gemini
+ * ("… quota will reset after 5h12m30s").
  *
- * Only for the words of a call that failed, and only at the beginning of a line: an answer may speak of limits without having met one.
+ * Only for the message of a failed call, and only at the start of a line: an answer may mention limits without
+ * having reached one.
  */
 
-/** What a failed call's words say of limits. */
+/** The limit found in a failed call's message. */
 export type LimitReading =
-  /** Over by itself, at `resetsAt` (ms since the epoch, always after `now`) where the words tell. */
+  /**
+   * It resets by itself, at `resetsAt` (ms since the epoch, always after `now`) if the message includes the time.
+   */
   | { readonly kind: 'usageLimit'; readonly resetsAt?: number }
-  /** A spending limit, or credits used up with no date: a person must act. */
+  /** A spending limit, or credits that are used up without a reset date: a person must act. */
   | { readonly kind: 'billing' };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** The longest window of any subscription is a month; a later moment is a misreading. */
+/** The longest window of any subscription is a month; a later time is a misreading. */
 const FARTHEST_MS = 40 * DAY_MS;
-/** A named minute that has just gone by is the one that was meant, and not the same time tomorrow. */
+/** A time that has just passed is the intended one, not the same time tomorrow. */
 const JUST_OVER_MS = 5 * MINUTE_MS;
-/** Notices stand at the beginning; the rest of a long text is somebody's prose. */
+/** Notices are at the start; the rest of a long text is prose. */
 const WINDOW = 4_000;
-/** Longest beginning of a line that is looked at, in UTF-16 units. */
+/** Length of a line's start that is searched, in UTF-16 units. */
 const MAX_LEAD = 200;
 
 const spending =
   /\bspend(?:ing)? limit\b|\bmonthly (?:usage )?limit\b|\bpooled group budget\b|\bout of (?:extra |included )?(?:usage|credits)\b|\busage is paused for your organization\b/gi;
 const usage =
   /\byou(?:['’]ve| have) (?:hit|reached|exceeded) your (?:[\p{L}\d.'’-]+ ){0,4}(?:limit|quota)\b|\b(?:usage|session|weekly|daily|opus|sonnet|fable|(?:5|five)[- ]hour) limit (?:was |has been )?(?:reached|exceeded)\b|\b(?:exhausted|exceeded) your (?:[\p{L}\d.-]+ ){0,3}quota\b|\bout of usage credits\b/giu;
-/** A limit of another kind, which the words above may name too. */
+/** Other kinds of limits, which the patterns above may also match. */
 const otherLimits =
   /\b(?:fast|context|rate|output|token|turn|budget|concurrent|subagent|nesting|upload|device) limit\b/i;
 
@@ -38,8 +41,8 @@ const resetWord =
   /\b(?:resets?|try again|available again|resumes?)\b(?: (?:at|on|after|in)\b)?:? {0,3}/giu;
 const epoch = /\blimit reached\|(\d{9,13})\b/gi;
 /**
- * What may stand between the beginning of a line and a notice: a mark, a date, "API Error: 429", "Claude AI". Behind
- * other words a notice is only quoted ("API Error 400: the tool said You've hit your session limit").
+ * What may precede a notice on its line: a mark, a date, "API Error: 429", "Claude AI". After other words, a notice
+ * is only quoted ("API Error 400: the tool said You've hit your session limit").
  */
 const lead =
   /^[\s•·*✕✖✗✘⎿⚠❌■!-]{0,20}(?:\[[^\]\n]{0,40}\] {0,3})?(?:\[?(?:api |[a-z]{0,30})error(?: \(?\d{3}\)?)?: {0,3}){0,3}(?:429:? )?(?:(?:claude|ai|code|5|five|hour|weekly|daily|monthly|opus|sonnet|fable|usage|session|your|individual|the|an?|you|have|has|are|is|you['’](?:ve|re)|org(?:['’]s)?|organization(?:['’]s)?|account|its|hit|reached|exceeded|current|now)[ -]){0,8}$/iu;
@@ -60,10 +63,10 @@ const monthNames = [
 ];
 
 /**
- * @param text the words of a call that failed
+ * @param text the message of a failed call
  * @param now ms since the epoch
- * @param localZone IANA name of the zone that is meant when the words name none
- * @returns undefined when they speak of no limit that lasts
+ * @param localZone IANA name of the time zone to use if the message names none
+ * @returns undefined if the message is not about a lasting limit
  */
 export function readLimit(
   text: string,
@@ -78,7 +81,7 @@ export function readLimit(
   const line = lineAround(notice, at.index);
   const resetsAt = readReset(notice.slice(at.index), now, localZone);
   if (line.search(spending) >= 0) {
-    // Credits that come back at a known time are a limit like any other; a cap is raised by a person alone.
+    // Credits that are renewed at a known time are a normal usage limit; only a person can raise a cap.
     const comesBack = /\bout of\b/i.test(line) && resetsAt !== undefined;
     return comesBack ? usageLimit(resetsAt) : { kind: 'billing' };
   }
@@ -87,9 +90,9 @@ export function readLimit(
 }
 
 /**
- * A moment given in seconds (or ms) since the epoch.
+ * A time in seconds (or ms) since the epoch.
  *
- * @returns ms since the epoch, after `now`; undefined when it is past or too far to be a reset
+ * @returns ms since the epoch, after `now`; undefined if it is in the past or too far in the future to be a reset
  */
 export function resetFromEpoch(value: number, now: number): number | undefined {
   return acceptable(epochMs(value), now);
@@ -99,7 +102,7 @@ function usageLimit(resetsAt: number | undefined): LimitReading {
   return { kind: 'usageLimit', ...(resetsAt === undefined ? {} : { resetsAt }) };
 }
 
-/** The first match that begins its line, but for what may lead a notice. */
+/** The first match at the start of a line, ignoring what may precede a notice. */
 function findNotice(pattern: RegExp, text: string): RegExpExecArray | undefined {
   for (const match of text.matchAll(pattern)) {
     const before = text.slice(text.lastIndexOf('\n', match.index - 1) + 1, match.index);
@@ -123,7 +126,7 @@ function acceptable(moment: number, now: number): number | undefined {
   return now - moment <= JUST_OVER_MS ? now + MINUTE_MS : undefined;
 }
 
-/** The first moment that is named after a word such as "resets". */
+/** The first time after a word such as "resets". */
 function readReset(text: string, now: number, localZone: string): number | undefined {
   for (const word of text.matchAll(resetWord)) {
     const rest = text.slice(word.index + word[0].length, word.index + word[0].length + 120);
@@ -189,7 +192,7 @@ interface ClockTime {
 
 interface CalendarDate {
   readonly year: number;
-  /** From 0. */
+  /** Zero-based. */
   readonly month: number;
   readonly day: number;
 }
@@ -205,7 +208,7 @@ function clockTime(match: RegExpExecArray): ClockTime | undefined {
 
 function nextTime(time: ClockTime, zone: string, now: number): number | undefined {
   const { year, month, day } = dateIn(zone, now);
-  // From yesterday on: just after midnight the time that was meant may be one of yesterday.
+  // From yesterday on: just after midnight, the intended time may be yesterday's.
   for (const days of [-1, 0, 1, 2]) {
     const moment = acceptable(momentIn(zone, { year, month, day: day + days }, time), now);
     if (moment !== undefined) return moment;
@@ -246,7 +249,7 @@ function formatterFor(zone: string): Intl.DateTimeFormat {
   });
 }
 
-/** What a clock on the wall of that zone shows, read as if it were UTC. */
+/** The local time in that zone, interpreted as UTC. */
 function wallClock(zone: string, moment: number): number {
   const parts = new Map(
     formatterFor(zone)
@@ -272,7 +275,7 @@ function dateIn(zone: string, moment: number): CalendarDate {
 function momentIn(zone: string, date: CalendarDate, time: ClockTime): number {
   const wall = Date.UTC(date.year, date.month, date.day, time.hour, time.minute);
   if (!Number.isFinite(wall)) return Number.NaN;
-  // The offset of the guess may be that of the other side of a clock change; the second one is right.
+  // The first offset may be from before or after a clock change; the second one is right.
   const guess = wall - (wallClock(zone, wall) - wall);
   return wall - (wallClock(zone, guess) - guess);
 }

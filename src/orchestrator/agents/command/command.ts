@@ -17,34 +17,37 @@ import { agentEnv, withoutApiKeys } from '../agentEnv.ts';
 import { homeOf } from '../claude/claude.ts';
 import { readLimit } from '../claude/usageLimit.ts';
 
-/** How any command-line agent is called for one fresh conversation. */
+/** How to call any command-line agent for one fresh conversation. */
 export interface CommandOptions {
-  /** A program's name, looked for on `PATH`, or its path; a relative one counts from the workspace. */
+  /** A program's name, to find in `PATH`, or its path, which may be relative to the workspace. */
   readonly command: string;
   /**
-   * Arguments, one item each; there is no shell. `{prompt}`, `{promptFile}` and `{model}` are replaced. An
-   * item with `{model}` is left out when no model is set, together with the option before it.
+   * Arguments, one per item; there is no shell. `{prompt}`, `{promptFile}` and `{model}` are replaced. If no model
+   * is set, an item with `{model}` is omitted together with the option before it.
    */
   readonly args: readonly string[];
-  /** How the prompt arrives. `file` and `argument` add it as the last argument when no item names it. */
+  /**
+   * How the prompt is passed. `file` and `argument` append it as the last argument if no item contains its
+   * placeholder.
+   */
   readonly promptVia: 'stdin' | 'file' | 'argument';
-  /** What it prints: plain text, whose end is the final answer. */
+  /** Output format: plain text; its end is the final answer. */
   readonly output?: 'text';
-  /** Takes API keys out of the agent's environment, so that the subscription pays. */
+  /** Removes API keys from the agent's environment, so that the subscription pays. */
   readonly removeApiKey?: boolean | undefined;
 }
 
-/** Of what a command prints, its end counts as the final answer; this much of it, in UTF-16 units. */
+/** Length of the output's end that counts as the final answer, in UTF-16 units. */
 const MAX_ANSWER = 64 * 1024;
-/** Longest line that is passed on as an event, in UTF-16 units; the raw output has the rest. */
+/** Longest line in an event, in UTF-16 units; the raw output has the rest. */
 const MAX_LINE_TEXT = 4_000;
 const MAX_LAST_WORDS = 1_000;
-/** Lines at the end of a failed command's output in which its cause is looked for. */
+/** Number of last lines of a failed command's output in which its cause is searched. */
 const LAST_LINES = 6;
 
 /**
- * Any coding agent with a command line. What it prints is its answer and its exit code says whether it
- * failed; turns, tools and cost stay unknown.
+ * Any coding agent with a command line. Its output is its answer, and its exit code shows whether it failed; turns,
+ * tools and cost remain unknown.
  */
 export function commandAgent(options: CommandOptions): Agent {
   return {
@@ -111,8 +114,8 @@ async function findCommand(
 }
 
 /**
- * Linux takes 128 KiB in one argument, Windows 32 Ki characters in the whole command line, and a batch file
- * there 8 Ki.
+ * Linux allows 128 KiB per argument, Windows 32 Ki characters for the whole command line, and only 8 Ki for a batch
+ * file.
  */
 function longestArgument(file: string): number {
   if (process.platform !== 'win32') return 120_000;
@@ -128,7 +131,7 @@ export function commandArgs(options: CommandOptions, request: AgentRequest): str
   const isNamed = wanted === undefined || options.args.some(arg => arg.includes(wanted));
   const args = withoutModel([...options.args, ...(isNamed ? [] : [wanted])], model);
   return args.map(arg =>
-    // In one pass: what stands in a prompt is not a placeholder.
+    // In one pass: a placeholder inside the prompt must not be replaced.
     arg.replace(/\{(prompt|promptFile|model)\}/g, (_, name: string) => {
       if (name === 'prompt') return prompt;
       if (name === 'model') return model ?? '';
@@ -150,7 +153,7 @@ function withoutModel(args: readonly string[], model: string | undefined): reado
   });
 }
 
-/** Plain text, line by line; the last of it is the answer. */
+/** Plain text, line by line; its end is the answer. */
 class CommandDecoder implements AgentDecoder {
   private answer = '';
   private readonly now: () => number;
@@ -182,7 +185,9 @@ class CommandDecoder implements AgentDecoder {
   }
 }
 
-/** What the end of a failed command's output says for sure; the first that fits. */
+/**
+ * Causes that can be recognized with certainty at the end of a failed command's output; the first match is used.
+ */
 const causes: readonly (readonly [RegExp, AgentErrorKind])[] = [
   [
     /\bnot (?:logged|signed) in\b|\b(?:log|sign) ?in (?:first|again|required)\b|\bplease (?:run \S+ )?(?:\S+ )?(?:log ?in|sign in|authenticate)\b|\binvalid api key\b|\bincorrect api key\b|\bapi key (?:not found|not valid|is missing)\b|\b401 unauthorized\b|\bauthentication (?:failed|required)\b|\bset an auth method\b/i,
@@ -203,7 +208,7 @@ function commandError(exit: ProcessExit, answer: string, now: number): AgentErro
     : say('exit code {0}', String(exit.exitCode));
   const errors = lastLines(withoutControls(exit.stderr));
   const message = shortenBlock(errors || lastLines(answer) || ended, MAX_LAST_WORDS);
-  // Programs differ in where they complain, so both ends are read; the rest may be anybody's prose.
+  // Programs print errors to either stream, so the ends of both are read; the rest may be prose.
   const words = `${errors}\n${lastLines(answer)}`;
   const limit = readLimit(words, now);
   if (limit !== undefined) return { message, ...limit };

@@ -1,17 +1,17 @@
 import type { CommandOptions } from './command.ts';
 
-/** Coding agents whose command line is known, by the name of their program. */
+/** Coding agents with a known command line, by program name. */
 export const COMMAND_PRESETS = ['codex', 'gemini', 'amp', 'opencode'] as const;
 export type CommandPreset = (typeof COMMAND_PRESETS)[number];
 
 interface Preset {
-  /** May edit files of the workspace where the program has such a grade; asks nobody. */
+  /** May edit files of the workspace if the program has such a mode; asks nobody. */
   readonly args: readonly string[];
-  /** In place of `args`: runs everything without a check. */
+  /** Used instead of `args`: runs everything without asking for permission. */
   readonly skipArgs: readonly string[];
 }
 
-// All four read the prompt from standard input when it is no terminal, and print their answer as plain text.
+// All four read the prompt from standard input if it is no terminal, and print their answer as plain text.
 const presets: Readonly<Record<CommandPreset, Preset>> = {
   // https://developers.openai.com/codex/noninteractive (autumn 2026): progress goes to standard error, the
   // final message to standard output, `-` reads the prompt. `--full-auto` is deprecated for `--sandbox
@@ -27,8 +27,8 @@ const presets: Readonly<Record<CommandPreset, Preset>> = {
     ],
   },
   // https://geminicli.com/docs/cli/headless and its cli-reference (autumn 2026): without a terminal it runs
-  // headless. `--yolo` is deprecated for `--approval-mode yolo`. In a folder that the person has not trusted
-  // in Gemini itself, every mode but the default is taken back.
+  // headless. `--yolo` is deprecated for `--approval-mode yolo`. In a folder that the person has not trusted in
+  // Gemini itself, every mode except the default is reverted.
   gemini: {
     args: ['--approval-mode', 'auto_edit', '--model', '{model}'],
     skipArgs: ['--approval-mode', 'yolo', '--model', '{model}'],
@@ -39,8 +39,8 @@ const presets: Readonly<Record<CommandPreset, Preset>> = {
     args: ['-x'],
     skipArgs: ['--dangerously-allow-all', '-x'],
   },
-  // anomalyco/opencode, packages/opencode/src/cli/cmd/run.ts (autumn 2026): `run` reads standard input to its
-  // end; a model is `provider/model`. What its configuration wants asked is refused without `--auto`.
+  // anomalyco/opencode, packages/opencode/src/cli/cmd/run.ts (autumn 2026): `run` reads standard input to its end;
+  // a model is `provider/model`. Without `--auto`, actions that need a confirmation are denied.
   opencode: {
     args: ['run', '--model', '{model}'],
     skipArgs: ['run', '--auto', '--model', '{model}'],
@@ -48,10 +48,10 @@ const presets: Readonly<Record<CommandPreset, Preset>> = {
 };
 
 /**
- * How that agent is called.
+ * The command line options of that agent.
  *
- * @param options.skipPermissions let it run everything without a check. Only for a choice that a person made
- *   for this machine: the caller must not take it from a file of the workspace.
+ * @param options.skipPermissions let it run everything without asking for permission. Only if a person chose it on
+ * this machine: the caller must not take it from a file of the workspace.
  */
 export function commandPreset(
   name: CommandPreset,

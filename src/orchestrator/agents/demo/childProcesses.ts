@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 const KILL_GRACE_MS = 2000;
 
-/** Handed down by a test runner, an editor or a git hook, and wrong for the commands run here. */
+/** Set by a test runner, an editor or a git hook, and wrong for the commands run here. */
 const FOREIGN_VARIABLES = [
   'NODE_TEST_CONTEXT',
   'NODE_OPTIONS',
@@ -18,15 +18,15 @@ const FOREIGN_VARIABLES = [
 ];
 
 export interface Exit {
-  /** `undefined` when the program could not be started or was ended by a signal. */
+  /** `undefined` if the program could not be started or was ended by a signal. */
   readonly code: number | undefined;
-  /** Whether the program was found at all. */
+  /** Whether the program was found. */
   readonly started: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the commands of one playback; aborting the signal ends the one that is running. */
+/** Runs the commands of a playback; aborting the signal ends the one that is running. */
 export class ChildProcesses {
   readonly #cwd: string;
   readonly #signal: AbortSignal;
@@ -40,12 +40,12 @@ export class ChildProcesses {
       delete this.#env[name];
     }
     if (process.versions['electron'] !== undefined) {
-      // Else the editor's executable would open a window in place of running a script.
+      // Otherwise the editor's executable would open a window instead of running a script.
       this.#env['ELECTRON_RUN_AS_NODE'] = '1';
     }
   }
 
-  /** Resolves however the program ends. @throws the abort reason, after the program has ended */
+  /** Resolves for every exit code. @throws the abort reason, after the program has ended */
   async run(file: string, args: readonly string[]): Promise<Exit> {
     this.#signal.throwIfAborted();
     const child = spawn(file, args, {
@@ -71,13 +71,13 @@ export class ChildProcesses {
     const exit = await new Promise<Pick<Exit, 'code' | 'started'>>(resolve => {
       child.on('error', error => {
         stderr += error.message;
-        // An error without a pid is a failed start; any other is followed by the exit.
+        // An error without a pid is a failed start; after any other error the exit follows.
         if (child.pid === undefined) {
           resolve({ code: undefined, started: false });
         }
       });
       child.on('close', code => resolve({ code: code ?? undefined, started: true }));
-      // A grandchild may keep the pipes open; whoever is stopping does not wait for it.
+      // A grandchild may keep the pipes open; a stop does not wait for it.
       child.on('exit', () => {
         if (this.#signal.aborted) {
           resolve({ code: undefined, started: true });

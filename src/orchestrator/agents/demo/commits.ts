@@ -12,7 +12,7 @@ const OWN_IDENTITY = [
 const LOCK_RETRIES = 3;
 const LOCK_WAIT_MS = 500;
 
-/** The commits of a playback, in the repository of the project. */
+/** The commits of a playback in the project's repository. */
 export class Commits {
   readonly #tools: Tools;
   readonly #children: ChildProcesses;
@@ -30,7 +30,7 @@ export class Commits {
     return log.code === 0 && log.stdout.split(/\r?\n/).includes(message);
   }
 
-  /** Commits these files alone, whatever else is changed or staged; nothing when they are committed already. */
+  /** Commits only these files, whatever else is changed or staged; nothing if they are already committed. */
   async commit(message: string, files: readonly string[]): Promise<void> {
     if (files.length === 0) {
       return;
@@ -63,7 +63,7 @@ export class Commits {
     }
   }
 
-  /** A person may keep the story file out of git; then there is nothing of it to commit. */
+  /** A person may keep the story file out of git; then it is not committed. */
   async notIgnored(files: readonly string[]): Promise<readonly string[]> {
     const ignored = await this.#git(['check-ignore', '--', ...files]);
     const names = new Set(ignored.stdout.split(/\r?\n/));
@@ -76,7 +76,7 @@ export class Commits {
     return name.stdout.trim() !== '' && email.stdout.trim() !== '' ? [] : OWN_IDENTITY;
   }
 
-  /** The editor and the loop look at the repository too, so a lock may be there for a moment. */
+  /** The editor and the loop also use the repository, so it may be locked for a moment. */
   async #git(args: readonly string[]): Promise<Exit> {
     for (let attempt = 1; ; attempt += 1) {
       const exit = await this.#children.run('git', args);

@@ -6,7 +6,7 @@ import type { Agent } from '../agent.ts';
 import { agentEnv } from '../agentEnv.ts';
 import { StreamJsonDecoder } from '../claude/streamJson.ts';
 
-/** An agent without account or cost, which plays back prepared work for the sample project. */
+/** An agent without account or cost that plays back prepared work for the sample project. */
 export function demoAgent(options: { readonly program?: string } = {}): Agent {
   return {
     id: 'demo',
@@ -22,7 +22,7 @@ export function demoAgent(options: { readonly program?: string } = {}): Agent {
       }
       const env = agentEnv(request.env);
       if (process.versions['electron'] !== undefined) {
-        // Inside VS Code the executable is the editor's own and runs a script only with this.
+        // Inside VS Code the executable is the editor's own and only runs a script with this.
         env['ELECTRON_RUN_AS_NODE'] = '1';
       }
       return {

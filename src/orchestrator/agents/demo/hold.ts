@@ -3,7 +3,10 @@ import path from 'node:path';
 
 const HOLD_RECHECK_MS = 1000;
 
-/** @returns the file that holds a story, when there is one: `hold` itself, or the one named after the story in it */
+/**
+ * @returns the file that blocks a story, if there is one: `hold` itself, or the file in it that is named after the
+ * story
+ */
 export function holdFileOf(hold: string | undefined, storyId: string): string | undefined {
   const found = hold === undefined ? undefined : statSync(hold, { throwIfNoEntry: false });
   if (hold === undefined || found === undefined) {
@@ -13,7 +16,7 @@ export function holdFileOf(hold: string | undefined, storyId: string): string | 
   return existsSync(file) ? file : undefined;
 }
 
-/** Resolves when the file does not exist (any more). */
+/** Resolves when the file does not exist or has been removed. */
 export async function gone(file: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -30,14 +33,14 @@ export async function gone(file: string, signal: AbortSignal): Promise<void> {
         settle(resolve);
       }
     };
-    // Some file systems report nothing, so the watcher is not all that is relied upon.
+    // Some file systems report nothing, so the file is also polled.
     const timer = setInterval(check, HOLD_RECHECK_MS);
     signal.addEventListener('abort', abort);
     try {
       watcher = watch(path.dirname(file), check);
       watcher.on('error', () => watcher?.close());
     } catch {
-      // The folder is gone, or cannot be watched; the timer finds out.
+      // The folder is gone, or cannot be watched; polling remains.
     }
     check();
   });

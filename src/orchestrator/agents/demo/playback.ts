@@ -18,11 +18,11 @@ import { findTestRunner, type TestRunner } from './testRunner.ts';
 import { output, type ToolOptions, Tools } from './tools.ts';
 
 const SAMPLE_NAME = 'ralph-fresh-sample';
-/** What the prompt of a planning agent begins with. */
+/** Start of the prompt of a planning agent. */
 const PLANNING = '# Ralph Fresh - Planning';
-/** What the prompt of an agent begins with that is to split a story. */
+/** Start of the prompt of an agent that must split a story. */
 const SPLITTING = '# Ralph Fresh - Splitting';
-/** On the command line and in VS Code. */
+/** For the command line and VS Code. */
 const CHOOSE_CLAUDE = 'the agent claude (--agent claude, setting ralphFresh.agent)';
 const FOREIGN = `The demo agent only plays back prepared work for the Ralph Fresh sample, and this folder is another project. Choose ${CHOOSE_CLAUDE} to have the work done here.`;
 
@@ -34,7 +34,7 @@ export interface PlaybackOptions extends ToolOptions {
   readonly hold?: string;
 }
 
-/** Works off the one story that the prompt names. */
+/** Does the work of the story that the prompt names. */
 export class Playback {
   readonly #options: PlaybackOptions;
   readonly #tools: Tools;
@@ -49,7 +49,7 @@ export class Playback {
 
   /**
    * @returns the final text
-   * @throws {NeedsHuman | PlaybackFailed} when the story could not be done
+   * @throws {NeedsHuman | PlaybackFailed} if the story could not be completed
    */
   async run(): Promise<string> {
     if (this.#options.prompt.startsWith(PLANNING)) {
@@ -95,8 +95,8 @@ export class Playback {
 
     await this.#tools.say(story.opening);
     for (const commit of story.commits) {
-      // An iteration that was cut off may have left tests of the next commit, for which there is no code yet.
-      // So an earlier commit is not checked once more; the last one is, before the story is ticked.
+      // An interrupted iteration may have left tests of the next commit, for which there is no code yet. Therefore
+      // an earlier commit is not verified again, only the last one, before the story is ticked.
       if (commit !== story.commits.at(-1) && (await this.#commits.isCommitted(commit.message))) {
         await this.#tools.say(`"${commit.message}" is committed already. I go on from there.`);
       } else {
@@ -116,7 +116,7 @@ export class Playback {
       const text = await readIfThere(this.#tools.absolute('package.json'));
       name = Package.parse(JSON.parse(text ?? '')).name;
     } catch {
-      // Unreadable is as foreign as absent.
+      // An unreadable file is treated like a missing one.
     }
     if (name !== SAMPLE_NAME) {
       throw new NeedsHuman(FOREIGN);
@@ -129,10 +129,10 @@ export class Playback {
     }
   }
 
-  /** Whatever the task is: other work than the sample's stories could not be played back. */
+  /** Always returns the same plan, whatever the task: only the sample's stories can be played back. */
   async #plan(): Promise<string> {
     await this.#requireSample().catch((error: Error) => {
-      // Nobody answers a planner's question.
+      // Nobody answers a planner's questions.
       throw new PlaybackFailed(error.message);
     });
     await this.#tools.say(
@@ -142,7 +142,7 @@ export class Playback {
   }
 
   async #requireRepository(): Promise<void> {
-    // Empty at the top of a work tree; a sample inside another repository must not commit into that one.
+    // Empty at the root of a work tree; a sample inside another repository must not commit to it.
     const top = await this.#options.children.run('git', ['rev-parse', '--show-prefix']);
     if (!top.started) {
       throw new NeedsHuman(
@@ -164,7 +164,7 @@ export class Playback {
     );
   }
 
-  /** Looks at all files of a story before the first is written, so that a refusal changes nothing. */
+  /** Checks all files of a story before writing the first one, so that a refusal changes nothing. */
   async #requireKnownFiles(story: PreparedStory): Promise<void> {
     const seen = new Set<string>();
     for (const commit of story.commits) {
@@ -244,7 +244,7 @@ export class Playback {
       throw new Error('No test runner was looked for.');
     }
     const exit = await this.#tools.bash('node --test', () => runner.run());
-    // A runner that finds no test files exits with 0 too.
+    // A test runner that finds no test files also exits with 0.
     const count = Number(/^ℹ tests (\d+)$/m.exec(exit.stdout)?.[1] ?? 0);
     return { passed: exit.code === 0 && count > 0, count, output: output(exit) };
   }
@@ -270,7 +270,7 @@ export class Playback {
     }
   }
 
-  /** The story is ticked last, and the tick is taken back when it cannot be committed. */
+  /** The story is ticked last, and the tick is undone if it cannot be committed. */
   async #tick(story: PreparedStory): Promise<Prd> {
     await this.#tools.pause();
     const before = await this.#tools.contentOf(PRD_FILE);
@@ -316,7 +316,7 @@ export class Playback {
   }
 }
 
-/** The promise is made for what the file says, not for what was played back. */
+/** The promise depends on the story file, not on the played-back work. */
 function withPromise(text: string, prd: Prd): string {
   const { userStories } = prd;
   return userStories.length > 0 && userStories.every(story => story.passes)

@@ -7,7 +7,7 @@ const Step = z.union([
   z.strictObject({ say: z.string() }),
   z.strictObject({ read: z.string() }),
   z.strictObject({ write: z.string() }),
-  /** Run before the code is written; `failed` is said when the new tests fail, as they should. */
+  /** Run before the code is written; prints `failed` if the new tests fail, as they should. */
   z.strictObject({ test: z.literal('red'), failed: z.string() }),
   z.strictObject({ test: z.literal('green') }),
 ]);
@@ -36,17 +36,17 @@ export interface PreparedStory extends Omit<z.infer<typeof StoryScript>, 'commit
 }
 
 /**
- * How a file of the project stands to what a commit wants to write into it: `ready` holds the version
- * just before, `present` this or a later one, `behind` an older one; `foreign` was written by somebody else.
+ * How a project file relates to what a commit will write: `ready` is the version just before, `present` this or a
+ * later one, `behind` an older one; `foreign` was written by somebody else.
  */
 export type Standing = 'ready' | 'present' | 'behind' | 'foreign';
 
-/** The work folder: for each story what is said, run, written and committed. */
+/** The work folder: what is said, run, written and committed for each story. */
 export class PreparedWork {
   readonly stories: readonly PreparedStory[];
-  /** The answer to any task that is to be planned: a plan of these stories, as JSON. */
+  /** The answer to any planning task: a plan of these stories, as JSON. */
   readonly plan: string;
-  /** Hashes of a file's versions in the order in which the commits write them; the first is the sample's own. */
+  /** Hashes of a file's versions in commit order; the first is the sample's own. */
   readonly #versions = new Map<string, (string | undefined)[]>();
 
   private constructor(
@@ -110,7 +110,7 @@ async function readJson(file: string): Promise<unknown> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** The same for LF and CRLF, since git may have checked the project out with either. */
+/** The same hash for LF and CRLF, because git may have checked the project out with either. */
 function hash(content: string | undefined): string | undefined {
   return content === undefined
     ? undefined

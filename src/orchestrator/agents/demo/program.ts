@@ -1,6 +1,6 @@
 /**
- * The demo agent's own program: reads a prompt from standard input, works in the current folder and prints
- * what `claude -p --output-format stream-json` would print. The work itself is prepared, see `work/`.
+ * The demo agent's own program: reads a prompt from standard input, works in the current folder and prints what
+ * `claude -p --output-format stream-json` would print. The work itself is prepared; see `work/`.
  */
 
 import { existsSync } from 'node:fs';
@@ -38,7 +38,7 @@ async function main(signal: AbortSignal): Promise<number> {
     transcript.result(await playback.run());
     return 0;
   } catch (error) {
-    // Like the CLI: a session that was told to end leaves no result.
+    // Like the CLI: an interrupted session has no result.
     signal.throwIfAborted();
     if (error instanceof NeedsHuman) {
       transcript.result(`<promise>NEEDS_HUMAN: ${error.message}</promise>`);
@@ -56,7 +56,7 @@ async function main(signal: AbortSignal): Promise<number> {
   }
 }
 
-/** Beside the bundle the folder has the agent's name, in the source tree it needs none. */
+/** Next to the bundle, the folder has the agent's name; in the source tree it does not need one. */
 function workFolder(): string {
   const bundled = path.join(import.meta.dirname, 'demo-work');
   return existsSync(bundled) ? bundled : path.join(import.meta.dirname, './work');
@@ -69,7 +69,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.stdin.destroy();
   });
 }
-// Nobody reads any more, so nobody waits for a result either.
+// Nobody reads the output any more, so nobody waits for a result.
 process.stdout.on('error', () => interrupt.abort());
 
 try {

@@ -2,12 +2,12 @@ import type { Prd } from './sampleFiles.ts';
 
 type Story = Prd['userStories'][number];
 
-/** The story that the prompt asks for, or `undefined` when that is not clear. */
+/** The story that the prompt asks for, or `undefined` if that is unclear. */
 export function storyInPrompt(prompt: string, stories: readonly Story[]): Story | undefined {
   const lines = prompt.split(/\r?\n/);
   const named = lines.filter(line => /next\s*story/i.test(line));
   return (
-    // The prompt's own marker first; a prompt also lists other stories, as done or still to come.
+    // The prompt's own marker takes precedence; a prompt also lists other stories, done and open ones.
     only(stories.filter(story => named.some(line => mentions(line, story.id)))) ??
     only(
       stories.filter(story =>

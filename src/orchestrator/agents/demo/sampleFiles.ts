@@ -14,7 +14,7 @@ const Prd = z.looseObject({
 });
 export type Prd = z.infer<typeof Prd>;
 
-/** @returns `undefined` when the text is no story file that the demo knows how to read */
+/** @returns `undefined` if the text is not a story file that the demo can read */
 export function parsePrd(text: string): Prd | undefined {
   try {
     return Prd.parse(JSON.parse(text.replace(/^\uFEFF/, '')));
@@ -24,8 +24,8 @@ export function parsePrd(text: string): Prd | undefined {
 }
 
 /**
- * Sets one story's `passes` and leaves every other character alone.
- * @returns `undefined` when there is no such story with the other value
+ * Sets one story's `passes` and changes nothing else.
+ * @returns `undefined` if there is no such story with the other value
  */
 export function setPasses(text: string, id: string, passes: boolean): string | undefined {
   const wanted = parsePrd(text);
@@ -34,7 +34,7 @@ export function setPasses(text: string, id: string, passes: boolean): string | u
     return undefined;
   }
   story.passes = passes;
-  // Which of the places is the right one is not guessed: it is the one that makes the whole file say so.
+  // The right place is found by trying: it is the one that gives the expected file.
   for (const match of text.matchAll(/("passes"\s*:\s*)(true|false)/g)) {
     const edited = `${text.slice(0, match.index)}${match[1]}${passes}${text.slice(match.index + match[0].length)}`;
     if (isDeepStrictEqual(parsePrd(edited), wanted)) {
@@ -53,7 +53,7 @@ export interface ProgressEntry {
   readonly patterns: readonly string[];
 }
 
-/** The log with the story's entry at its end and its patterns under their heading, each once. */
+/** Appends the story's entry to the log, and adds its patterns under their heading, each once. */
 export function addProgress(text: string, entry: ProgressEntry, now: Date): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const lines = text.split(/\r?\n/);
@@ -99,8 +99,8 @@ function addPatterns(lines: string[], patterns: readonly string[]): void {
 }
 
 /**
- * @returns `undefined` when there is no such file
- * @throws the system's error for all else
+ * @returns `undefined` if there is no such file
+ * @throws the system's error in all other cases
  */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
@@ -113,7 +113,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** A process that is killed in the middle leaves the old file or the new one, never half of it. */
+/** Writes atomically: if the process is killed, the file is either the old or the new one. */
 export async function writeWhole(file: string, content: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const target = await realpath(file).catch(() => file);

@@ -6,7 +6,7 @@ export interface TestRunner {
   run(): Promise<Exit>;
 }
 
-/** The devDependency `node`, seen from `dist/`. */
+/** The devDependency `node`, relative to `dist/`. */
 const NODE_OF_THE_CLONE = fileURLToPath(
   new URL(
     `../node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`,
@@ -15,7 +15,7 @@ const NODE_OF_THE_CLONE = fileURLToPath(
 );
 const STRIP_TYPES = '--experimental-strip-types';
 
-/** @returns `undefined` when this machine has no such Node */
+/** @returns `undefined` if this machine has no such Node */
 export async function findTestRunner(children: ChildProcesses): Promise<TestRunner | undefined> {
   // Inside VS Code the executable is the editor's, whose Node may be older than the person's own.
   const candidates = [
@@ -23,7 +23,7 @@ export async function findTestRunner(children: ChildProcesses): Promise<TestRunn
     { file: process.execPath, flags: [STRIP_TYPES] },
     { file: 'node', flags: [] },
     { file: 'node', flags: [STRIP_TYPES] },
-    // A clone of this project has one that is new enough, whatever the machine has.
+    // A clone of this project contains one that is new enough.
     { file: NODE_OF_THE_CLONE, flags: [] },
   ];
   for (const { file, flags } of candidates) {
@@ -46,7 +46,7 @@ async function stripsTypes(
   flags: readonly string[],
 ): Promise<boolean> {
   if (file === process.execPath && flags.length === 0 && process.execArgv.length === 0) {
-    // The same executable would say the same.
+    // The same executable would give the same answer.
     return Boolean(process.features.typescript);
   }
   const probe = await children.run(file, [...flags, '-p', 'process.features.typescript']);

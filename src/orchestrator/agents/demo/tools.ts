@@ -11,11 +11,11 @@ export interface ToolOptions {
   readonly cwd: string;
   readonly transcript: Transcript;
   readonly signal: AbortSignal;
-  /** Pause before each step, so that a person can follow. */
+  /** Pause in ms before each step, so that a person can follow. */
   readonly paceMs: number;
 }
 
-/** What the agent does, shown in its transcript as Claude Code shows its own tools. */
+/** The agent's actions, shown in its transcript like Claude Code's own tools. */
 export class Tools {
   readonly #options: ToolOptions;
 
@@ -23,13 +23,13 @@ export class Tools {
     this.#options = options;
   }
 
-  /** @param run what the command does, where it is more than one program */
+  /** @param run runs the command if it is more than one program */
   async bash(command: string, run: () => Promise<Exit>): Promise<Exit> {
     await this.pause();
     const id = this.#options.transcript.toolUse('Bash', { command });
     const exit = await run();
     const { stdout, stderr } = exit;
-    // Claude Code's own Bash tool begins a failed command's output in the same way.
+    // Claude Code's own Bash tool starts a failed command's output in the same way.
     const shown = exit.code === 0 ? output(exit) : `Exit code ${exit.code}\n${output(exit)}`;
     this.#options.transcript.toolResult(id, shown, exit.code !== 0, {
       stdout: tail(stdout),
@@ -39,7 +39,7 @@ export class Tools {
     return exit;
   }
 
-  /** Reads a file. @returns what it holds */
+  /** Reads a file. @returns its content */
   async read(file: string): Promise<string> {
     await this.pause();
     const id = this.#options.transcript.toolUse('Read', { file_path: this.absolute(file) });
@@ -52,7 +52,7 @@ export class Tools {
     return content;
   }
 
-  /** Writes a file in whole. @param anchor text before the change that makes the replaced part unique */
+  /** Writes a whole file. @param anchor text before the change that makes the replaced part unique */
   async write(file: string, content: string, anchor?: string): Promise<void> {
     await this.pause();
     const file_path = this.absolute(file);
@@ -69,18 +69,18 @@ export class Tools {
     this.#options.transcript.toolResult(id, `${said} ${file_path}`, false);
   }
 
-  /** Says something between two tools. */
+  /** Prints text between two tools. */
   async say(text: string): Promise<void> {
     await this.pause();
     this.#options.transcript.say(text);
   }
 
-  /** So that a person can follow. */
+  /** Waits, so that a person can follow. */
   async pause(): Promise<void> {
     await sleep(this.#options.paceMs, undefined, { signal: this.#options.signal });
   }
 
-  /** What the file holds now. @throws {NeedsHuman} when it is gone */
+  /** The current content of a file. @throws {NeedsHuman} if it is gone */
   async contentOf(file: string): Promise<string> {
     const content = await readIfThere(this.absolute(file));
     if (content === undefined) {
@@ -89,13 +89,13 @@ export class Tools {
     return content;
   }
 
-  /** Where a file of the project is. */
+  /** The absolute path of a project file. */
   absolute(file: string): string {
     return path.join(this.#options.cwd, file);
   }
 }
 
-/** The end of what a command printed. */
+/** The end of a command's output. */
 export function output({ stdout, stderr }: Exit): string {
   return tail([stdout.trim(), stderr.trim()].filter(text => text !== '').join('\n'));
 }
@@ -104,7 +104,7 @@ function tail(text: string): string {
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
 }
 
-/** What an Edit would show: the lines that differ, with a line before them when nothing is replaced. */
+/** The text of an Edit: the lines that differ, with the line before them if nothing is replaced. */
 function changedPart(
   before: string,
   after: string,

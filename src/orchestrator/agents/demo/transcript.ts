@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Raised by the turn that would be one too many. */
+/** Thrown if another turn would exceed the limit. */
 export class TurnLimitReached extends Error {}
 
 const NO_USAGE = {
@@ -10,7 +10,7 @@ const NO_USAGE = {
   output_tokens: 0,
 };
 
-/** Prints one session in the words of `claude -p --output-format stream-json --verbose`. */
+/** Prints a session in the format of `claude -p --output-format stream-json --verbose`. */
 export class Transcript {
   readonly #sessionId = randomUUID();
   readonly #startedAt = performance.now();
@@ -43,7 +43,7 @@ export class Transcript {
     this.#assistant({ type: 'text', text });
   }
 
-  /** @returns the id that {@link toolResult} answers to */
+  /** @returns the id to pass to {@link toolResult} */
   toolUse(
     name: 'Bash' | 'Edit' | 'Read' | 'Write',
     input: Readonly<Record<string, string>>,

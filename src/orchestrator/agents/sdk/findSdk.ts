@@ -7,7 +7,7 @@ import { say } from '../../../base/say.ts';
 const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
 export interface FindSdkOptions {
-  /** What the person set: the package's folder, a folder with `node_modules`, or the module's file. */
+  /** The person's setting: the package's folder, a folder with `node_modules`, or the module's file. */
   readonly sdkPath?: string | undefined;
   /** Absolute path of the workspace. */
   readonly cwd: string;
@@ -17,15 +17,15 @@ export interface FindSdkOptions {
 }
 
 /**
- * Looks for the Claude Agent SDK where the person says, then in the workspace's own packages and those of the
- * folders above, then where `npm install -g` puts packages (without asking npm, which takes a second).
+ * Searches for the Claude Agent SDK at the configured path, then in the packages of the workspace and of its parent
+ * folders, then where `npm install -g` puts packages (without running npm, which takes a second).
  *
- * Security: a module that is found below the workspace runs code of the workspace when it is imported. That
- * is no more than a run does anyway, which lets an agent execute the workspace's commands; but it means that
- * this must only be called for a workspace that a person trusts.
+ * Security: importing a module from below the workspace runs code of the workspace. A run does that anyway, because
+ * it lets an agent execute the workspace's commands; but it means that this must only be called for a workspace
+ * that a person trusts.
  *
  * @returns absolute path of the module to import
- * @throws {HumanError} when there is none
+ * @throws {HumanError} if there is none
  */
 export async function findSdk(options: FindSdkOptions): Promise<string> {
   const setting = options.sdkPath?.trim();
@@ -71,7 +71,7 @@ async function entryOf(folder: string): Promise<string | undefined> {
   try {
     manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) ?? {};
   } catch {
-    // Not there, or not a package: the next folder may have it.
+    // Missing, or not a package: the next folder may have it.
     return undefined;
   }
   if (manifest.name !== SDK_PACKAGE) return undefined;
@@ -97,7 +97,7 @@ function globalFolders({ env, home, platform = process.platform }: FindSdkOption
     isWindows ? Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1] : env[name];
   const list = (name: string) =>
     (get(name) ?? '').split(isWindows ? ';' : ':').filter(folder => path.isAbsolute(folder));
-  // Beside the folder of npm's programs, which is on PATH for people who install with -g.
+  // Next to the folder of npm's programs, which is in PATH for people who install with -g.
   const packagesOf = (bin: string) =>
     isWindows ? path.join(bin, 'node_modules') : path.join(bin, '..', 'lib', 'node_modules');
   const usual = isWindows

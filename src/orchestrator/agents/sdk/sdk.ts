@@ -15,15 +15,15 @@ import { findSdk } from './findSdk.ts';
 import type { SdkRunnerRequest } from './sdkRunner.ts';
 
 export interface SdkOptions extends ClaudeCodeOptions {
-  /** Where the SDK is; looked for when absent or empty. See {@link findSdk}. */
+  /** The path of the SDK; if absent or empty, it is searched for. See {@link findSdk}. */
   readonly sdkPath?: string | undefined;
 }
 
 /**
- * Claude Code through the Claude Agent SDK that is installed on this machine. Each iteration is a process of
- * its own that imports the SDK and prints its messages, which have the shapes of `stream-json`.
+ * Claude Code through the Claude Agent SDK that is installed on this machine. Each iteration is a separate process
+ * that imports the SDK and prints its messages in the format of `stream-json`.
  *
- * The SDK may come from the workspace's own `node_modules`; see {@link findSdk} for what that means.
+ * The SDK may come from the workspace's own `node_modules`; see {@link findSdk} for the consequences.
  */
 export function sdkAgent(options: SdkOptions = {}): Agent {
   return {
@@ -53,7 +53,7 @@ async function sdkCommand(options: SdkOptions, request: AgentRequest): Promise<A
     options: sdkCallOptions(options, request, claude && spawnable(claude)),
   };
   if (process.versions['electron'] !== undefined) {
-    // Inside VS Code the executable is the editor's own and runs a script only with this.
+    // Inside VS Code the executable is the editor's own and only runs a script with this.
     env['ELECTRON_RUN_AS_NODE'] = '1';
   }
   return { file: process.execPath, args: [runner], stdin: JSON.stringify(input), env };
@@ -64,18 +64,18 @@ function runnerProgram(): string {
   return path.join(import.meta.dirname, name);
 }
 
-/** The SDK starts its program without a shell, so it needs what stands behind npm's shim on Windows. */
+/** The SDK starts its program without a shell, so on Windows it needs the program behind npm's shim. */
 function spawnable(claude: string): string | undefined {
   if (!/\.(?:cmd|bat)$/i.test(claude)) return claude;
   const behind = path.join(
     path.dirname(claude),
     'node_modules/@anthropic-ai/claude-code/bin/claude.exe',
   );
-  // Without one the SDK takes the program of its own optional package.
+  // Without one, the SDK uses the program of its own optional package.
   return existsSync(behind) ? behind : undefined;
 }
 
-/** The SDK's options for one call, such that it behaves like `claude -p`. All of them can be JSON. */
+/** The SDK's options for one call that behaves like `claude -p`. All of them can be serialized as JSON. */
 export function sdkCallOptions(
   options: SdkOptions,
   request: AgentRequest,

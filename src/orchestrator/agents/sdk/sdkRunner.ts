@@ -1,6 +1,6 @@
 /**
- * The SDK agent's own program: reads one request from standard input, calls the Claude Agent SDK, and prints
- * each of its messages as one line of JSON. It knows nothing of the loop.
+ * The SDK agent's own program: reads one request from standard input, calls the Claude Agent SDK, and prints each
+ * of its messages as one line of JSON. It does not know the loop.
  */
 
 import { once } from 'node:events';
@@ -8,12 +8,12 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../../base/messageOf.ts';
 
-/** What stands on standard input, as JSON. */
+/** The content of standard input, as JSON. */
 export interface SdkRunnerRequest {
   /** Absolute path of the SDK's module. */
   readonly sdk: string;
   readonly prompt: string;
-  /** Options of `query()` that can be JSON; the rest is made here. */
+  /** Options of `query()` that can be serialized as JSON; the others are created here. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -41,10 +41,10 @@ async function main(abortController: AbortController): Promise<number> {
       await print(message);
     }
   } catch (error) {
-    // Like the command line: a session that was told to end leaves no result.
+    // Like the command line: an interrupted session has no result.
     abortController.signal.throwIfAborted();
     isError = true;
-    // After a failed call the SDK also throws that its process failed, which says less than the result.
+    // After a failed call the SDK also throws that its process failed, which is less informative than the result.
     if (!hasResult) {
       await print(failure(error));
       hasResult = true;
@@ -62,7 +62,7 @@ async function importSdk(file: string): Promise<Sdk> {
   return sdk as Sdk;
 }
 
-/** What is inherited here goes on, with the mark of the run, but not what only this process needed. */
+/** The inherited environment, including the run's marker, without the variables that only this process needed. */
 function childEnv(): NodeJS.ProcessEnv {
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
   return env;
@@ -94,7 +94,7 @@ const interrupt = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => interrupt.abort());
 }
-// Nobody reads any more, so nobody waits for a result either.
+// Nobody reads the output any more, so nobody waits for a result.
 process.stdout.on('error', () => interrupt.abort());
 
 try {

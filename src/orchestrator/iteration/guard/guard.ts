@@ -37,30 +37,31 @@ export interface RestoreOptions extends Duty {
   readonly path: string;
   /** Its content before the iteration. */
   readonly beforeBytes: Buffer;
-  /** What {@link findGuardChanges} found; only what is among it is put right, the rest is somebody else's doing. */
+  /** The result of {@link findGuardChanges}; only these changes are undone. Others were made by somebody else. */
   readonly changes: readonly GuardChange[];
-  /** Absolute; where the file of the agent is kept when texts of it are replaced. */
+  /** Absolute path of the folder for the agent's file if its text is replaced. */
   readonly asideDir: string;
 }
 
 export interface Restored {
-  /** Forbidden changes that were put right. */
+  /** Forbidden changes that were undone. */
   readonly restored: readonly GuardChange[];
-  /** Forbidden changes that could not be. */
+  /** Forbidden changes that could not be undone. */
   readonly left: readonly GuardChange[];
-  /** Why, for the person; with `left` only. */
+  /** Why, for the person; only with `left`. */
   readonly problem?: string;
   /** Absolute path of the agent's version. */
   readonly keptAside?: string;
 }
 
 /**
- * Undoes what an agent may not do to a story file, and nothing else where that is possible: first by ticks
- * alone; then, in JSON, by putting the old stories back in their places, with the marks and notes that the agent
- * may change; else by the old file with the ticks of the agent's own story and of people. Each is used only when it
- * leaves no forbidden change of the agent. Written in one step, and only while the file is what was judged.
+ * Undoes forbidden changes of an agent to a story file, and if possible nothing else. First with ticks alone; then,
+ * in JSON, by restoring the old stories in their places, with the marks and notes that the agent may change;
+ * otherwise with the old file plus the ticks of the agent's own story and of people. Each way is only used if it
+ * leaves no forbidden change of the agent. The file is written atomically, and only if it is still the one that was
+ * judged.
  *
- * @returns what was restored and left. A change that is no longer there is in neither.
+ * @returns what was restored and left. A change that is no longer there is in neither list.
  */
 export async function restoreStoryFile(options: RestoreOptions): Promise<Restored> {
   const judged = options.changes.filter(isForbidden);
@@ -101,7 +102,7 @@ async function restore(options: RestoreOptions, before: StoryList): Promise<Rest
   const { changed } = await editFile(options.path, bytes => {
     mend = findMend(options, before, bytes, place === 'link');
     if (mend.replacesTexts) {
-      // Before the write, so that a kill in between loses nothing.
+      // Before the write, so that nothing is lost if the process is killed in between.
       keptAside = path.join(options.asideDir, 'story-file-after');
       keep(keptAside, bytes);
     }
@@ -123,14 +124,14 @@ function keep(file: string, bytes: Buffer): void {
   }
 }
 
-/** What is at the path of the story file: nothing, a file, a link to one, or what is none. */
+/** What is at the path of the story file: nothing, a file, a link to a file, or something else. */
 async function placeOf(file: string): Promise<'nothing' | 'file' | 'link' | 'noFile'> {
   const own = await lstat(file).catch(ignoreAbsent);
   if (own === undefined) {
     return 'nothing';
   }
   const target = await stat(file).catch(ignoreAbsent);
-  // Opening a pipe would wait for a writer for ever.
+  // Opening a pipe would wait for a writer forever.
   return target?.isFile() !== true ? 'noFile' : own.isSymbolicLink() ? 'link' : 'file';
 }
 
@@ -152,7 +153,7 @@ async function create(options: RestoreOptions, before: StoryList): Promise<Resto
   return { restored: isCreated ? gone : [], left: [] };
 }
 
-/** @returns false when there is a file by now */
+/** @returns false if a file exists by now */
 export async function createFile(file: string, content: Buffer): Promise<boolean> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
@@ -168,7 +169,7 @@ export async function createFile(file: string, content: Buffer): Promise<boolean
   }
 }
 
-/** Unlike a rename, a link takes nobody's place; not every file system has them. */
+/** Unlike a rename, a hard link never replaces an existing file; not every file system has them. */
 async function linkTo(temporary: string, file: string): Promise<boolean> {
   const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EEXIST';
   try {
@@ -189,12 +190,12 @@ async function linkTo(temporary: string, file: string): Promise<boolean> {
 
 interface Mend {
   readonly content: Buffer;
-  /** The changes that it undoes. */
+  /** The changes to undo. */
   readonly targets: readonly GuardChange[];
   readonly replacesTexts: boolean;
 }
 
-/** @throws {HumanError} when there is none */
+/** @throws {HumanError} if there is none */
 function findMend(
   options: RestoreOptions,
   before: StoryList,
@@ -235,7 +236,7 @@ function findMend(
       },
     });
   }
-  // The whole old file would undo what others did since, and a link may lead to a file that is none of ours.
+  // The whole old file would undo later changes of others, and a link may lead to a file that is not ours.
   if (isAllJudged(options.changes, found) && !(isLink && now.kind === 'invalid')) {
     candidates.push({
       replacesTexts: true,
@@ -256,7 +257,9 @@ function findMend(
   );
 }
 
-/** Whether nobody changed the file since; somebody who was told of no allowed change knows none. */
+/**
+ * Whether nobody has changed the file since. If only forbidden changes were passed in, allowed ones are ignored.
+ */
 function isAllJudged(judged: readonly GuardChange[], found: readonly GuardChange[]): boolean {
   const keys = new Set(judged.map(keyOf));
   const forbiddenOnly = judged.every(isForbidden);
@@ -269,7 +272,7 @@ const isTick = ({ kind }: GuardChange) => kind === 'tickedOther' || kind === 'un
 const decode = (bytes: Buffer) =>
   new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 
-/** A way that is not open, such as a tick that no small edit can set, leaves the next one. */
+/** If a way fails, such as a tick that no small edit can set, the next one is tried. */
 function attempt(text: () => string | undefined): string | undefined {
   try {
     return text();
@@ -281,7 +284,7 @@ function attempt(text: () => string | undefined): string | undefined {
   }
 }
 
-/** No forbidden change is left but those of others, and the agent's own story is as it left it. */
+/** Only forbidden changes of others are left, and the agent's own story is as the agent left it. */
 function isMended(
   options: RestoreOptions,
   before: StoryList,
@@ -310,7 +313,7 @@ function isMended(
 const doneNow = (pairs: readonly Pair[]) =>
   new Map(pairs.map(pair => [pair.before, pair.after.done]));
 
-/** Says of a story before the iteration whether it is to be done; `undefined` leaves it as it is. */
+/** Whether a story from before the iteration must be done; `undefined` leaves it unchanged. */
 type Wishes = (story: Story) => boolean | undefined;
 
 function wishes(
@@ -324,12 +327,12 @@ function wishes(
     const known = doneNow(matchStories(before.stories, now.stories).pairs);
     return story => (forbidden.has(story.id) ? story.done : known.get(story));
   }
-  // Nobody can say any more what a person ticked; a tick that changed nothing would not have been one.
+  // It is unknown what a person ticked; a tick that changed nothing would not have been recorded.
   return story =>
     handled.has(story.id) ? ('get' in handled ? handled.get(story.id) : !story.done) : undefined;
 }
 
-/** Sets the stories of a text to what is wished for those of before, and takes ticks of doubles back. */
+/** Sets the ticks of the old stories as wished, and removes the ticks of duplicates. */
 function setTicks(
   options: RestoreOptions,
   before: StoryList,

@@ -5,7 +5,7 @@ import { shorten } from '../../../base/text.ts';
 import { numberId } from '../../stories/formats/storyFormat.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
 
-/** One thing that differs between a story file before and after an iteration. Data only; for the journal. */
+/** A difference between a story file before and after an iteration. Data only; for the journal. */
 export type GuardChange =
   | { readonly kind: 'storyRemoved' | 'storyAdded'; readonly storyId: string }
   | {
@@ -26,34 +26,34 @@ export type GuardChange =
       readonly after: string;
     }
   | { readonly kind: 'tickedOther' | 'untickedOther'; readonly storyId: string }
-  /** Also what it waits for, and whether it is put aside: all that decides when it is its turn. */
+  /** Includes dependencies and whether it is deferred: everything that determines its turn. */
   | { readonly kind: 'orderOrPriority'; readonly storyId: string }
-  /** Put aside by a status of its own (deferred, cancelled, …), so that it would never be done. */
+  /** Set aside by a status (deferred, cancelled, …), so that it would never be done. */
   | { readonly kind: 'parked'; readonly storyId: string }
   | { readonly kind: 'fileBroken'; readonly problem: string }
   | { readonly kind: 'fileGone' }
-  /** Something that is no file of its own stands in its place; `target` is where a link leads. */
+  /** The story file has been replaced by something that is not a normal file; `target` is a link's target. */
   | {
       readonly kind: 'fileReplaced';
       readonly by: 'link' | 'folder' | 'pipe' | 'other';
       readonly target?: string;
     };
 
-/** Stories that a person ticked or unticked during the iteration, by id; a map also says to what. */
+/** Ids of the stories that a person ticked or unticked during the iteration; a map also has the new value. */
 export type HandledStories = ReadonlySet<string> | ReadonlyMap<string, boolean>;
 
-/** What an agent was to do, and what others did meanwhile. */
+/** An agent's task, and what others did meanwhile. */
 export interface Duty {
-  /** The story that the agent was given; without it, every tick is one too many. */
+  /** The story that was assigned to the agent; if absent, every tick is forbidden. */
   readonly storyId?: string;
   readonly handled: HandledStories;
 }
 
 /**
- * Compares a story file with what it was before an iteration. A story is known again by its id, and where ids
- * are missing or repeated by what it says. White space does not count. Pure.
+ * Compares a story file with its version before an iteration. Stories are matched by id, and by their text if ids
+ * are missing or repeated. White space is ignored. Pure.
  *
- * @param input.after absent when there is no file any more
+ * @param input.after absent if the file is gone
  */
 export function findGuardChanges(
   input: { readonly before: StoryList; readonly after: StoryFile | undefined } & Duty,
@@ -86,8 +86,8 @@ export function findGuardChanges(
 }
 
 /**
- * Whether an agent may not do this. It may split work (add stories and criteria), append lines of its own to a
- * description, say what had not been said, and plan; it may not make the work less or call others' work done.
+ * Whether an agent must not make this change. It may split work (add stories and criteria), append lines to a
+ * description, fill in missing texts, and plan; it must not reduce the work or mark others' work as done.
  */
 export function isForbidden(change: GuardChange): boolean {
   switch (change.kind) {
@@ -154,24 +154,24 @@ export function describeGuardChange(change: GuardChange): string {
   }
 }
 
-/** One story, before and after. */
+/** A story before and after. */
 export interface Pair {
   readonly before: Story;
   readonly after: Story;
 }
 
 export interface Matching {
-  /** In the order before. */
+  /** In their previous order. */
   readonly pairs: readonly Pair[];
   readonly removed: readonly Story[];
   readonly added: readonly Story[];
 }
 
-/** Finds each story of before again, by its id, else by what it says. */
+/** Finds each previous story again, by its id, otherwise by its text. */
 export function matchStories(before: readonly Story[], after: readonly Story[]): Matching {
   const found = new Map<Story, Story>();
   const taken = new Set<Story>();
-  // A number is no name: it goes to whatever story is at that place now.
+  // A number is not an id: it belongs to whichever story is at that position now.
   const group = (story: Story) => (isNumbered(story) ? '#' : `=${story.id}`);
   const passes: readonly ((story: Story) => string)[] = [
     story => JSON.stringify([group(story), sayingOf(story)]),
@@ -180,7 +180,7 @@ export function matchStories(before: readonly Story[], after: readonly Story[]):
   ];
   for (const keyOf of passes) {
     const waiting = new Map<string, Story[]>();
-    // Backwards, since the last of a list is taken first.
+    // In reverse, because the last item of a list is taken first.
     for (const story of after.filter(candidate => !taken.has(candidate)).reverse()) {
       addTo(waiting, keyOf(story), story);
     }
@@ -215,15 +215,15 @@ function isNumbered({ id, position }: Story): boolean {
   return id === numberId(position);
 }
 
-/** A title that is only the id is none. */
+/** The title; empty if it is only the id. */
 function titleOf({ id, title }: Story): string {
   return title === id ? '' : plain(title);
 }
 
-/** What the stories of a file said before an iteration is asked for again after it. */
+/** Cached, because the texts from before an iteration are compared again after it. */
 const sayings = new WeakMap<Story, string>();
 
-/** All that a story says, to know it again. */
+/** The whole text of a story, to recognize it. */
 export function sayingOf(story: Story): string {
   let saying = sayings.get(story);
   if (saying === undefined) {
@@ -237,7 +237,7 @@ export function sayingOf(story: Story): string {
   return saying;
 }
 
-/** A text without what white space says. */
+/** A text with normalized white space. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
@@ -276,7 +276,7 @@ export function textChanges({ before, after }: Pair): GuardChange[] {
   return [...changes, ...criterionChanges(storyId, before.criteria, after.criteria)];
 }
 
-/** How the criteria of a story changed; their order does not count. */
+/** How the criteria of a story changed; their order is ignored. */
 export function criterionChanges(
   storyId: string,
   before: readonly Criterion[],
@@ -305,8 +305,8 @@ export function criterionChanges(
       changes.push({ kind: 'criterionReworded', storyId, before: text, after: now });
     }
   };
-  // Another text at its place, counted from the beginning or the end, is the same criterion in other words; so is
-  // any other one that is left over, since nobody can tell it from a weaker form.
+  // Another text at the same position, counted from the start or the end, is the same criterion reworded. So is any
+  // other unmatched one, because it might be a weaker form.
   for (const [index, text] of missing) {
     const candidates = [index, index - before.length + after.length];
     reword(
@@ -327,19 +327,19 @@ export function criterionChanges(
   return changes;
 }
 
-/** A tick that neither the agent nor a person was to set. */
+/** A tick that neither the agent nor a person was entitled to set. */
 export function tickChanges({ before, after }: Pair, duty: Duty): GuardChange[] {
   return before.done === after.done || mayTick(before.id, duty)
     ? []
     : [{ kind: after.done ? 'tickedOther' : 'untickedOther', storyId: before.id }];
 }
 
-/** Whether the agent or a person may have ticked this story. */
+/** Whether the agent or a person was entitled to tick this story. */
 export function mayTick(id: string, { storyId, handled }: Duty): boolean {
   return id === storyId || handled.has(id);
 }
 
-/** A new story under an id that is taken, and done: whoever asks for that id would take it for the old one. */
+/** A new story that is done and has the id of an existing open one: a lookup by id would confuse the two. */
 export function doubleTicks(
   before: readonly Story[],
   added: readonly Story[],
@@ -362,9 +362,9 @@ function isRescheduled({ before, after }: Pair): boolean {
   );
 }
 
-/** The fewest stories that must have been moved: all but a longest run of those still in order. */
+/** The smallest set of stories that must have been moved: all except a longest sequence in the same order. */
 function movedStories(pairs: readonly Pair[]): ReadonlySet<Story> {
-  // ends[n]: the pair that ends the run of n + 1 with the earliest place.
+  // ends[n]: the pair that ends the sequence of length n + 1 with the smallest position.
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   const placeOf = (index: number | undefined) =>

@@ -21,17 +21,17 @@ import {
   tickChanges,
 } from './guardChanges.ts';
 
-/** Each allowed change is tried on the whole entry, so there is an end to it. */
+/** Each allowed change is tested on the whole entry, so their number is limited. */
 const MAX_TRIED = 500;
 
 /** A list of stories in a JSON text. */
 interface EntryList {
-  /** Without byte order mark. */
+  /** Without a byte order mark. */
   readonly text: string;
   readonly bom: string;
-  /** Of the opening bracket. */
+  /** Offset of the opening bracket. */
   readonly start: number;
-  /** The n-th is the story at position n. */
+  /** The n-th span is the story at position n. */
   readonly spans: readonly Span[];
 }
 
@@ -47,11 +47,11 @@ function entriesOf(file: string, content: string): EntryList | undefined {
 }
 
 /**
- * A JSON file of an agent with the old stories in it: removed ones in their places, changed ones as they were, with
- * what the agent may change.
+ * An agent's JSON file with the old stories restored: removed ones in their places, changed ones as before, with
+ * the changes that are allowed.
  *
- * @param ids of the stories to be put back
- * @returns `undefined` when the lists cannot be found
+ * @param ids of the stories to restore
+ * @returns `undefined` if the lists cannot be found
  */
 export function withOldEntries(
   files: { readonly before: StoryList; readonly now: StoryList },
@@ -82,7 +82,7 @@ export function withOldEntries(
       entries.set(pair.after.position, [entry]);
     }
   }
-  // Each removed story comes after the one that was before it.
+  // Each removed story is placed after its previous neighbor.
   const places = new Map([...pairs, ...renamed].map(pair => [pair.before, pair.after.position]));
   let place: number | undefined;
   for (const story of before.stories) {
@@ -98,7 +98,7 @@ export function withOldEntries(
   return list.bom + applyEdits(list.text, entryEdits(list, entries, old));
 }
 
-/** A removed story and an added one that say the same are one story with another id. */
+/** If a removed story and an added one have the same text, it is one story with a new id. */
 function renamedStories(removed: readonly Story[], added: readonly Story[]): Pair[] {
   const candidates = new Map<string, Story[]>();
   for (const story of added) {
@@ -117,8 +117,8 @@ function entryText({ text, spans }: EntryList, position: number): string {
 }
 
 /**
- * @param entries what is to stand in place of each entry of the list; what is under -1 comes first
- * @param old gives the spacing where the list has none
+ * @param entries the replacement for each entry of the list; those under -1 come first
+ * @param old provides the spacing if the list has none
  */
 function entryEdits(
   list: EntryList,
@@ -138,7 +138,7 @@ function entryEdits(
   });
 }
 
-/** What stands between two entries; with one entry only, what stands before it. */
+/** The text between two entries; with only one entry, the text before it. */
 function separatorOf({ text, start, spans: [first, second] }: EntryList): string | undefined {
   if (first === undefined) {
     return undefined;
@@ -157,7 +157,7 @@ function betweenBrackets({ text, start, spans }: EntryList, content: string): st
         text.slice(last.end, skipSpace(text, last.end));
 }
 
-/** The old entry with every member of the new one that makes no forbidden change. */
+/** The old entry with every member of the new one that is not a forbidden change. */
 function withAllowedChanges(oldText: string, newText: string, pair: Pair, duty: Duty): string {
   const { before, after } = pair;
   const isAllowed = (text: string): boolean => {
@@ -189,7 +189,7 @@ function withAllowedChanges(oldText: string, newText: string, pair: Pair, duty: 
   return text;
 }
 
-/** A list of criteria that is not allowed as a whole: the marks of each, and those that are new. */
+/** For a list of criteria that is forbidden as a whole: keeps the marks of each, and new ones. */
 function withAllowedItems(
   oldText: string,
   key: string,
@@ -232,7 +232,7 @@ function itemsOf(list: string): string[] {
   return elementsOf(list, 0).map(({ start, end }) => list.slice(start, end));
 }
 
-/** The list with a member of one of its items replaced or added; an item that is no object stays. */
+/** The list with a member of one of its items replaced or added; an item that is not an object is unchanged. */
 function withItemMember(list: string, index: number, key: string, value: string): string {
   const span = elementsOf(list, 0)[index];
   const item = span === undefined ? '' : list.slice(span.start, span.end);
@@ -246,7 +246,9 @@ function memberText(object: string, key: string): string | undefined {
   return span === undefined ? undefined : object.slice(span.start, span.end);
 }
 
-/** The object with a member's value replaced, or with a new last member, set apart as the one before it. */
+/**
+ * The object with a member's value replaced, or with a new last member, with the same spacing as the previous one.
+ */
 function withMember(object: string, key: string, value: string): string {
   const members = membersOf(object, 0);
   const span = memberOf(members, key)?.value;
@@ -267,7 +269,7 @@ function withMember(object: string, key: string, value: string): string {
   return object.slice(0, last.value.end) + member + object.slice(last.value.end);
 }
 
-/** The list with a new last item, set apart as the one before it. */
+/** The list with a new last item, with the same spacing as the previous one. */
 function withItem(list: string, item: string): string {
   const spans = elementsOf(list, 0);
   const last = spans.at(-1);

@@ -14,24 +14,24 @@ import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } fro
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
 const MAX_CHANGES = 50;
-/** From a person's tick in the file to its request in the inbox, in ms; longer than any machine takes. */
+/** Longest time from a person's tick in the file to its request in the inbox, in ms. */
 const TICK_GRACE_MS = 500;
 const MAX_FACT = 300;
 
 /**
- * Looks whether the iteration changed stories that it may not change, records what, and puts it back where
- * the configuration says so. A broken story file is kept aside, whatever the configuration says.
+ * Checks whether the iteration made forbidden changes to stories, records them, and undoes them if the
+ * configuration says so. A broken story file is kept aside in any case.
  */
 export async function guardStories(
   run: Pick<Run, 'config' | 'files' | 'requests' | 'state'>,
   scope: Scope,
-  /** The story file as the iteration found it. */
+  /** The story file at the start of the iteration. */
   bytes: Buffer | undefined,
 ): Promise<void> {
   const { config } = run;
   const { before, iteration, story } = scope;
   const { storyFile } = scope.place;
-  // Where the story file led when the iteration began, when it was a link.
+  // The target of the story file at the start of the iteration, if it was a link.
   const link = runningIteration(run.state(), iteration)?.storyLink;
   const handledNow = () => handledIn(run.state(), iteration);
   if (storyFile === undefined || before.stories === undefined) {
@@ -58,7 +58,7 @@ export async function guardStories(
   let handled = handledNow();
   let changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
-    // A person's tick is in the file a moment before the loop is told of it.
+    // A person's tick is in the file a moment before the loop is informed about it.
     await delay(TICK_GRACE_MS);
     await run.requests.look();
     handled = handledNow();
@@ -96,7 +96,7 @@ export async function guardStories(
   });
 }
 
-/** @returns `undefined` when a person has to do it, who is told why */
+/** @returns `undefined` if it failed; the person is informed why and has to do it */
 async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -109,7 +109,7 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
   }
 }
 
-/** Nothing that an agent wrote is lost, also when nobody can read it. */
+/** Keeps everything that an agent wrote, even if it cannot be read. */
 async function keepAside(scope: Scope, file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile() || outsideProblem(file) !== undefined) {

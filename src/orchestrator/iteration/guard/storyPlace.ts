@@ -7,27 +7,27 @@ import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
 import { createFile } from './guard.ts';
 import type { GuardChange } from './guardChanges.ts';
 
-/** A larger file is no story file. */
+/** In bytes; a larger file is not a story file. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What can stand at the place of a story file. */
+/** What can be at the path of a story file. */
 type Standing = 'nothing' | 'file' | 'link' | 'folder' | 'pipe' | 'other';
 
-/** What an agent put in the place of a story file. */
+/** What an agent has replaced a story file with. */
 export type Replaced = Extract<GuardChange, { kind: 'fileReplaced' }>;
 
-/** @returns where the story file leads, when it is a link; as the link itself says it */
+/** @returns the story file's target if it is a link, unresolved */
 export function linkOf(file: string): string | undefined {
   return standingAt(file) === 'link' ? readlinkSync(file) : undefined;
 }
 
 /**
- * Whether something else stands at the place of the story file than before.
- * @param link where the story file led before the iteration, when it was a link
+ * Whether the story file has been replaced by something else.
+ * @param link the story file's target before the iteration, if it was a link
  */
 export function findReplaced(file: string, link: string | undefined): Replaced | undefined {
   const now = standingAt(file);
-  // A program that writes a new file and renames it takes the place of a link without a thought.
+  // A program that writes a new file and renames it often replaces a link unintentionally.
   if (now === 'nothing' || now === 'file') {
     return undefined;
   }
@@ -41,13 +41,13 @@ export function findReplaced(file: string, link: string | undefined): Replaced |
 }
 
 /**
- * Clears the place of the story file: a folder goes aside, anything else holds nothing that could be lost. What the agent
- * left behind its own link, within the repository, takes the place of the link; a link of before is made again.
+ * Clears the path of the story file: a folder is moved aside; anything else has no content to lose. If the agent's
+ * own link leads to a file in the repository, that file replaces the link; a previous link is created again.
  *
  * @param options.link as in {@link findReplaced}
- * @param options.asideDir absolute; on the same disk as a rule
- * @returns the absolute path of what was put aside
- * @throws {HumanError} when the place cannot be cleared
+ * @param options.asideDir absolute; usually on the same disk
+ * @returns the absolute path of the moved folder
+ * @throws {HumanError} if the path cannot be cleared
  */
 export async function clearPlace(
   file: string,
@@ -101,7 +101,7 @@ async function clear(
   return aside;
 }
 
-/** An iteration that was cut off is judged again, and what was put aside the first time stays. */
+/** A free path: an interrupted iteration is judged again, and must not overwrite what was kept the first time. */
 function freePlace(place: string): string {
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? place : `${place}-${n}`;
@@ -111,7 +111,7 @@ function freePlace(place: string): string {
   }
 }
 
-/** What an agent may have moved its story file to. */
+/** The content behind the link, to which an agent may have moved its story file. */
 async function behindLink(file: string): Promise<Buffer | undefined> {
   if (outsideProblem(file) !== undefined || !isFile(file)) {
     return undefined;
@@ -123,7 +123,7 @@ function isFile(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
-    // A circle of links, or a folder on the way that nobody may enter.
+    // A cycle of links, or a parent folder without permission.
     return false;
   }
 }
@@ -144,7 +144,7 @@ function standingAt(file: string): Standing {
           : 'other';
 }
 
-/** Below something that is no folder there is nothing. */
+/** If a parent is not a folder, nothing is there. */
 function lookAt(file: string): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });

@@ -1,6 +1,6 @@
 import { withoutControls } from '../../../base/text.ts';
 
-/** Somebody else's text as a code block of Markdown that nothing in it can close; without control characters. */
+/** Text from outside as a code block of Markdown that it cannot close; without control characters. */
 export function fenced(text: string, language = 'text'): string {
   const plain = withoutControls(text);
   let longest = 2;

@@ -6,26 +6,26 @@ import { estimateTokens, shortenBlockToTokens, shortenToTokens } from './tokens.
 /** Longest id and path, in UTF-16 units. */
 const ID_UNITS = 80;
 const PATH_UNITS = 200;
-/** A longer run of one fence character is cut to so many, so that a fence around a text stays short. */
+/** Longer runs of a fence character are shortened to this length, so that the fence around a text stays short. */
 const LONGEST_RUN = 8;
 
-/** A block of somebody else's text, that cannot be taken for a part of the prompt. */
+/** A block of text from outside that cannot be mistaken for a part of the prompt. */
 export function asData(text: string, tokens: number): string {
   const block = withoutStructure(shortRuns(shortenBlockToTokens(text, tokens)));
   return withinBudget(block, tokens);
 }
 
-/** A path, of a length that is bounded. */
+/** A path, shortened if necessary. */
 export function pathText(file: string): string {
   return shorten(file, PATH_UNITS);
 }
 
-/** A story's id, of a length that is bounded. */
+/** A story's id, shortened if necessary. */
 export function idText(id: string): string {
   return shorten(id, ID_UNITS);
 }
 
-/** A command as inline code that it cannot end. */
+/** A command as inline code that it cannot close. */
 export function commandText(command: string): string {
   const text = shortRuns(shortenToTokens(command, PART.command));
   const mark = '`'.repeat(longestRun(text, '`') + 1);
@@ -33,7 +33,7 @@ export function commandText(command: string): string {
   return `${mark}${gap}${text}${gap}${mark}`;
 }
 
-/** The last word on a section's size; its parts are cut with more care before. */
+/** Enforces a section's limit; its parts have already been shortened more carefully. */
 export function withinBudget(text: string, tokens: number): string {
   return estimateTokens(text) <= tokens
     ? text
@@ -50,15 +50,12 @@ function longestRun(text: string, char: string): number {
   return longest;
 }
 
-/** So that a fence around the text stays short. */
+/** Shortens runs of fence characters, so that a fence around the text stays short. */
 export function shortRuns(text: string): string {
   return text.replaceAll(/([`~])\1{8,}/g, (_, char: string) => char.repeat(LONGEST_RUN));
 }
 
-/**
- * What others wrote must not look like a part of ours: their headings are shown as text, and a code block
- * that they left open is closed.
- */
+/** Text from outside must not look like our own: its headings are escaped, and an open code block is closed. */
 function withoutStructure(block: string): string {
   let open: CodeBlock | undefined;
   const lines = block.split('\n').map(line => {
@@ -77,13 +74,13 @@ function withoutHeading(line: string): string {
 /** A code block that is open. */
 interface CodeBlock {
   readonly mark: string;
-  /** What its lines are indented by at least: the width of the mark of its list item, if it began behind one. */
+  /** The minimum indentation of its lines: the width of the list item's marker, if the block started after one. */
   readonly indent: number;
 }
 
-/** @returns the code block that is open behind the line */
+/** @returns the code block that is open after the line */
 function blockAfter(line: string, before: CodeBlock | undefined): CodeBlock | undefined {
-  // A list item ends with its last indented line, and a block in it likewise (CommonMark 5.2).
+  // A list item ends with its last indented line, and so does a block in it (CommonMark 5.2).
   const open = before === undefined || isWithin(line, before) ? before : undefined;
   const [item = ''] = (open === undefined && /^[ \t]*- /.exec(line)) || [];
   const mark = fenceAfter(line.slice(item.length).trimStart(), open?.mark);

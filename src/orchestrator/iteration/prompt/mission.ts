@@ -6,7 +6,7 @@ import type { PlanFiles, PromptInput } from './promptInput.ts';
 import { andMore, bullets, numbered } from './promptLists.ts';
 import { shortenToTokens } from './tokens.ts';
 
-/** What to do now, step by step. */
+/** The steps of the agent's task. */
 export function mission(input: PromptInput): string {
   const checks = checksText(input.verify);
   if (input.plan) {
@@ -35,7 +35,7 @@ export function mission(input: PromptInput): string {
   return numbered(steps);
 }
 
-/** The pure loop: memory is the plan's folder and git, one thing in each iteration. */
+/** The pure loop: its memory is the plan's folder and git; one task per iteration. */
 function planMission(plan: PlanFiles, checks: string[], iteration: number): string {
   const progressFile = pathText(plan.progressFile);
   const errorsFile = pathText(plan.errorsFile);
@@ -68,7 +68,7 @@ function doneMark(storyFile: string): string {
     : "passes: true, or the file's own field for done";
 }
 
-/** What holds at every step. */
+/** Rules for every step. */
 export function rules(input: PromptInput): string {
   const { plan, story: found, storyFile } = input;
   const progressFile = progressFileOf(input);

@@ -4,7 +4,7 @@ import type { PromptTemplate } from './promptTemplate.ts';
 import { renderTemplate } from './renderTemplate.ts';
 import { estimateTokens } from './tokens.ts';
 
-/** A part of the prompt, by the name of its section; `template` is the user's own text between sections. */
+/** A part of the prompt, named after its section; `template` is the user's own text between sections. */
 export interface PromptSection {
   readonly name: string;
   /** Estimated. */
@@ -14,13 +14,13 @@ export interface PromptSection {
 
 export interface IterationPrompt {
   readonly text: string;
-  /** All of the prompt, in its order. */
+  /** The whole prompt, in order. */
   readonly sections: readonly PromptSection[];
 }
 
 /**
- * The prompt of one iteration and what it is made of, by the template of the Ralph-Fresh whitepaper (7.2)
- * with the story's own text, or by the user's own template. Pure: the same input gives the same prompt.
+ * The prompt of one iteration and its sections, based on the template of the Ralph-Fresh whitepaper (7.2) with the
+ * story's own text, or on the user's own template. Pure: the same input gives the same prompt.
  */
 export function iterationPrompt(input: PromptInput, template?: PromptTemplate): IterationPrompt {
   const sections = template ? renderTemplate(template, input) : promptSections(input);

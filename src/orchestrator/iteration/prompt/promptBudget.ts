@@ -1,6 +1,6 @@
 /**
- * Most tokens of each section, in the order of the prompt, by the estimate of `tokens.ts`. Together they
- * bound the prompt, whatever the files hold.
+ * Maximum number of tokens per section, in the order of the prompt, as estimated by `tokens.ts`. Together they
+ * limit the prompt, whatever the files contain.
  */
 export const PROMPT_BUDGET = {
   heading: 100,
@@ -16,15 +16,15 @@ export const PROMPT_BUDGET = {
   rules: 500,
 } as const;
 
-/** Stable: a context view and the user's own templates name sections by it. */
+/** Stable: a context view and the user's own templates refer to sections by these names. */
 export type SectionName = keyof typeof PROMPT_BUDGET;
 
 export const SECTION_NAMES = Object.keys(PROMPT_BUDGET) as readonly SectionName[];
 
-/** Most tokens of a whole prompt without a template of the user's own. */
+/** Maximum number of tokens of a prompt without a template of the user. */
 export const PROMPT_MAX_TOKENS = Object.values(PROMPT_BUDGET).reduce((sum, max) => sum + max, 0);
 
-/** Most tokens of single texts within their sections. */
+/** Maximum number of tokens of single texts within their sections. */
 export const PART = {
   title: 90,
   description: 1_200,
@@ -49,10 +49,10 @@ export const PART = {
   learnings: 600,
 } as const;
 
-/** So many tokens of hints are in a prompt, the latest. */
+/** Maximum number of tokens of hints in a prompt; the latest ones are used. */
 export const HINT_TOKENS = PROMPT_BUDGET.hints - 60;
 
-/** @returns what a hint of so many tokens takes in a prompt, at most */
+/** @returns the maximum size in a prompt of a hint with this number of tokens */
 export function hintTokens(tokens: number): number {
   return Math.min(Math.ceil(tokens * 1.1), PART.hint) + 8;
 }

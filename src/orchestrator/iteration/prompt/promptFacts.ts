@@ -6,17 +6,17 @@ import type { PromptInput } from './promptInput.ts';
 import { lastThatFit } from './promptLists.ts';
 import { shortenToTokens } from './tokens.ts';
 
-/** What the person asked for. */
+/** The person's task. */
 export function taskOf(input: PromptInput): string {
   return input.task ?? input.handoff.original_prompt;
 }
 
-/** Where this agent writes what it learned. */
+/** The file for what this agent learned. */
 export function progressFileOf({ plan, progressFile }: PromptInput): string {
   return pathText(plan?.progressFile ?? progressFile);
 }
 
-/** The story that is next, by the handoff; `none` without one. */
+/** The next story, according to the handoff; `none` without one. */
 export function nextStoryIdOf(handoff: RalphFreshHandoff): string {
   return idText(handoff.prd?.nextStoryId ?? 'none');
 }

@@ -2,15 +2,15 @@ import type { Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import type { Uncommitted } from './uncommitted.ts';
 
-/** A command of the loop's own check that did not pass. */
+/** A command of the loop's own checks that failed. */
 export interface FailedCheck {
   readonly command: string;
-  /** Absent when the command ended in another way than by itself. */
+  /** Absent if the command did not exit by itself. */
   readonly exitCode?: number;
   readonly timedOut?: boolean;
-  /** What it printed, at least the end of it. */
+  /** Its output, at least the end. */
   readonly output: string;
-  /** After which it was run. */
+  /** The iteration before the check. */
   readonly iteration: number;
 }
 
@@ -20,17 +20,17 @@ export interface PlanFiles {
   readonly dir: string;
   /** `.ralph/ralph-1/plan.md`: the goal. */
   readonly planFile: string;
-  /** `.ralph/ralph-1/progress.md`: what is done. */
+  /** `.ralph/ralph-1/progress.md`: finished work. */
   readonly progressFile: string;
-  /** `.ralph/ralph-1/errors.log`: what failed. */
+  /** `.ralph/ralph-1/errors.log`: failures. */
   readonly errorsFile: string;
 }
 
-/** What the prompt is made of, beside the handoff. */
+/** The input for the prompt, in addition to the handoff. */
 export interface PromptInput {
-  /** Fitted, so that its lists are short. */
+  /** Shortened to fit, so its lists are short. */
   readonly handoff: RalphFreshHandoff;
-  /** What the person asked for, in whole; the handoff's own copy may be cut. */
+  /** The person's whole task; the copy in the handoff may be shortened. */
   readonly task?: string;
   /** Absent in free-form mode. */
   readonly story?: Story;
@@ -39,26 +39,26 @@ export interface PromptInput {
   /** Relative to the workspace, with forward slashes. */
   readonly progressFile: string;
   readonly stuckThreshold: number;
-  /** The last iteration on this story, or on the whole task; absent for its first. */
+  /** The last iteration on this story, or on the whole task; absent if this is the first. */
   readonly previousIteration?: number;
-  /** The last `complete` promise about this story, when the files contradicted it. */
+  /** The last `complete` promise about this story, if the files contradicted it. */
   readonly refusedPromise?: { readonly iteration: number };
-  /** Why the story file cannot be read now, when it cannot. */
+  /** Why the story file cannot be read now, if so. */
   readonly storyFileProblem?: string;
-  /** The check that took the last claim back. */
+  /** The check that refused the last claim. */
   readonly failedCheck?: FailedCheck;
   /** Why the reviewer did not accept the last claim. */
   readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
-  /** Files that are not committed; absent when git did not tell. */
+  /** Files that are not committed; absent if git did not report them. */
   readonly uncommitted?: Uncommitted;
-  /** What an iteration changed that no agent may change, in sentences. */
+  /** Forbidden changes of an iteration, as sentences. */
   readonly guardNote?: { readonly iteration: number; readonly changes: readonly string[] };
-  /** What the person said meanwhile, oldest first. */
+  /** Hints from the person, oldest first. */
   readonly hints?: readonly string[];
-  /** What the person said to NEEDS_HUMAN questions, oldest first. */
+  /** The person's answers to NEEDS_HUMAN questions, oldest first. */
   readonly answers?: readonly { readonly question: string; readonly answer: string }[];
-  /** Commands that the loop runs when a story is claimed to be done. */
+  /** Commands that the loop runs for the claim of a story. */
   readonly verify?: readonly string[];
-  /** Given for the pure loop, which works by a plan. */
+  /** Only for the pure loop, which works from a plan. */
   readonly plan?: PlanFiles;
 }

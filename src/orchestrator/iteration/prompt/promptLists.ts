@@ -1,6 +1,6 @@
 import { estimateTokens } from './tokens.ts';
 
-/** As many from the front as fit. */
+/** As many items from the start as fit. */
 export function firstThatFit(
   lines: readonly string[],
   tokens: number,
@@ -17,7 +17,7 @@ export function firstThatFit(
   return { shown, rest: lines.length - shown.length };
 }
 
-/** As many from the end as fit, in their order. */
+/** As many items from the end as fit, in order. */
 export function lastThatFit(
   lines: readonly string[],
   tokens: number,
@@ -26,35 +26,35 @@ export function lastThatFit(
   return { shown: shown.reverse(), rest };
 }
 
-/** How many were left out, when some were. */
+/** The number of omitted items, if any. */
 export function andMore(rest: number, what = 'more'): string[] {
   return rest > 0 ? [`…and ${rest} ${what}`] : [];
 }
 
-/** Below a list item. */
+/** Indents a block below a list item. */
 export function indented(block: string): string {
   return block.replaceAll('\n', '\n  ');
 }
 
 /**
  * A part of the prompt with its heading.
- * @param body goes in as it is: what others wrote must be made harmless before (foreignText.ts)
+ * @param body used unchanged: text from outside must be escaped before (foreignText.ts)
  */
 export function section(title: string, body: string): string {
   return `## ${title}\n${body}`;
 }
 
-/** Steps as a list of Markdown; each must be one line. */
+/** Steps as a numbered Markdown list; each must be one line. */
 export function numbered(steps: readonly string[]): string {
   return steps.map((step, i) => `${i + 1}. ${step}`).join('\n');
 }
 
-/** Lines as a list of Markdown; each must be one line. '' for none, see {@link bulletsOrNone}. */
+/** Lines as a Markdown list; each must be one line. '' if there are none, see {@link bulletsOrNone}. */
 export function bullets(lines: readonly string[]): string {
   return lines.map(line => `- ${line}`).join('\n');
 }
 
-/** As {@link bullets}, and says so where there are none. */
+/** Like {@link bullets}, but says so if there are none. */
 export function bulletsOrNone(lines: readonly string[]): string {
   return lines.length === 0 ? '- none yet' : bullets(lines);
 }

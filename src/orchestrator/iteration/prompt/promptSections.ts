@@ -29,7 +29,7 @@ import {
 } from './promptLists.ts';
 import { shortenToTokens, tailToTokens } from './tokens.ts';
 
-/** The sections that have something to say, in the order of the prompt. Pure. */
+/** The non-empty sections, in the order of the prompt. Pure. */
 export function promptSections(
   input: PromptInput,
 ): { readonly name: SectionName; readonly text: string }[] {
@@ -101,7 +101,7 @@ function warnings(input: PromptInput): string {
   return found.length === 0 ? '' : section('Read This First', bullets(found));
 }
 
-/** What others left uncommitted is not the agent's to commit; what an iteration left has to be looked at. */
+/** The agent must not commit uncommitted work of others, but must look at that of earlier iterations. */
 function uncommittedNotes({ handoff, uncommitted }: PromptInput): string[] {
   const advice =
     'A previous iteration may have been cut off: look at `git status` and `git diff`, keep what is good, commit it, and go on from there.';

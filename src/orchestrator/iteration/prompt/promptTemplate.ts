@@ -11,10 +11,10 @@ import { estimateTokens } from './tokens.ts';
 
 /** Largest template file, in bytes. */
 export const TEMPLATE_MAX_BYTES = 64 * 1024;
-/** Most tokens that a prompt made by a template may come to, whatever is filled in. */
+/** Maximum number of tokens of a prompt from a template, whatever is filled in. */
 export const TEMPLATE_MAX_TOKENS = 60_000;
 
-/** A checked template. Made by {@link parsePromptTemplate} only. */
+/** A validated template. Only created by {@link parsePromptTemplate}. */
 export interface PromptTemplate {
   readonly file: string;
   readonly parts: readonly Part[];
@@ -22,14 +22,15 @@ export interface PromptTemplate {
 
 /**
  * Reads the user's own template.
- * @returns `undefined` when there is no such file
- * @throws {HumanError} when it leads out of the repository, is no text file, too large, or {@link parsePromptTemplate} refuses it
+ * @returns `undefined` if there is no such file
+ * @throws {HumanError} if it leads out of the repository, is not a text file, is too large, or {@link
+ * parsePromptTemplate} rejects it
  */
 export async function readPromptTemplate(file: string): Promise<PromptTemplate | undefined> {
   requireInside(file);
   let handle: FileHandle;
   try {
-    // A pipe in the place of the file must not be waited for.
+    // Opening a pipe must not block.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -72,10 +73,10 @@ function decode(bytes: Uint8Array, file: string): string {
 }
 
 /**
- * Checks a template: placeholders `{{name}}` for sections, facts and lists, and `{{#each list}} … {{/each}}`.
- * `\{{` stands for two braces.
+ * Validates a template: placeholders `{{name}}` for sections, facts and lists, and `{{#each list}} … {{/each}}`.
+ * `\{{` produces two braces.
  * @param file for messages
- * @throws {HumanError} naming file, line and mend
+ * @throws {HumanError} with the file, the line and how to fix it
  */
 export function parsePromptTemplate(text: string, file: string): PromptTemplate {
   const clean = withoutControls(text);
@@ -124,7 +125,7 @@ function mostTokens(part: Part): number {
   }
 }
 
-/** Patterns and learnings have a bound in all, too. */
+/** Patterns and learnings also have a limit for the whole list. */
 function listTokens(name: ListName): number {
   const { items, tokens } = LISTS[name];
   return Math.min(items * (tokens + 2), PROMPT_BUDGET.state);

@@ -6,7 +6,7 @@ import type { PromptTemplate } from './promptTemplate.ts';
 import { FACTS, type FactName, LISTS, type ListName, type Part } from './templateParts.ts';
 import { shortenToTokens } from './tokens.ts';
 
-/** Fills a template in. What is filled in is text: a placeholder in it stays as it is. Pure. */
+/** Fills in a template. Placeholders in the inserted text are not replaced. Pure. */
 export function renderTemplate(
   template: PromptTemplate,
   input: PromptInput,

@@ -13,7 +13,7 @@ import {
   PLACEHOLDERS,
 } from './templateParts.ts';
 
-/** Any two or three braces that are closed in their line, or two that are not. */
+/** Two or three braces that are closed on the same line, or two that are not. */
 const TAG = /(\\?)(?:\{\{\{([^{}\n]*)\}\}\}|\{\{([^{}\n]*)\}\}|\{\{)/g;
 
 /** Reads the parts of one template. */
@@ -28,7 +28,7 @@ export class TemplateParser {
     this.file = file;
   }
 
-  /** @throws {HumanError} naming file, line and mend */
+  /** @throws {HumanError} with the file, the line and how to fix it */
   parse(): readonly Part[] {
     let from = 0;
     for (const match of this.text.matchAll(TAG)) {
@@ -48,7 +48,7 @@ export class TemplateParser {
       }
       const line = this.lineAround(match.index, end);
       const isBlock = /^[#/!]/.test(name);
-      // As in Handlebars: a block's tag that is alone in its line takes no line in the result.
+      // As in Handlebars: if a block tag is alone on its line, the line is removed.
       const takesLine = isBlock && line !== undefined;
       this.addText(this.text.slice(from, takesLine ? Math.max(from, line.start) : match.index));
       this.addTag(name, match.index, line !== undefined);
@@ -122,7 +122,7 @@ export class TemplateParser {
     each.item.push({ kind: 'field', name });
   }
 
-  /** The whole line around a tag, with its end, when there is nothing else in it. */
+  /** The whole line around a tag, including its end, if it contains nothing else. */
   private lineAround(from: number, to: number): { start: number; end: number } | undefined {
     const start = from === 0 ? 0 : this.text.lastIndexOf('\n', from - 1) + 1;
     const newline = this.text.indexOf('\n', to);

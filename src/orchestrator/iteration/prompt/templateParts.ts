@@ -1,6 +1,6 @@
 import { SECTION_NAMES, type SectionName } from './promptBudget.ts';
 
-/** Most tokens of each single fact. */
+/** Maximum number of tokens per fact. */
 export const FACTS = {
   N: 4,
   MAX: 4,
@@ -19,7 +19,7 @@ export const FACTS = {
   progressFile: 120,
 } as const;
 
-/** How many items each list has at most, and of how many tokens. */
+/** Maximum number of items per list, and of tokens. */
 export const LISTS = {
   recentCommits: { items: 10, tokens: 80 },
   patterns: { items: 100, tokens: 115 },
@@ -32,28 +32,28 @@ export type FactName = keyof typeof FACTS;
 /** A list of facts. */
 export type ListName = keyof typeof LISTS;
 
-/** Every name that a template may use outside of `{{#each}}`. */
+/** All names that a template may use outside of `{{#each}}`. */
 export const PLACEHOLDERS: readonly string[] = [
   ...SECTION_NAMES,
   ...Object.keys(FACTS),
   ...Object.keys(LISTS),
 ];
 
-/** A piece of what is repeated for each item of a list. */
+/** A part of the text that is repeated for each item of a list. */
 export type ItemPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'field'; readonly name: string };
 
-/** A piece of a template. */
+/** A part of a template. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** `alone`: nothing else is in its line, which goes when the section is empty. */
+  /** `alone`: nothing else is on its line, which is removed if the section is empty. */
   | { readonly kind: 'section'; readonly name: SectionName; readonly alone: boolean }
   | { readonly kind: 'fact'; readonly name: FactName }
   | { readonly kind: 'list'; readonly name: ListName }
   | { readonly kind: 'each'; readonly name: ListName; readonly item: readonly ItemPart[] };
 
-/** Fields of an item of each list. */
+/** The item fields of each list. */
 export function fieldsOf(list: ListName): readonly string[] {
   return list === 'recentCommits' ? ['hash', 'message', 'this'] : ['this'];
 }

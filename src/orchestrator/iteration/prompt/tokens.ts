@@ -1,19 +1,22 @@
 import { shorten, shortenBlock } from '../../../base/text.ts';
 
 /**
- * An estimate of tokens, without a tokenizer: no tokenizer of the models in question is public, and a budget
- * needs no exact number, only one that is rather too high than too low.
+ * An estimate of tokens, without a tokenizer: the tokenizers of these models are not public, and a budget needs no
+ * exact number, only one that is too high rather than too low.
  *
- * ASCII counts 3.5 characters a token (English prose has about 4 to 4.5, code about 3 to 3.5); everything
- * else counts 2 bytes of UTF-8 a token (Cyrillic about 1 token a letter, Chinese and Japanese about 1.5,
- * an emoji 2).
+ * ASCII counts as 3.5 characters per token (English prose has about 4 to 4.5, code about 3 to 3.5); everything else
+ * counts as 2 bytes of UTF-8 per token (Cyrillic about 1 token per letter, Chinese and Japanese about 1.5, an emoji
+ * 2).
  */
 const WEIGHT_PER_TOKEN = 14;
 const ASCII_WEIGHT = 4;
 const BYTE_WEIGHT = 7;
-/** Of the mark that tells of a cut, `…`. */
+/** For the mark of a cut, `…`. */
 const MARK_TOKENS = 2;
-/** Most UTF-16 units of one token: no text within a budget is longer than this many times its tokens. */
+/**
+ * Maximum number of UTF-16 units per token: a text within a budget is at most this many times longer than its
+ * tokens.
+ */
 export const MAX_UNITS_PER_TOKEN = WEIGHT_PER_TOKEN / ASCII_WEIGHT;
 
 /** @returns the estimated number of tokens; 0 for an empty text. Pure. */
@@ -25,17 +28,17 @@ export function estimateTokens(text: string): number {
   return Math.ceil(weight / WEIGHT_PER_TOKEN);
 }
 
-/** Like `shorten` (one line, cut at a word with a mark), within so many tokens. */
+/** Like `shorten` (one line, cut at a word with a mark), with a limit in tokens. */
 export function shortenToTokens(text: string, tokens: number): string {
   return within(shorten(text, unitsOf(tokens)), tokens, shorten);
 }
 
-/** Like `shortenBlock` (keeps line breaks), within so many tokens. */
+/** Like `shortenBlock` (keeps line breaks), with a limit in tokens. */
 export function shortenBlockToTokens(text: string, tokens: number): string {
   return within(shortenBlock(text, unitsOf(tokens)), tokens, shortenBlock);
 }
 
-/** The end of a text, within so many tokens, cut at a line or else a word, with a mark. */
+/** The end of a text, with a limit in tokens, cut at a line or otherwise at a word, with a mark. */
 export function tailToTokens(text: string, tokens: number): string {
   const enough = unitsOf(tokens) * 4 + 10_000;
   const end = shortenBlock(text.slice(-enough), enough);
@@ -51,7 +54,7 @@ export function tailToTokens(text: string, tokens: number): string {
   }
   const kept = end.slice(from);
   const [cut = ''] = /^[^\n]*\n/.exec(kept) ?? /^\S*\s/.exec(kept) ?? [];
-  // A single long line has no better place; half of what is left is too much to give up for one.
+  // A single long line may not have a better place to cut: giving up half of the text would be too much.
   const clean = cut.length < kept.length / 2 ? kept.slice(cut.length) : kept;
   return `…${clean.replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
@@ -78,7 +81,7 @@ function unitsOf(tokens: number): number {
   return Math.ceil(tokens * MAX_UNITS_PER_TOKEN) + 1;
 }
 
-/** Both halves of a pair together weigh four bytes. */
+/** The two halves of a surrogate pair together weigh four bytes. */
 function weightAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code < 0x80) {

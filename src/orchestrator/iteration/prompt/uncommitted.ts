@@ -2,18 +2,20 @@ import path from 'node:path';
 
 /** Files that are not committed, relative to the repository's root. */
 export interface Uncommitted {
-  /** They were so before the run began, so no agent of this run left them. */
+  /** Uncommitted since before the run, so no agent of this run left them. */
   readonly before: readonly string[];
-  /** They are so since: an earlier iteration has left them. */
+  /** Left by an earlier iteration. */
   readonly since: readonly string[];
 }
 
 /**
- * Tells the files that a person had not committed from those that an iteration left. Our own are in neither. Pure.
+ * Separates files that a person had not committed from those that an iteration left. Our own files are in neither
+ * list. Pure.
  *
- * @param changed what git says, relative to the repository's root
- * @param options.before those that were uncommitted before the first iteration of the run; absent in its first iteration
- * @param options.own absolute paths of what the loop and its agents keep notes in
+ * @param changed paths reported by git, relative to the repository's root
+ * @param options.before files that were uncommitted before the first iteration of the run; absent in the first
+ * iteration
+ * @param options.own absolute paths of the notes of the loop and its agents
  * @param options.root absolute path of the repository's root
  */
 export function uncommittedOf(
@@ -37,7 +39,7 @@ export function uncommittedOf(
 }
 
 /**
- * Tells what the loop and its agents keep notes in from their work, by paths as git has them. Pure.
+ * Recognizes the notes of the loop and its agents, by paths as git reports them. Pure.
  * @param places.own absolute paths of files and folders
  * @param places.root absolute path of the repository's root
  */
@@ -46,7 +48,7 @@ export function ownFiles(places: {
   readonly root: string;
 }): (file: string) => boolean {
   const own = places.own.map(place => path.relative(places.root, place).split(path.sep).join('/'));
-  // A new folder is named in place of all that is in it.
+  // Git reports a new folder instead of the files in it.
   return file =>
     own.some(
       place =>

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PROCESS_END_REASONS } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
-/** Of the agents: their processes, what they do and say, and the patience with their calls. */
+/** Events of agents: their processes, what they do and say, retries and waits. */
 export function agentSchemas() {
   const { callOf, error, header, ofCall, usage } = eventFields();
   return [
@@ -11,11 +11,11 @@ export function agentSchemas() {
       type: z.literal('agent.started'),
       ...callOf,
       pid: z.number().int().positive(),
-      /** Tells this process from a later one with the same pid. */
+      /** Distinguishes this process from a later one with the same pid. */
       startId: z.string().optional(),
-      /** The file in the iteration's folder that has what it prints; absent in older journals. */
+      /** The file in the iteration's folder that contains its output; absent in older journals. */
       stream: z.string().optional(),
-      /** The folder of the cgroup that its processes are in, where the system has one. */
+      /** The folder of the cgroup that contains its processes, if the system has cgroups. */
       cgroup: z.string().optional(),
     }),
     z.looseObject({
@@ -32,7 +32,7 @@ export function agentSchemas() {
       ...ofCall,
       type: z.literal('agent.text'),
       text: z.string(),
-      /** Characters that were left out at the end; the raw stream has them. */
+      /** Number of characters cut off at the end; the raw stream contains them. */
       cut: z.number().int().positive().optional(),
     }),
     z.looseObject({
@@ -52,7 +52,7 @@ export function agentSchemas() {
       head: z.string().optional(),
       lines: z.number().int().positive().optional(),
     }),
-    /** What a tool gave back: its first lines at most. Not for those that only write files. */
+    /** The first lines of a tool's result. Not recorded for tools that only write files. */
     z.looseObject({
       ...header,
       ...ofCall,
@@ -87,12 +87,15 @@ export function agentSchemas() {
       text: z.string(),
       cut: z.number().int().positive().optional(),
     }),
-    /** It has said more than the journal keeps of one call; what follows is something now and then, and its last words. */
+    /**
+     * The call has exceeded what the journal keeps of one call. From here on, the journal has only samples, and the
+     * last words.
+     */
     z.looseObject({
       ...header,
       ...ofCall,
       type: z.literal('agent.overflow'),
-      /** The file in the iteration's folder that has all of it. */
+      /** The file in the iteration's folder that contains everything. */
       stream: z.string(),
     }),
     z.looseObject({
@@ -105,18 +108,21 @@ export function agentSchemas() {
       durationMs: z.number().nonnegative(),
       /** Processes of this agent that were still running after it ended, and were ended by the loop. */
       leftovers: z.number().int().nonnegative(),
-      /** The agent's call failed, by its own result. */
+      /** The agent reported in its result that the call failed. */
       error: error.optional(),
-      /** The file, relative to the workspace, with all of standard error; the message has its last lines. */
+      /** The file, relative to the workspace, with the whole standard error; the message has its last lines. */
       stderr: z.string().optional(),
-      /** What this call alone has cost; an iteration may take several. */
+      /** The cost of this call alone; an iteration may need several. */
       costUsd: z.number().nonnegative().optional(),
-      /** It had no result that tells, so cost and usage are estimated from what it printed. */
+      /** The call had no result with numbers, so cost and usage are estimated from its output. */
       costEstimated: z.boolean().optional(),
       turns: z.number().int().nonnegative().optional(),
       usage: usage.optional(),
     }),
-    /** The call failed for a moment (server overloaded, connection lost) and is made again in the same iteration. */
+    /**
+     * The call failed with a temporary error (server overloaded, connection lost) and is repeated in the same
+     * iteration.
+     */
     z.looseObject({
       ...header,
       type: z.literal('call.retried'),
@@ -126,7 +132,7 @@ export function agentSchemas() {
       delayMs: z.number().nonnegative(),
       error,
     }),
-    /** The agent could not be started, so another one takes its place for the rest of the run. */
+    /** The agent could not be started, so another agent replaces it for the rest of the run. */
     z.looseObject({
       ...header,
       ...ofCall,
@@ -135,15 +141,18 @@ export function agentSchemas() {
       to: z.string(),
       reason: z.string(),
     }),
-    /** The account's usage is used up. Written at the start of the wait and once a minute: the countdown. */
+    /**
+     * The account has reached its usage limit. Written at the start of the wait and then once a minute, for the
+     * countdown.
+     */
     z.looseObject({
       ...header,
       type: z.literal('limit.waiting'),
       ...callOf,
-      /** ISO 8601; when it goes on. */
+      /** ISO 8601; the time at which the run continues. */
       until: z.string(),
       remainingMs: z.number().nonnegative(),
-      /** Whether the agent named the moment, or the loop will just try again then. */
+      /** Whether the agent reported this time. Otherwise it is when the loop will try again. */
       known: z.boolean(),
       message: z.string(),
     }),

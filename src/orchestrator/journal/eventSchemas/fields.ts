@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../../../base/once.ts';
 
-/** Fields that several events have alike. */
+/** Fields that several events share. */
 export const eventFields = once(() => {
   const storyCount = z.looseObject({
     done: z.number().int().nonnegative(),
@@ -18,46 +18,48 @@ export const eventFields = once(() => {
       cacheRead: z.number(),
       cacheWrite: z.number(),
     }),
-    /** Calls of the planning agent come before the first iteration and count as 0. */
+    /** Calls of the planning agent precede the first iteration and have the number 0. */
     callOf: {
       iteration: z.number().int().nonnegative(),
       purpose: z.enum(['story', 'plan', 'review']).optional(),
     },
-    /** Stories that are done without a commit, and what is in none. */
+    /** Stories that are done without a commit, and the files that are not committed. */
     uncommitted: z.looseObject({
       storyIds: z.array(z.string()),
-      /** Relative to the repository's root; the first of them. */
+      /** Relative to the repository's root; the first few only. */
       files: z.array(z.string()),
-      /** So many are not named. */
+      /** Number of files that are not listed. */
       more: z.number().int().positive().optional(),
       /** Absolute path of the lock file that keeps git from committing. */
       lock: z.string().optional(),
     }),
-    /** Absent in older journals: then it is the iteration that runs. */
+    /** Absent in older journals: then it is the current iteration. */
     ofCall: { iteration: z.number().int().nonnegative().optional() },
     error: z.looseObject({ kind: z.string(), message: z.string() }),
-    /** The loop's process, and what steers it: of a run that starts, and of one that goes on. */
+    /** The loop's process and its options, for a run that starts or continues. */
     loop: {
       /** Version of the program that wrote this journal. */
       version: z.string(),
       pid: z.number().int(),
-      /** Tells this process from a later one with the same pid. */
+      /** Distinguishes this process from a later one with the same pid. */
       startId: z.string().optional(),
       agent: z.string(),
       model: z.string().optional(),
       maxIterations: z.number().int().positive(),
-      /** Iterations that may run at once; absent: one. */
+      /** Iterations that may run in parallel; absent: one. */
       lanes: z.number().int().positive().optional(),
       stuckThreshold: z.number().int().positive(),
-      /** What the run may cost, in US dollars; absent without a budget. */
+      /** The run's budget in US dollars; absent without one. */
       budgetUsd: z.number().positive().optional(),
-      /** `apiKey`: the environment has a key, so the API account is billed; `login`: whoever is logged in. */
+      /**
+       * `apiKey`: the environment has a key, so the API account is billed; `login`: the account that is logged in.
+       */
       payer: z.enum(['apiKey', 'login']).optional(),
       /** Commands that a claim must pass. */
       verify: z.array(z.string()).optional(),
       /** A reviewer must approve a claim as well. */
       reviewer: z.boolean().optional(),
-      /** What the command line set, when the run may have it again without being told. */
+      /** The settings from the command line that the run may reuse when it continues. */
       settings: z.record(z.string(), z.unknown()).optional(),
       onLastWindow: z.enum(['continue', 'stopAfterIteration']).optional(),
       stories: storyCount,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ITERATION_OUTCOMES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
-/** Of an iteration: its two ends, and how its work was judged in between. */
+/** Events of an iteration: its start and end, and how its work was judged. */
 export function iterationSchemas() {
   const { header, iteration, storyCount, uncommitted, usage } = eventFields();
   return [
@@ -15,20 +15,22 @@ export function iterationSchemas() {
       storyTitle: z.string().optional(),
       stories: storyCount,
       startCommit: z.string().optional(),
-      /** The one that the iteration is to work on; '' for a detached HEAD. */
+      /** The branch the iteration must work on; '' for a detached HEAD. */
       branch: z.string().optional(),
-      /** Of a run's first iteration: files that somebody else had not committed, relative to the repository's root. */
+      /**
+       * In a run's first iteration: files that had uncommitted changes before, relative to the repository's root.
+       */
       uncommitted: z.array(z.string()).optional(),
-      /** Where the story file leads when it is a link. */
+      /** The target of the story file if it is a link. */
       storyLink: z.string().optional(),
       promptBytes: z.number().int().nonnegative(),
-      /** What the prompt is made of; tokens are estimated. */
+      /** The sections of the prompt; tokens are estimated. */
       promptSections: z.array(z.looseObject({ name: z.string(), tokens: z.number() })).optional(),
       handoffBytes: z.number().int().nonnegative(),
-      /** Iterations in a row that this story has already taken without progress. */
+      /** Number of consecutive iterations of this story without progress. */
       stuckFor: z.number().int().nonnegative(),
     }),
-    /** An iteration changed what it may not. */
+    /** An iteration changed something it must not change. */
     z.looseObject({
       ...header,
       type: z.literal('guard.found'),
@@ -41,7 +43,7 @@ export function iterationSchemas() {
           after: z.string().optional(),
           text: z.string().optional(),
           problem: z.string().optional(),
-          /** What stands in place of the story file, and where it leads when it is a link. */
+          /** What has replaced the story file, and its target if it is a link. */
           by: z.string().optional(),
           target: z.string().optional(),
         }),
@@ -50,33 +52,33 @@ export function iterationSchemas() {
       /** The agent's version of the file, relative to the workspace. */
       keptAside: z.string().optional(),
     }),
-    /** An iteration left its work elsewhere than on the run's branch. */
+    /** An iteration left its work on a branch other than the run's. */
     z.looseObject({
       ...header,
       type: z.literal('branch.left'),
       iteration,
-      /** Of the run; '' for a detached HEAD. */
+      /** The run's branch; '' for a detached HEAD. */
       branch: z.string(),
-      /** Where HEAD was found; '' when it is detached, or there is no repository any more. */
+      /** The branch HEAD was on; '' if it was detached, or the repository is gone. */
       found: z.string(),
-      /** Made there, the newest first. */
+      /** Commits made there, newest first. */
       commits: z.array(z.looseObject({ hash: z.string(), subject: z.string() })),
-      /** HEAD and these commits are on the run's branch again; else the run ends. */
+      /** HEAD and these commits are on the run's branch again; otherwise the run ends. */
       broughtBack: z.boolean(),
-      /** Why not: one of the codes in docs/journal.md. */
+      /** Why they were not: one of the codes in docs/journal.md. */
       reason: z.string().optional(),
-      /** In git's words. */
+      /** Git's message. */
       detail: z.string().optional(),
     }),
-    /** Commits of stories that are done are missing from the branch; or none is any more. */
+    /** Commits of done stories are missing from the branch, or none is missing any more. */
     z.looseObject({
       ...header,
       type: z.literal('commits.lost'),
-      /** The last one that has begun; 0 before the first. */
+      /** The last iteration that has started; 0 before the first. */
       iteration: z.number().int().nonnegative(),
       /** '' for a detached HEAD. */
       branch: z.string(),
-      /** All that are missing now, the newest first. */
+      /** All commits that are missing now, newest first. */
       commits: z.array(
         z.looseObject({ hash: z.string(), subject: z.string(), storyId: z.string() }),
       ),
@@ -88,7 +90,7 @@ export function iterationSchemas() {
       commands: z.array(z.string()),
       storyId: z.string().optional(),
     }),
-    /** A command of the gate runs. */
+    /** A command of the gate is running. */
     z.looseObject({
       ...header,
       type: z.literal('check.started'),
@@ -96,7 +98,7 @@ export function iterationSchemas() {
       command: z.string(),
       pid: z.number().int().positive(),
       startId: z.string().optional(),
-      /** The folder of the cgroup that its processes are in, where the system has one. */
+      /** The folder of the cgroup that contains its processes, if the system has cgroups. */
       cgroup: z.string().optional(),
     }),
     z.looseObject({
@@ -108,7 +110,7 @@ export function iterationSchemas() {
       exitCode: z.number().int().optional(),
       timedOut: z.boolean(),
       durationMs: z.number().nonnegative(),
-      /** The end of what it printed; the iteration's folder has the whole. */
+      /** The end of its output; the iteration's folder has all of it. */
       outputTail: z.string(),
     }),
     z.looseObject({
@@ -118,7 +120,7 @@ export function iterationSchemas() {
       green: z.boolean(),
       storyId: z.string().optional(),
     }),
-    /** A reviewer has looked at the claim. */
+    /** A reviewer has judged the claim. */
     z.looseObject({
       ...header,
       type: z.literal('review.ended'),
@@ -143,7 +145,7 @@ export function iterationSchemas() {
       iteration,
       signal: z.enum(['complete', 'needsHuman', 'blocked']),
       message: z.string(),
-      /** A `complete` that the files contradict is not accepted. */
+      /** A `complete` that contradicts the files is not accepted. */
       accepted: z.boolean(),
     }),
     z.looseObject({
@@ -154,12 +156,12 @@ export function iterationSchemas() {
       outcome: z.enum(ITERATION_OUTCOMES),
       durationMs: z.number().nonnegative(),
       costUsd: z.number().nonnegative().optional(),
-      /** Of at least one of its calls. */
+      /** At least one of its calls is estimated. */
       costEstimated: z.boolean().optional(),
       turns: z.number().int().nonnegative().optional(),
       usage: usage.optional(),
       commits: z.number().int().nonnegative(),
-      /** Its story is done, and these changes are in no commit. */
+      /** Its story is done, and these changes are not committed. */
       uncommitted: uncommitted.optional(),
       /** A commit, a story or a criterion changed; absent in journals of 0.1. */
       progress: z.boolean().optional(),

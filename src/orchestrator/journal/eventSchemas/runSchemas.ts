@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PAUSE_REASONS, RUN_MODES, RUN_OUTCOMES, STOP_MODES, STOP_SOURCES } from '../eventCodes.ts';
 import { eventFields } from './fields.ts';
 
-/** Of the run as a whole: its start and end, its plan, and what people ask of it. */
+/** Events of the run as a whole: start and end, plan, and requests from people. */
 export function runSchemas() {
   const { header, iteration, loop, storyCount, uncommitted } = eventFields();
   return [
@@ -13,7 +13,7 @@ export function runSchemas() {
       runId: z.string(),
       mode: z.enum(RUN_MODES),
       task: z.string(),
-      /** How the stories are made before the first iteration. */
+      /** How the stories are created before the first iteration. */
       prepare: z
         .discriminatedUnion('kind', [
           z.looseObject({ kind: z.literal('plan') }),
@@ -22,15 +22,15 @@ export function runSchemas() {
         .optional(),
       /** Relative to the workspace; absent in free-form mode. */
       storyFile: z.string().optional(),
-      /** Ids of the stories that the run works on; absent: on all. */
+      /** Ids of the stories that the run works on; absent: all. */
       onlyStories: z.array(z.string()).optional(),
-      /** Of plan mode: the folder with plan.md, relative to the workspace. */
+      /** In plan mode: the folder with plan.md, relative to the workspace. */
       planDir: z.string().optional(),
       startCommit: z.string().optional(),
     }),
-    /** A run that had ended goes on, in its own journal, at the next iteration. */
+    /** A run that had ended continues, in the same journal, with the next iteration. */
     z.looseObject({ ...header, ...loop, type: z.literal('run.resumed') }),
-    /** A planning agent wrote the stories of this run; its calls come before. */
+    /** A planning agent wrote the stories of this run; its calls precede this event. */
     z.looseObject({
       ...header,
       type: z.literal('plan.written'),
@@ -38,11 +38,11 @@ export function runSchemas() {
       storyFile: z.string(),
       stories: z.number().int().nonnegative(),
       attempts: z.number().int().positive(),
-      /** Where the stories that were there before are kept now. */
+      /** Where the previous stories are archived. */
       archived: z.string().optional(),
       costUsd: z.number().nonnegative().optional(),
     }),
-    /** The planning agent's draft was not valid; the problems went into its next prompt. */
+    /** The planning agent's draft was invalid; its next prompt lists the problems. */
     z.looseObject({
       ...header,
       type: z.literal('plan.refused'),
@@ -54,7 +54,7 @@ export function runSchemas() {
       type: z.literal('pause.started'),
       reason: z.enum(PAUSE_REASONS),
       storyId: z.string().optional(),
-      /** The agent's question, or how long it has been stuck. */
+      /** The agent's question, or the number of iterations without progress. */
       detail: z.string().optional(),
     }),
     z.looseObject({
@@ -68,9 +68,9 @@ export function runSchemas() {
       ...header,
       type: z.literal('hint.given'),
       text: z.string(),
-      /** Told to the agents of this story alone, until it is done; else to all that follow. */
+      /** Only the agents of this story get the hint, until it is done; otherwise all following agents get it. */
       storyId: z.string().optional(),
-      /** Of one that waited in a file; it is told for the first time in the iteration that starts next. */
+      /** The id of a hint that was waiting in a file; the next iteration to start is the first that gets it. */
       id: z.string().optional(),
     }),
     z.looseObject({
@@ -80,7 +80,7 @@ export function runSchemas() {
       answer: z.string(),
       storyId: z.string().optional(),
     }),
-    /** Something went wrong that the run survives; `code` is one of docs/journal.md. */
+    /** A problem that does not end the run; `code` is one of those in docs/journal.md. */
     z.looseObject({
       ...header,
       type: z.literal('warning'),
@@ -93,7 +93,7 @@ export function runSchemas() {
       type: z.literal('stop.requested'),
       by: z.enum(STOP_SOURCES),
       mode: z.enum(STOP_MODES),
-      /** Its name, when it came by one. */
+      /** The signal's name, if the request came by a signal. */
       signal: z.string().optional(),
     }),
     z.looseObject({
@@ -101,24 +101,24 @@ export function runSchemas() {
       type: z.literal('run.ended'),
       outcome: z.enum(RUN_OUTCOMES),
       exitCode: z.number().int(),
-      /** What exactly, in the agent's or the system's words; data, not a sentence of ours. */
+      /** The details, as reported by the agent or the system; data that is not translated. */
       detail: z.string().optional(),
-      /** Of `noReadyStory`: ids of the stories that are left. */
+      /** For `noReadyStory`: ids of the stories that are left. */
       open: z.array(z.string()).optional(),
-      /** Of `noReadyStory`: ids of stories that wait for each other, the first one again at the end. */
+      /** For `noReadyStory`: ids of stories that form a cycle; the first one is repeated at the end. */
       circle: z.array(z.string()).optional(),
       uncommitted: uncommitted.optional(),
       stories: storyCount,
       iterations: z.number().int().nonnegative(),
     }),
-    /** A person took the files back to what they were before an iteration, by a new commit. */
+    /** A person restored the files of an earlier iteration with a new commit. */
     z.looseObject({
       ...header,
       type: z.literal('run.rolledBack'),
-      /** Of the run `of`, or of this one. */
+      /** An iteration of the run `of`, or of this run. */
       iteration,
       of: z.string().optional(),
-      /** The commit that brought the files back. */
+      /** The commit that restored the files. */
       commit: z.string(),
     }),
   ] as const;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { eventFields } from './fields.ts';
 
-/** Of single stories: what changed, what is done about one. */
+/** Events of single stories: changes, and how the run handles them. */
 export function storySchemas() {
   const { header, iteration } = eventFields();
   return [
@@ -11,17 +11,17 @@ export function storySchemas() {
       storyId: z.string(),
       by: z.enum(['person', 'stuck']),
     }),
-    /** A person takes back a skip, or gives a failed or blocked story another chance. */
+    /** A person undoes a skip, or gives a failed or blocked story another chance. */
     z.looseObject({ ...header, type: z.literal('story.reset'), storyId: z.string() }),
-    /** No progress for as many iterations as the threshold says. */
+    /** The number of iterations without progress has reached the threshold. */
     z.looseObject({
       ...header,
       type: z.literal('story.stuck'),
       storyId: z.string(),
       iterations: z.number().int().positive(),
-      /** What the run does about it now. */
+      /** The action of the run. */
       action: z.enum(['warn', 'later', 'skip', 'ask', 'stop']),
-      /** Of `warn`: the one after which that was seen. */
+      /** For `warn`: the iteration after which this was detected. */
       iteration: iteration.optional(),
     }),
     z.looseObject({
@@ -30,8 +30,9 @@ export function storySchemas() {
       storyId: z.string(),
       done: z.boolean(),
       /**
-       * `agent`: changed during an iteration; `outside`: between two, by somebody else; `gate`, `reviewer`:
-       * put back by the loop after a refused claim; `guard`: put back, since the iteration was not given it.
+       * `agent`: changed during an iteration; `outside`: changed by somebody else between iterations; `gate`,
+       * `reviewer`: reset by the loop after a refused claim; `guard`: reset because the iteration was not assigned
+       * this story.
        */
       by: z.enum(['agent', 'outside', 'gate', 'reviewer', 'guard']),
       iteration: iteration.optional(),

@@ -1,12 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 import { createPlainFile } from '../../../base/plainFile.ts';
 
-/** So much of a check's output is handed on, in UTF-16 units. */
+/** Length of a check's output that is passed on, in UTF-16 units. */
 const TAIL = 8_000;
-/** So much of it is kept in its file, in bytes; the last {@link TAIL} units are kept besides. */
+/** Size limit of its file, in bytes; the last {@link TAIL} units are kept in addition. */
 const MAX_FILE = 50 * 1024 * 1024;
 
-/** A check's output: its beginning in a file, its end in memory and, when the file was not enough, there too. */
+/**
+ * A check's output: its start in a file, its end in memory and, if the file was too small for everything, in the
+ * file as well.
+ */
 export class CheckOutput {
   private readonly file: FileHandle;
   private written = 0;
@@ -18,18 +21,18 @@ export class CheckOutput {
     this.file = file;
   }
 
-  /** Makes the file, in place of one that is there. */
+  /** Creates the file; replaces an existing one. */
   static async open(file: string): Promise<CheckOutput> {
     return new CheckOutput(await createPlainFile(file));
   }
 
-  /** The end of what was printed. */
+  /** The end of the output. */
   get tail(): string {
-    // Half a character at the cut would be none.
+    // The cut must not leave half of a surrogate pair.
     return this.last.slice(-TAIL).replace(/^[\uDC00-\uDFFF]/, '');
   }
 
-  /** Takes text for the tail alone. */
+  /** Adds text to the tail only. */
   add(text: string): void {
     this.last = (this.last + text).slice(-TAIL);
   }
@@ -43,7 +46,7 @@ export class CheckOutput {
     return this.writing;
   }
 
-  /** Ends the file, with the tail when the beginning filled it. */
+  /** Closes the file, after appending the tail if the start reached the limit. */
   async close(): Promise<void> {
     try {
       if (this.leftOut > 0) {

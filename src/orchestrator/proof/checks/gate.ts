@@ -9,18 +9,18 @@ import { CheckOutput } from './checkOutput.ts';
 
 const isWindows = process.platform === 'win32';
 
-/** What one check came to. Green is exactly: it ended by itself, with 0. */
+/** The result of one check. It passes only if it exits by itself with code 0. */
 export interface CheckResult {
   readonly command: string;
   readonly ok: boolean;
-  /** Absent when it was ended by a signal, or could not be started. */
+  /** Absent if it was ended by a signal, or could not be started. */
   readonly exitCode?: number;
   readonly signal?: string;
   readonly timedOut: boolean;
   readonly durationMs: number;
   /**
-   * The last 8,000 UTF-16 units of both streams in the order they came, control characters included; of a
-   * check that could not be started, why.
+   * The last 8,000 UTF-16 units of both streams in order, including control characters; the reason if the check
+   * could not be started.
    */
   readonly outputTail: string;
   readonly cancelled: boolean;
@@ -28,44 +28,44 @@ export interface CheckResult {
 
 /** The process of a check, as the journal keeps it. */
 export interface StartedCheck extends ProcessIdentity {
-  /** The folder of the cgroup that all of its processes are in. */
+  /** The folder of the cgroup that contains all of its processes. */
   readonly cgroup?: string;
 }
 
 export interface GateResult {
-  /** Every check was green; also when there is none. */
+  /** Every check passed, or there was none. */
   readonly green: boolean;
-  /** Up to the first one that was not green. */
+  /** Up to the first one that failed. */
   readonly checks: readonly CheckResult[];
   readonly cancelled: boolean;
 }
 
 export interface GateOptions {
-  /** Shell lines, as a person wrote them; run in this order. */
+  /** Shell commands, as written by a person; run in this order. */
   readonly commands: readonly string[];
   readonly cwd: string;
   /** The whole environment of the checks; `CI=1` and the run's marker are added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Each check may take this long, in ms. */
+  /** Time limit per check, in ms. */
   readonly timeLimitMs: number;
-  /** Aborted: end the check's process tree, SIGTERM first, and start no other. */
+  /** Aborted: end the check's process tree, SIGTERM first, and start no further check. */
   readonly signal: AbortSignal;
-  /** Aborted: end it with SIGKILL, also when it is already being ended. */
+  /** Aborted: end it with SIGKILL, even if it is already being ended. */
   readonly killSignal: AbortSignal;
-  /** Marks the checks' processes, so that none is left behind. */
+  /** Marks the checks' processes, so that none of them is left behind. */
   readonly runId: string;
   /** Folder for `check-1.log`, …: the output of each check, up to 50 MB. */
   readonly dir: string;
   readonly onStarted?: (command: string, process: StartedCheck) => void;
-  /** Called as soon as a check has ended, before the next one starts; not for one that was cancelled. */
+  /** Called as soon as a check has ended, before the next one starts; not if it was canceled. */
   readonly onEnded?: (check: CheckResult) => void;
 }
 
 /**
- * Runs the checks one after another by the platform's shell (`sh -c`, `cmd.exe`) until one is not green.
- * Nothing that a check started is left when the next one starts, or at the end.
+ * Runs the checks one after another in the platform's shell (`sh -c`, `cmd.exe`) until one fails. Processes left by
+ * a check are ended before the next one starts, and at the end.
  *
- * @throws when a log cannot be written, or its folder is a link; what was running has been ended then
+ * @throws if a log cannot be written, or its folder is a link; running processes have been ended then
  */
 export async function runGate(options: GateOptions): Promise<GateResult> {
   const checks: CheckResult[] = [];
@@ -74,7 +74,7 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
       return { green: false, checks, cancelled: true };
     }
     requirePlainFolders(options.dir);
-    // The agent or the check before may have removed it (`git clean -fdx`).
+    // The agent or the previous check may have removed it (`git clean -fdx`).
     await mkdir(options.dir, { recursive: true });
     const check = await runCheck(
       command,
@@ -103,7 +103,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
   };
   try {
     const { durationMs, exitCode, problem, reason, signal } = await supervise(
-      // Two pipes would lose the order of what is written to them; cmd.exe has no way to say it for a whole line.
+      // Two pipes would lose the order of the output; cmd.exe has no syntax for redirecting a whole line.
       { shellLine: isWindows ? command : `exec 2>&1; ${command}` },
       {
         cwd: options.cwd,
@@ -133,7 +133,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
   }
 }
 
-/** Test runners watch for changes, and installers ask questions, unless they are told that nobody is there. */
+/** Without `CI`, test runners watch for changes, and installers ask questions. */
 function ciOf(env: GateOptions['env']): { readonly CI?: string } {
   const isSet = Object.keys(env).some(name => (isWindows ? name.toUpperCase() : name) === 'CI');
   return isSet ? {} : { CI: '1' };

@@ -26,17 +26,17 @@ const FINDERS: readonly Finder[] = [
 ];
 
 /**
- * Looks for the checks a project has, in the build files of the workspace's top folder. Starts no program;
- * a file that cannot be read or understood proposes nothing.
+ * Finds the checks of a project in the build files of the workspace's top folder. Starts no program; a file that
+ * cannot be read or parsed contributes nothing.
  *
  * @param workspace absolute path of the folder
- * @returns the most telling ones of each build file first, no command twice
+ * @returns the most informative ones of each build file first, without duplicates
  */
 export async function proposeVerifyCommands(
   workspace: string,
   platform: NodeJS.Platform = process.platform,
 ): Promise<VerifyProposal[]> {
-  // A workspace that is gone has no checks; the run itself says what is wrong with it.
+  // A missing workspace has no checks; the run itself reports the problem.
   const names = await readdir(workspace).catch(() => []);
   const files = new ProjectFiles(workspace, names, platform);
   const found = await Promise.all(FINDERS.map(find => find(files)));

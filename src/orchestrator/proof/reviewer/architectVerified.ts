@@ -16,12 +16,12 @@ import { parseStoryText } from '../../stories/storyFile.ts';
 const KEY = 'architectVerified';
 
 /**
- * Writes into a story's own entry whether a reviewer has approved it, as other Ralph loops do; every other byte of the
- * file stays. Only JSON story files know such a fact, and only a story whose id no other has is sure to be the right
- * one; a list or an object under that key is somebody's data.
+ * Writes the reviewer's decision into the story's own entry, as other Ralph loops do; every other byte of the file
+ * is unchanged. Only JSON story files have such a field, and only a story with a unique id can be identified
+ * reliably; a list or an object under that key is somebody's data.
  *
- * @returns whether the file was written: not when it said so already, or nothing can be written into it
- * @throws {HumanError} when there is no such file, it is not valid, it cannot be written, or it keeps changing
+ * @returns whether the file was written: false if it already had this value, or cannot store it
+ * @throws {HumanError} if there is no such file, it is invalid, it cannot be written, or it keeps changing
  */
 export async function setArchitectVerified(
   path: string,
@@ -46,7 +46,7 @@ export async function setArchitectVerified(
       );
     }
     const [story, ...others] = file.stories.filter(({ id }) => id === storyId);
-    // The place of a story without an id may be another one's by now.
+    // The position of a story without an id may belong to another story by now.
     if (story === undefined || others.length > 0 || story.id === numberId(story.position)) {
       return before;
     }

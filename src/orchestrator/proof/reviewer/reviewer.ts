@@ -15,7 +15,7 @@ import { readWorkDiff, type WorkDiff } from './workDiff.ts';
 
 const MAX_ATTEMPTS = 2;
 const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
-/** So much of a diff is read before it is cut to what the prompt has room for. */
+/** Size of a diff that is read before it is shortened for the prompt. */
 const MAX_DIFF_BYTES = 2 * 1024 * 1024;
 const MAX_OBJECTIONS = 20;
 /** Longest objection, in UTF-16 units. */
@@ -34,32 +34,32 @@ const reviewSchema = once(() =>
 type Review = z.infer<ReturnType<typeof reviewSchema>>;
 
 export interface ReviewOptions {
-  /** As the story file has it now. */
+  /** The current version in the story file. */
   readonly story: Story;
-  /** HEAD before the iteration; absent when there was no commit. */
+  /** HEAD before the iteration; absent if there was no commit. */
   readonly startCommit?: string;
-  /** Hashes of the story's commits in earlier iterations of the run, the oldest first. */
+  /** Hashes of the story's commits in earlier iterations of the run, oldest first. */
   readonly earlierCommits?: readonly string[];
   readonly git: GitRepository;
   readonly call: CallAgent;
   readonly model?: string;
-  /** Commands that were green. */
+  /** Commands that passed. */
   readonly verify: readonly string[];
 }
 
-/** `costUsd` is of all calls together, as far as they told. */
+/** `costUsd` is the sum of all calls with a known cost. */
 export type ReviewResult = { readonly costUsd?: number } & (
   | { readonly kind: 'approved' }
-  /** At least one objection, each one line. */
+  /** At least one objection, one line each. */
   | { readonly kind: 'rejected'; readonly objections: readonly string[] }
-  /** There is no judgement: `message` tells why. */
+  /** There is no verdict; `message` says why. */
   | { readonly kind: 'failed'; readonly message: string; readonly errorKind?: string }
   | { readonly kind: 'cancelled' }
 );
 
 /**
- * Lets a fresh agent with reading tools judge whether a story that is claimed to be done is, by its criteria and by
- * what changed. Never throws for what the agent or git says.
+ * Lets a fresh agent with read-only tools judge whether a claimed story is done, based on its criteria and on the
+ * changes. Never throws for errors of the agent or of git.
  */
 export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult> {
   const { story, startCommit, earlierCommits = [], git, call, model, verify } = options;
@@ -124,7 +124,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
   };
 }
 
-/** An iteration may claim several stories; each review keeps its own files. */
+/** An iteration may claim several stories; each review has its own files. */
 function fileNameOf(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40);
 }
@@ -142,7 +142,7 @@ function readReview(
     return { problems: problemsOf(parsed.error) };
   }
   const judged = parsed.data.criteria.length;
-  // Who approves has to have looked at everything; a refusal stands by what it found.
+  // An approval requires that everything was judged; a refusal is valid as it is.
   if (parsed.data.approved && judged < story.criteria.length) {
     return {
       problems: [

@@ -4,7 +4,7 @@ import type { Story } from '../../stories/story.ts';
 import type { StoryWork } from './storyWork.ts';
 import type { WorkDiff } from './workDiff.ts';
 
-/** Most of each part, in UTF-16 units. */
+/** Maximum size of each part, in UTF-16 units. */
 const BUDGET = {
   id: 80,
   title: 300,
@@ -16,17 +16,17 @@ const BUDGET = {
   diff: 60_000,
 } as const;
 
-/** Least of one file's diff that is worth showing, in UTF-16 units. */
+/** Minimum part of a file's diff that is worth including, in UTF-16 units. */
 const MIN_SHARE = 300;
 
 export interface ReviewPromptInput {
   readonly story: Story;
-  /** What the diff is about. */
+  /** The work in the diff. */
   readonly work: StoryWork;
   readonly diff: WorkDiff;
-  /** Commands that were green. */
+  /** Commands that passed. */
   readonly verify: readonly string[];
-  /** What was wrong with the answer of a reviewer before. */
+  /** Problems in the answer of the previous reviewer. */
   readonly problems?: readonly string[];
 }
 
@@ -124,20 +124,20 @@ function sinceText({ from, isShared, paths }: StoryWork): string {
 }
 
 /**
- * Cuts a diff so that every file keeps its share: short ones whole, long ones their beginning with a mark. Pure.
- * @param max UTF-16 units; marks come on top, one for each file that is cut
+ * Shortens a diff fairly: small files stay complete; of large ones only the start is kept, with a mark. Pure.
+ * @param max in UTF-16 units, without the marks, one for each shortened file
  */
 export function fitDiff(text: string, max: number): string {
   if (text.length <= max) {
     return text;
   }
-  // A line of content begins with a space, + or -, so this begins a file only.
+  // Content lines start with a space, + or -, so this only matches the start of a file.
   const parts = text.split(/^(?=diff --git )/m);
   const fair = shareOf(
     parts.map(part => part.length),
     max,
   );
-  // A few lines of each of a thousand files tell nothing.
+  // A few lines of each of a thousand files are not informative.
   const share = Math.max(fair, MIN_SHARE);
   const shown = fair < MIN_SHARE ? parts.slice(0, Math.floor(max / MIN_SHARE)) : parts;
   const rest = parts.length - shown.length;
@@ -145,7 +145,7 @@ export function fitDiff(text: string, max: number): string {
   return rest > 0 ? `${fitted}[… ${rest} more files are left out]\n` : fitted;
 }
 
-/** The most that each may have when the short ones leave what they do not need to the others. */
+/** The maximum length per file if short files leave their unused part to the others. */
 function shareOf(lengths: readonly number[], max: number): number {
   let left = max;
   const sorted = [...lengths].sort((a, b) => a - b);

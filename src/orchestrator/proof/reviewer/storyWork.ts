@@ -2,12 +2,12 @@ import { changesOf, findCommits } from '../../git/changes.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { runGit } from '../../git/runGit.ts';
 
-/** More paths than this do not fit into one command line everywhere; then none is left out. */
+/** More paths may exceed the length of a command line on some systems; then the diff is not restricted. */
 const MAX_PATHS = 200;
 
-/** Where the work on a story began, and what of it is to be looked at. */
+/** Where the work on a story started, and the files to look at. */
 export interface StoryWork {
-  /** Full hash; absent when there was no commit before. */
+  /** Full hash; absent if there was no commit before. */
   readonly from?: string;
   /** Relative to the repository's root; absent: all files. */
   readonly paths?: readonly string[];
@@ -16,13 +16,13 @@ export interface StoryWork {
 }
 
 /**
- * Finds the whole work on a story that took several iterations of a run. Where others have committed in between, only
- * the files count that the story's own iterations touched.
+ * Finds the whole work on a story that took several iterations of a run. If others have committed in between, only
+ * the files changed by the story's own iterations count.
  *
  * @param options.startCommit HEAD before the last iteration
- * @param options.earlier the story's commits of the iterations before it, the oldest first; those that are not in the
- *   history of HEAD any more do not count
- * @throws git's error when the repository cannot be read
+ * @param options.earlier the story's commits of earlier iterations, oldest first; those that are no longer in the
+ * history of HEAD are ignored
+ * @throws git's error if the repository cannot be read
  */
 export async function storyWork(
   git: GitRepository,
@@ -39,7 +39,7 @@ export async function storyWork(
     const [from] = parents;
     const since = await commitsSince(root, from);
     if (!since.includes(hash)) {
-      // A rebase or a reset has taken it out of the history.
+      // A rebase or a reset has removed it from the history.
       continue;
     }
     const own = new Set([...earlier, ...(await commitsSince(root, startCommit))]);
@@ -60,14 +60,14 @@ export async function storyWork(
   return last;
 }
 
-/** @param from absent: since the beginning */
+/** @param from absent: all commits */
 async function commitsSince(root: string, from: string | undefined): Promise<string[]> {
   const range = from === undefined ? ['HEAD'] : ['HEAD', `^${from}`];
   const output = await runGit(root, '--no-optional-locks', 'rev-list', ...range, '--');
   return output.split(/\r?\n/).filter(hash => hash !== '');
 }
 
-/** What some commits changed, and what has changed since the last iteration began, under old names and new ones. */
+/** The files changed by some commits, or since the start of the last iteration, under old and new names. */
 async function touched(
   root: string,
   startCommit: string,

@@ -3,19 +3,19 @@ import { say } from '../../../base/say.ts';
 import { asHumanError, type GitRepository } from '../../git/git.ts';
 import { gitResult } from '../../git/runGit.ts';
 
-/** The work tree against a commit: what was committed since then, and what was not. */
+/** The difference between the work tree and a commit: committed and uncommitted changes. */
 export interface WorkDiff {
   /** Lines added, lines removed (`-` for binary files) and path of each tracked file, as `git diff --numstat`. */
   readonly stat: string;
-  /** The tracked files' differences as a patch. */
+  /** The changes of tracked files, as a patch. */
   readonly text: string;
-  /** New files that git ignores for no reason and knows nothing of yet; relative to the repository's top folder. */
+  /** New files that are neither tracked nor ignored; relative to the repository's top folder. */
   readonly untracked: readonly string[];
-  /** Something of it was too long and ends early. */
+  /** A part was too long and has been cut. */
   readonly isCut: boolean;
 }
 
-/** As git's own hooks and settings could run programs or change the format, none of them counts. */
+/** Git's hooks and settings could run programs or change the format, so they are disabled. */
 const PLAIN_DIFF: readonly string[] = [
   'diff',
   ...['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames'],
@@ -23,12 +23,12 @@ const PLAIN_DIFF: readonly string[] = [
 ];
 
 /**
- * Reads what changed since a commit. Takes no lock and writes nothing.
+ * Reads the changes since a commit. Takes no lock and writes nothing.
  *
- * @param from a commit's hash; everything counts as new without one
- * @param options.maxBytes most that is read of each part, however much there is
- * @param options.paths of the tracked files that count, relative to the repository's top folder; all when absent
- * @throws {HumanError} when there is no repository, no such commit, or git cannot read it
+ * @param from a commit's hash; if absent, everything counts as new
+ * @param options.maxBytes limit for each part
+ * @param options.paths of the tracked files to include, relative to the repository's top folder; absent: all
+ * @throws {HumanError} if there is no repository, no such commit, or git cannot read it
  */
 export async function readWorkDiff(
   repository: GitRepository,
@@ -42,12 +42,12 @@ export async function readWorkDiff(
     );
   }
   const read = (args: readonly string[]) => readGit(root, args, options.maxBytes);
-  // Git has the empty tree built in, under a name that depends on the repository's hash.
+  // Git has a built-in empty tree, whose hash depends on the repository's hash algorithm.
   const base =
     from === undefined
       ? (await read(['hash-object', '-t', 'tree', '--stdin'])).text.trim()
       : await repository.resolveCommit(from);
-  // A name may look like a pattern.
+  // A file name may look like a pattern.
   const paths = (options.paths ?? []).map(file => `:(top,literal)${file}`);
   const [stat, patch, others] = await Promise.all([
     read([...PLAIN_DIFF, '--numstat', base, '--', ...paths]),
@@ -55,7 +55,7 @@ export async function readWorkDiff(
     read(['ls-files', '--others', '--exclude-standard', '-z']),
   ]);
   const names = others.text.split('\0');
-  // Behind the last NUL is nothing, or a name that was cut.
+  // After the last NUL there is nothing, or a name that was cut.
   const untracked = names.slice(0, -1);
   return {
     stat: stat.text,

@@ -3,7 +3,7 @@ import type { StatusUse } from '../formats/statusWord.ts';
 import type { Habits } from './habits.ts';
 import type { Severity, StoryMend } from './storyDiagnosis.ts';
 
-/** What one entry is told to be: a part of a diagnosis, at one of its members or at the entry itself. */
+/** A problem of one entry: part of a diagnosis, at one of its members or at the entry itself. */
 export interface Complaint {
   readonly code: string;
   readonly severity: Severity;
@@ -12,7 +12,7 @@ export interface Complaint {
   readonly mends?: () => readonly StoryMend[];
 }
 
-/** What an entry is compared with. */
+/** The context for checking an entry. */
 export interface Surroundings {
   readonly habits: Habits;
   readonly ids: ReadonlySet<string>;
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly taken: Set<string>;
 }
 
-/** A value from outside, fit for a message. */
+/** A value from outside, sanitized for a message. */
 export function quoted(value: unknown): string {
   return `“${plainText(typeof value === 'string' ? value : JSON.stringify(value))}”`;
 }

@@ -12,23 +12,23 @@ import { type DependencyPlace, PrdDocument } from './prdDocument.ts';
 import type { StoryDiagnosis, StoryMend } from './storyDiagnosis.ts';
 import { syntaxMends } from './syntaxMends.ts';
 
-/** No more problems than these are told at once. */
+/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 1_000;
-/** So often the clear mends are made, since one may bring the next to light. */
+/** Maximum number of rounds of clear fixes, because a fix may reveal the next problem. */
 const MAX_ROUNDS = 50;
 
-/** A story file as it was read, and all that is wrong with it, in the order of the text. */
+/** A parsed story file and its problems, in the order of the text. */
 export interface DiagnosedStories {
   readonly file: StoryFile;
-  /** Without byte order mark; the ranges are in it. */
+  /** Without byte order mark; the ranges refer to it. */
   readonly text: string;
   readonly diagnoses: readonly StoryDiagnosis[];
 }
 
 /**
- * Tells what is wrong with a story file: what the reader says of it, and in a `prd.json` also what is probably not
- * meant as it stands. Pure; never throws.
- * @param path tells the format, as in `parseStoryFile`
+ * Finds the problems of a story file: those reported by the reader, and in a `prd.json` also what is probably not
+ * intended. Pure; never throws.
+ * @param path determines the format, as in `parseStoryFile`
  */
 export function diagnoseStories(path: string, content: string): DiagnosedStories {
   const { file, text } = parseStoryText(path, content);
@@ -46,7 +46,7 @@ export function diagnoseStories(path: string, content: string): DiagnosedStories
   return { file, text, diagnoses: diagnoses.sort((a, b) => a.start - b.start || a.end - b.end) };
 }
 
-/** Makes every mend that is clear. @returns the new text, with the byte order mark it had */
+/** Applies all clear fixes. @returns the new text, with its previous byte order mark */
 export function mendAll(path: string, content: string): string {
   const bom = content.startsWith('\uFEFF') ? '\uFEFF' : '';
   let text = content.slice(bom.length);
@@ -60,7 +60,7 @@ export function mendAll(path: string, content: string): string {
   return bom + text;
 }
 
-/** The edits of clear mends that do not touch each other. */
+/** The edits of clear fixes that do not overlap. */
 function clearEdits(diagnoses: readonly StoryDiagnosis[]): Edit[] {
   const taken: Edit[] = [];
   let end = -1;
@@ -101,7 +101,7 @@ function* all(
   }
 }
 
-/** Of another format, or of a file that cannot be used: the rest of the line. */
+/** For another format, or a file that cannot be used: covers the rest of the line. */
 function plainDiagnosis(
   file: StoryFile,
   problem: StoryProblem,
@@ -110,7 +110,7 @@ function plainDiagnosis(
   const { code, message } = problem;
   const offset = Math.min(lines.offsetOf(problem), text.length);
   const rest = /^[^\r\n]*/.exec(text.slice(offset))?.[0].trimEnd() ?? '';
-  // One character is underlined even where the line has ended: the one before.
+  // At the end of a line, the previous character is underlined.
   const start = rest === '' && offset > 0 ? offset - 1 : offset;
   return {
     code,
@@ -122,7 +122,7 @@ function plainDiagnosis(
   };
 }
 
-/** What is wrong between stories, at the very id that is wrong. */
+/** Problems between stories, each at the wrong id itself. */
 function* relationDiagnoses(
   document: PrdDocument,
   { code, message, subject }: StoryProblem,
@@ -157,7 +157,7 @@ function* relationDiagnoses(
       break;
     }
     default: {
-      // The first story of a circle waits for a later one: that is the odd one, not those after it.
+      // The first story of a cycle waits for a later one, so that dependency is the unusual one.
       const next = ids[1] ?? ids[0] ?? '';
       const [place] = document.dependencies(position, next);
       yield {
@@ -167,7 +167,7 @@ function* relationDiagnoses(
           const edits = document
             .dependencies(position, next)
             .map(found => removal(document, position, found));
-          // Named twice, only one of them can be taken out at a time.
+          // If it is named twice, only one of them can be removed at a time.
           return edits.length === 1
             ? [{ kind: 'removeDependency', values: [next], edits, isClear: true }]
             : [];

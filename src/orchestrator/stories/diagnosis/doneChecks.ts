@@ -6,7 +6,7 @@ import { addField, replaceKey, setValue } from './entryMends.ts';
 import { yesOrNo } from './fieldNames.ts';
 import type { PrdDocument } from './prdDocument.ts';
 
-/** Whether a story says in the file's own way if it is done. */
+/** Checks whether a story states in the file's usual way if it is done. */
 export function* checkDone(
   document: PrdDocument,
   position: number,
@@ -68,7 +68,7 @@ function notBoolean(
   };
 }
 
-/** A status that says the opposite of the key that decides, in a file where it usually says the same. */
+/** A status that contradicts the deciding key, in a file in which they usually agree. */
 function* contradiction(
   document: PrdDocument,
   position: number,
@@ -97,7 +97,7 @@ function* contradiction(
   }
 }
 
-/** The status of each entry, with what its done key says. */
+/** The status of each entry, with the value of its done key. */
 export function statusUses(document: PrdDocument): (StatusUse | undefined)[] {
   return document.entries.map(entry => {
     if (!isEntry(entry) || typeof entry.status !== 'string') {

@@ -3,7 +3,7 @@ import type { Member } from '../formats/jsonOutline.ts';
 import type { PrdDocument } from './prdDocument.ts';
 import type { StoryMend } from './storyDiagnosis.ts';
 
-/** Gives a story a field that it lacks. @param isFirst it goes before the others */
+/** Adds a missing field to a story. @param isFirst it is inserted before the others */
 export function addField(
   document: PrdDocument,
   position: number,
@@ -32,12 +32,12 @@ export function addField(
   };
 }
 
-/** What stands between the opening brace and the first member; members are apart by the same. */
+/** The text between the opening brace and the first member, which also separates members. */
 function separatorOf({ text }: PrdDocument, start: number, first: Member): string {
   return text.slice(start + 1, first.name.start) || ' ';
 }
 
-/** Gives a field another value. */
+/** Changes the value of a field. */
 export function setValue(
   document: PrdDocument,
   position: number,
@@ -49,7 +49,7 @@ export function setValue(
   return { kind: 'setValue', values: [key, literal(value)], edits, isClear };
 }
 
-/** Gives a member another key, and another value unless that is `undefined`. */
+/** Changes the key of a member, and its value unless that is `undefined`. */
 export function replaceKey(
   document: PrdDocument,
   position: number,

@@ -6,13 +6,13 @@ import {
   isDoneWord,
 } from '../formats/prdKeys.ts';
 
-/** A fact that no program reads under the key it was written with. */
+/** A field whose key no program reads. */
 export interface Misnamed {
   readonly fact: 'done' | 'criteria' | 'dependencies';
   readonly key: string;
 }
 
-// Without case and separators, so that isDone, is_done and "Is done" are one.
+// Without case and separators, so that isDone, is_done and "Is done" are equal.
 const DONE_NAMES = new Set([
   'passes',
   'passed',
@@ -49,9 +49,9 @@ const DEPENDENCY_NAMES = new Set([
 ]);
 
 /**
- * Finds the facts that a story lacks and has under another name.
- * @param lacks the facts that no known key gives
- * @param ids all ids of the file; a key is one for dependencies only when it names these
+ * Finds the fields that a story lacks and has under another name.
+ * @param lacks the fields without any known key
+ * @param ids all ids of the file; a key only counts as dependencies if it contains some of these
  */
 export function misnamed(
   entry: Entry,
@@ -80,7 +80,7 @@ export function misnamed(
       found.push({ fact: 'dependencies', key });
     }
   }
-  // One key for each fact: with two there is no clear mend.
+  // One key per field: with two there is no clear fix.
   return found.filter(({ fact }, index) => found.findIndex(other => other.fact === fact) === index);
 }
 
@@ -93,7 +93,7 @@ function namesIds(value: unknown, ids: ReadonlySet<string>): boolean {
   return list.length > 0 && list.every(id => typeof id === 'string' && ids.has(id));
 }
 
-/** What a value under a done key was meant to say; `undefined` when that is not clear. */
+/** The probable meaning of a value under a done key; `undefined` if unclear. */
 export function yesOrNo(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') {
     return value;

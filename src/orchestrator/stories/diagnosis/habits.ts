@@ -12,12 +12,12 @@ import {
 } from '../formats/prdKeys.ts';
 import type { PrdDocument } from './prdDocument.ts';
 
-/** What the stories of a file have in common; what one lacks is a mistake only where it is usual. */
+/** What the stories of a file have in common; a missing field is only a mistake if the field is usual. */
 export interface Habits {
   readonly hasIds: boolean;
   readonly hasTitles: boolean;
   readonly hasCriteria: boolean;
-  /** The boolean key that most stories are done by; `undefined` where it is `status`. */
+  /** The boolean done key of most stories; `undefined` if it is `status`. */
   readonly doneKey: (typeof DONE_KEYS)[number] | undefined;
   readonly hasDone: boolean;
   readonly criteriaKey: string;

@@ -1,11 +1,11 @@
 import { editDistance } from '../../../base/editDistance.ts';
 
-/** The first id like `model` (`US-002`, `7`) that is not taken yet; it is taken then. */
+/** Returns the first free id like `model` (`US-002`, `7`), and marks it as taken. */
 export function takeFreeId(taken: Set<string>, model: string): string {
   const [, stem = '', digits = ''] = /^(.*?)(\d*)$/su.exec(model) ?? [];
   const name = (number: number) =>
     digits === '' ? `${model}-${number}` : `${stem}${String(number).padStart(digits.length, '0')}`;
-  // Behind the last one, so that a number which was used once is not used for something else.
+  // After the highest one, so that a number that was used once is not reused.
   let number = digits === '' ? 2 : highest(taken, stem) + 1;
   while (taken.has(name(number))) {
     number += 1;
@@ -27,8 +27,8 @@ function highest(taken: ReadonlySet<string>, stem: string): number {
 }
 
 /**
- * The one id that was probably meant: the same numbers, and hardly other letters.
- * @param canBe asked only of those with the same numbers
+ * The one id that was probably meant: the same numbers, and almost the same letters.
+ * @param canBe only called for ids with the same numbers
  */
 export function closestId(
   wrong: string,
@@ -64,7 +64,7 @@ interface IdParts {
   readonly numbers: string;
 }
 
-/** Of ids that were looked at; every unknown one is compared with all that a file has. */
+/** A cache of parsed ids, because every unknown one is compared with all ids of a file. */
 const knownParts = new Map<string, IdParts>();
 const MAX_KNOWN = 20_000;
 
@@ -89,7 +89,7 @@ function readParts(id: string): IdParts {
   };
 }
 
-/** Those that are farther apart than is of interest are not compared. */
+/** Limited edit distance: larger distances are not computed. */
 function distance(a: string, b: string): number {
   return Math.abs(a.length - b.length) > MAX_CHANGES
     ? Number.POSITIVE_INFINITY

@@ -35,9 +35,9 @@ const WRITTEN_KEYS: Readonly<Record<Misnamed['fact'], readonly string[]>> = {
 };
 
 /**
- * Looks at each entry of a `prd.json` by itself: missing and misnamed fields, values of the wrong kind, words where
- * the file says true or false. In the order of the file; nothing is looked at before it is asked for.
- * @param taken ids that are in use; grows by those that mends will give
+ * Checks each entry of a `prd.json` on its own: missing and misnamed fields, values of the wrong type, words
+ * instead of true or false. In the order of the file, lazily.
+ * @param taken ids that are in use; grows by those that the fixes assign
  */
 export function* checkEntries(
   document: PrdDocument,
@@ -308,7 +308,7 @@ function emptyList(document: PrdDocument): StoryDiagnosis {
   };
 }
 
-/** The bracket or first line of an entry, so that not a whole story is underlined. */
+/** The bracket or first line of an entry, so that not the whole story is underlined. */
 function head(
   document: PrdDocument,
   position: number,
@@ -319,7 +319,7 @@ function head(
   return { start, end: first === undefined ? end : first.value.end };
 }
 
-/** Nothing that would be lost: absent, empty, or white space. */
+/** Whether the value is empty, so that replacing it loses nothing: absent, empty, or white space. */
 function isVoid(value: unknown): boolean {
   return (
     value === undefined ||

@@ -16,23 +16,23 @@ import {
   ownId,
 } from '../formats/prdKeys.ts';
 
-/** One id that a story waits for, and where it stands. */
+/** The id of a dependency, and its position. */
 export interface DependencyPlace {
   readonly id: string;
-  /** What names the id: a text, a number, or the value of `id` in an object. */
+  /** The span of the id: a string, a number, or the value of `id` in an object. */
   readonly span: Span;
-  /** The list that it is an element of, and which one; absent where it stands alone. */
+  /** The list that contains it, and its index; absent if it is not in a list. */
   readonly list?: { readonly elements: readonly Span[]; readonly index: number };
   readonly member: Member;
 }
 
-/** A `prd.json` that could be read, with the places of its parts. */
+/** A parsed `prd.json`, with the positions of its parts. */
 export class PrdDocument {
   readonly text: string;
   readonly root: unknown;
-  /** Where its list is; `undefined` when the file is the list. */
+  /** The key of the list; `undefined` if the file is the list. */
   readonly listKey: string | undefined;
-  /** What the list holds, in its order, whether stories or not. */
+  /** The items of the list in order, whether they are stories or not. */
   readonly entries: readonly unknown[];
   readonly spans: readonly Span[];
   private last: { readonly position: number; readonly members: readonly Member[] } | undefined;
@@ -50,7 +50,7 @@ export class PrdDocument {
     this.spans = findEntries(text, key);
   }
 
-  /** @param text what `parseStoryText` has accepted as `prd` */
+  /** @param text accepted by `parseStoryText` as `prd` */
   static read(text: string): PrdDocument | undefined {
     const root: unknown = JSON.parse(text);
     const array = findStoryArray(root);
@@ -86,12 +86,12 @@ export class PrdDocument {
       : memberOf(membersOf(text, start), listKey)?.value;
   }
 
-  /** The ids that the file gives, one for each story that has one. */
+  /** The explicit ids in the file, one for each story that has one. */
   ids(): string[] {
     return this.entries.flatMap(entry => (isEntry(entry) ? (ownId(entry) ?? []) : []));
   }
 
-  /** Where a story names this id as something to wait for. */
+  /** The positions at which a story names this id as a dependency. */
   dependencies(position: number, id: string): DependencyPlace[] {
     return DEPENDENCY_KEYS.flatMap(key => {
       const member = this.member(position, key);

@@ -5,11 +5,11 @@ import { parseStoryFile, readStoryFileOrThrow } from '../storyFile.ts';
 import { diagnoseStories } from './diagnose.ts';
 import type { Severity } from './storyDiagnosis.ts';
 
-/** A problem as it is told in words: the same as an editor shows. */
+/** A problem in words, the same as in an editor. */
 export interface ToldProblem {
   readonly code: string;
   readonly severity: Severity;
-  /** English sentence that names the mend. */
+  /** English sentence that names the fix. */
   readonly message: string;
   /** 1-based. */
   readonly line: number;
@@ -18,8 +18,8 @@ export interface ToldProblem {
 }
 
 /**
- * Reads a story file with all that is wrong with it, in the order of the file.
- * @throws HumanError only when there is no file at `path`
+ * Reads a story file with all its problems, in the order of the file.
+ * @throws HumanError only if there is no file at `path`
  */
 export async function readStoryProblems(
   path: string,
@@ -31,7 +31,7 @@ export async function readStoryProblems(
       problems: file.problems.map(problem => ({ ...facts(problem), severity: 'error' })),
     };
   }
-  // Small enough to be read, and a plain file: the first reading has seen to that.
+  // The first read has checked that it is a plain file and small enough.
   const bytes = await readFile(path);
   const now = parseStoryFile(path, bytes);
   const { diagnoses, text } = diagnoseStories(path, bytes.toString('utf8'));

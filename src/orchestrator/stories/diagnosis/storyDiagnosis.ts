@@ -1,15 +1,15 @@
 import type { Edit } from 'jsonc-parser';
 
-/** How much a problem matters: the file cannot be used; the loop does something else than was meant; a hint. */
+/** The severity of a problem: the file cannot be used; the loop does something else than intended; a hint. */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** One way to mend a problem. Applying its edits to the text takes the problem away and touches nothing else. */
+/** A way to fix a problem. Its edits remove the problem and change nothing else. */
 export interface StoryMend {
   readonly kind: /** `values`: the id. */
     | 'giveId'
     /** `values`: the old id, the new one. */
     | 'replaceDependency'
-    /** `values`: the id that is no longer waited for. */
+    /** `values`: the id of the removed dependency. */
     | 'removeDependency'
     /** `values`: the key. */
     | 'addField'
@@ -25,20 +25,20 @@ export interface StoryMend {
     | 'removeComment';
   readonly values: readonly string[];
   readonly edits: readonly Edit[];
-  /** There is no other sensible mend, so it may be made without asking for each. */
+  /** There is no other sensible fix, so it may be applied without asking. */
   readonly isClear: boolean;
 }
 
-/** Something wrong with a story file, told with its range and the ways to mend it. */
+/** A problem of a story file, with its range and the ways to fix it. */
 export interface StoryDiagnosis {
-  /** Stable, as in the settings of an editor or in a script. */
+  /** Stable, for use in editor settings and scripts. */
   readonly code: string;
   readonly severity: Severity;
-  /** English sentence that names the mend. */
+  /** English sentence that names the fix. */
   readonly message: string;
-  /** Offsets in the text without byte order mark, in UTF-16 units; `end` is behind the last character. */
+  /** Offsets in the text without byte order mark, in UTF-16 units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** Made when asked for, since there may be a thousand problems and a person mends one. */
+  /** Created lazily, because there may be a thousand problems and a person fixes one. */
   readonly mends: () => readonly StoryMend[];
 }

@@ -4,8 +4,8 @@ import { TextLines } from '../formats/textLines.ts';
 import type { StoryMend } from './storyDiagnosis.ts';
 
 /**
- * The small mends of broken JSON: a comma too many or too few, a comment. Each was tried, and the text is sound at
- * least up to behind that place with it.
+ * The small fixes of broken JSON: a missing or extra comma, a comment. Each was tested: with it, the text is valid
+ * at least up to a later position.
  * @param offset where the text stops being JSON
  */
 export function syntaxMends(text: string, offset: number): StoryMend[] {
@@ -27,7 +27,7 @@ export function syntaxMends(text: string, offset: number): StoryMend[] {
     .map(({ kind, edit }) => ({ kind, values: [], edits: [edit], isClear: true }));
 }
 
-/** The comment, with its line when nothing else is in it. */
+/** The comment, including its line if it contains nothing else. */
 function withoutLine(text: string, offset: number, length: number): Edit {
   const lineStart = Math.max(text.lastIndexOf('\n', offset), text.lastIndexOf('\r', offset)) + 1;
   const indent = text.slice(lineStart, offset);
@@ -39,7 +39,7 @@ function withoutLine(text: string, offset: number, length: number): Edit {
   return { offset: offset - spaces, length: length + spaces, content: '' };
 }
 
-/** Whether the next mistake, if there is one, comes later than this one. */
+/** Whether the next error, if there is one, is at a later position. */
 function reaches(text: string, edit: Edit, offset: number): boolean {
   const mended = applyEdits(text, [edit]);
   const next = findJsonError(mended, new TextLines(mended));

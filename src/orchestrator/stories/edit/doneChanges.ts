@@ -3,20 +3,20 @@ import { say } from '../../../base/say.ts';
 import { DONE_KEYS, doneKeyOf, type Entry, isDone } from '../formats/prdKeys.ts';
 import { doneWord, openWord, type StatusUse, statusFollows } from '../formats/statusWord.ts';
 
-/** What a format writes where a file shows no habit of its own. */
+/** A format's default if a file shows no habit of its own. */
 export interface UsualDone {
   readonly key: DoneKey;
-  /** The status of a done story; without it, the natural pair of the old one. */
+  /** The status of a done story; absent: the natural counterpart of the old one. */
   readonly word?: string;
 }
 
 type DoneKey = (typeof DONE_KEYS)[number] | 'status';
 
 /**
- * The keys to write so that an entry is done or not done, and their values: the key that decides, and those that
- * would contradict it.
+ * The keys and values to write for an entry that is done or not done: the deciding key, and those that would
+ * contradict it.
  *
- * @throws HumanError when the key that decides holds data.
+ * @throws HumanError if the deciding key contains other data.
  */
 export function doneChanges(
   entry: Entry,
@@ -34,7 +34,7 @@ export function doneChanges(
 
   const values = new Map<string, boolean | string>();
   if (typeof entry[key] === 'object' && entry[key] !== null) {
-    // A list or an object under a done key is somebody's data. `passes` is believed before any other key.
+    // A list or an object under a done key is somebody's data. `passes` has precedence over any other key.
     if (key === 'passes') {
       throw new HumanError(
         say('The story has a list or an object under "passes": write true or false there.'),
@@ -65,7 +65,7 @@ function statusUse(entry: Entry): StatusUse[] {
   ];
 }
 
-/** The done key that most stories of the file have; `otherwise` where none has one. */
+/** The done key that most stories of the file have; `otherwise` if none has one. */
 function usualDoneKey(entries: readonly Entry[], otherwise: DoneKey): DoneKey {
   const keys = entries.map(doneKeyOf);
   let best = otherwise;

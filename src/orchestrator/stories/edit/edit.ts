@@ -10,34 +10,35 @@ import { type ParsedStoryFile, parseStoryText } from '../storyFile.ts';
 import { editFile, HalfWritten } from './fileEdit.ts';
 import { inWorkOrder, type Side } from './workOrder.ts';
 
-/** Names one story of a file. */
+/** Identifies one story of a file. */
 export interface StorySelector {
   readonly id: string;
-  /** 0-based position in the list; tells apart stories of one id, and stories without an id. */
+  /** 0-based position in the list; distinguishes stories with the same id, and stories without an id. */
   readonly position?: number;
 }
 
 export interface SetStoryDoneOptions {
   /**
-   * Hash of the list the story was chosen from. When the file is another one by now, positions no longer count,
-   * and a story that only its position could identify is refused instead of guessed.
+   * Hash of the list from which the story was selected. If the file has changed, positions are not valid any more,
+   * and a story that only its position could identify is rejected instead of guessed.
    */
   readonly expectedHash?: string;
 }
 
-/** What an edit did to the file. */
+/** The result of an edit. */
 export interface StoryEdit {
-  /** False when the file said so already; then nothing was written. */
+  /** False if the file already had this status; then nothing was written. */
   readonly changed: boolean;
   /** SHA-256 of the file's bytes after the edit, hex. */
   readonly hash: string;
 }
 
 /**
- * Sets one story done or not done in its own file, format and dialect; every other byte stays. The write is atomic,
- * and made only when the file is still the one that was read; else the edit is made again on the new content.
+ * Marks one story as done or not done in its own file, format and dialect; every other byte is unchanged. The write
+ * is atomic, and only happens if the file has not changed since it was read; otherwise the edit is repeated on the
+ * new content.
  *
- * @throws HumanError when there is no such file or story, the file is not valid, it cannot be written, or it keeps
+ * @throws HumanError if there is no such file or story, the file is invalid, it cannot be written, or it keeps
  * changing. Nothing has been written then.
  */
 export async function setStoryDone(
@@ -62,10 +63,10 @@ export async function setStoryDone(
 }
 
 /**
- * The edit of `setStoryDone` on a text. Pure: returns the new text, or the same one when there is nothing to do.
+ * The edit of `setStoryDone` on a text. Pure: returns the new text, or the same text if there is nothing to do.
  *
- * @param path tells the format, as in `parseStoryFile`
- * @throws HumanError when the text is not a valid story file, or the selector fits no story or several.
+ * @param path determines the format, as in `parseStoryFile`
+ * @throws HumanError if the text is not a valid story file, or the selector matches no story or several.
  */
 export function editStoryDone(
   text: string,
@@ -78,17 +79,17 @@ export function editStoryDone(
   return editParsed(parsed, story, done);
 }
 
-/** What a person saw when they chose. */
+/** The state that the person saw. */
 export interface MoveStoryOptions {
-  /** Hash of the list that was shown; a file that is another one by now is left alone. */
+  /** Hash of the displayed list; a file that has changed since is not modified. */
   readonly expectedHash?: string;
 }
 
 /**
- * Gives a story its turn directly before or after another one, in the file's own format and dialect, see
- * `StoryText.move`. The write is atomic.
+ * Moves a story directly before or after another one, in the file's own format and dialect, see `StoryText.move`.
+ * The write is atomic.
  *
- * @throws HumanError when the file has changed since, is not valid, cannot say this order or cannot be written.
+ * @throws HumanError if the file has changed since, is invalid, cannot represent this order or cannot be written.
  * Nothing has been written then.
  */
 export async function moveStory(
@@ -138,7 +139,7 @@ function moveParsed(
   return bom + moved;
 }
 
-/** Whether the same stories are there, and the moved one has its turn on the right side of the other. */
+/** Whether all stories are still there, and the moved one is on the right side of the other. */
 function isReordered(
   before: readonly Story[],
   after: StoryFile,
@@ -149,7 +150,7 @@ function isReordered(
   if (after.kind === 'invalid') {
     return false;
   }
-  // A title that is the id may be a mere number, which is another one now.
+  // A title that equals the id may just be a number, which has changed.
   const saying = ({ id, title, description, done, criteria }: Story) =>
     JSON.stringify([title === id ? '' : title, description, done, criteria]);
   const order = inWorkOrder(after.stories).map(saying);
@@ -159,7 +160,7 @@ function isReordered(
   return isInOrder && isDeepStrictEqual([...order].sort(), known);
 }
 
-/** `isTrusted` says whether a story at the selector's position can be taken for the one that was meant. */
+/** `isTrusted`: whether the story at the selector's position is certain to be the intended one. */
 function findStory(
   parsed: ParsedStoryFile,
   selector: StorySelector,
@@ -209,7 +210,7 @@ function findStory(
     );
   }
   if (position === undefined && same.every(story => story.done === done)) {
-    // Whichever is meant, nothing is to be written.
+    // Whichever is meant, nothing has to be written.
     return first;
   }
   throw new HumanError(

@@ -11,19 +11,19 @@ const KEY = 'priority';
 export interface EntryList {
   readonly text: string;
   readonly stories: readonly Story[];
-  /** Where the objects stand in a text of this list, by the stories' positions. */
+  /** The positions of the objects in a version of the text, by story position. */
   readonly spansOf: (text: string) => readonly Span[];
-  /** Priorities are classes with a meaning (P0 to P4), not places in a row. */
+  /** Priorities are classes with a meaning (P0 to P4), not consecutive numbers. */
   readonly hasClasses?: boolean;
 }
 
-/** As written; nothing when the file has none. */
+/** As written; absent if the file has none. */
 type Priority = number | string | undefined;
 type Move = readonly [story: Story, target: Story, side: Side];
 
 /**
- * Gives a story another turn: new numbers where priorities are numbers; else the other story's priority, and its
- * place in the file as far as that is needed. Pure; returns the new text.
+ * Changes a story's turn: with new numbers if priorities are numbers; otherwise with the other story's priority
+ * and, if necessary, another position in the file. Pure; returns the new text.
  */
 export function moveEntry(list: EntryList, move: Move): string {
   const { stories, text } = list;
@@ -56,7 +56,7 @@ function literalOf(text: string, span: Span | undefined): string | undefined {
   return value && text.slice(value.start, value.end);
 }
 
-/** The priority as the file has it, a word too. */
+/** The priority as written in the file, even if it is a word. */
 function priorityText({ text, spansOf }: EntryList, { position }: Story): Priority {
   const value: unknown = JSON.parse(literalOf(text, spansOf(text)[position]) ?? 'null');
   return typeof value === 'number' || typeof value === 'string' ? value : undefined;
@@ -82,7 +82,7 @@ function withoutKey(text: string, start: number): Edit[] {
   return index === -1 ? [] : [removePart(members.map(memberSpan), index)];
 }
 
-/** Whether the story has the wanted turn by the target's priority alone. */
+/** Whether the target's priority alone gives the story the desired turn. */
 function isInPlace(stories: readonly Story[], [story, target, side]: Move): boolean {
   const { priority: _, ...rest } = story;
   const { priority } = target;

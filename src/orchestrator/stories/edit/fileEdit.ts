@@ -6,29 +6,30 @@ import { say } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
 
-// Milliseconds to go on trying: a file that is being written is whole again at once; a busy one needs longer.
+// How long to retry, in ms: a file that is being written is complete again soon; a busy one needs longer.
 const PATIENCE_HALF_WRITTEN = 300;
 const PATIENCE_BUSY = 5000;
-/** So many looks at least: on a busy machine the time can be over before the other writer had a turn. */
+/** Minimum number of attempts: on a busy machine the time may be over before the other writer had a turn. */
 const LOOKS_HALF_WRITTEN = 10;
 
-/** Thrown by an edit that cannot use the content, perhaps only because somebody is in the middle of writing it. */
+/** Thrown by an edit that cannot use the content, perhaps only because somebody is writing the file. */
 export class HalfWritten extends HumanError {}
 
 /**
- * Edits a story file, following links. `edit` gets the content and gives the new one; it is written in one step, and
- * only when the file is still the one that was read: else `edit` is asked again with the new content. Nothing is
- * written when `edit` throws or changes nothing.
+ * Edits a story file, following links. `edit` receives the content and returns the new one; it is written
+ * atomically, and only if the file has not changed since it was read: otherwise `edit` is called again with the new
+ * content. Nothing is written if `edit` throws or changes nothing.
  *
  * @returns the content after the edit, and whether it was written
- * @throws HumanError when there is no such file, it leads out of the repository, it cannot be written, or it keeps changing; and what `edit` throws.
+ * @throws HumanError if there is no such file, it leads out of the repository, it cannot be written, or it keeps
+ * changing; and what `edit` throws.
  */
 export async function editFile(
   path: string,
   edit: (before: Buffer) => Buffer,
 ): Promise<{ readonly changed: boolean; readonly after: Buffer }> {
   requireInside(path);
-  // Writing goes to the target of a link, so that the link stays one.
+  // Writes to the target of a link, so that the link is preserved.
   const target = await realpath(path).catch(error => {
     throw new HumanError(
       say('There is no story file at {0}: create it, or choose another one.', path),
@@ -49,7 +50,7 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
     try {
       const seen = await versionOf(target);
       if (seen !== version) {
-        // Somebody goes on writing: what is half written now is another half.
+        // Somebody is still writing: the incomplete content has changed.
         version = seen;
         versionSince = performance.now();
         looks = 0;
@@ -72,22 +73,22 @@ async function tryUntilWritten(target: string, path: string, edit: (before: Buff
       if (isHalfWritten ? isLeftSo || waited >= PATIENCE_BUSY : waited >= patience(error)) {
         throw asHumanError(path, error);
       }
-      // Unequal pauses, so that two writers do not go on meeting each other.
+      // Random pauses, so that two writers do not keep colliding.
       await wait(5 + Math.random() * Math.min(50, 10 + waited));
     }
   }
 }
 
-/** Another one whenever somebody has written the file. */
+/** Changes whenever somebody has written the file. */
 async function versionOf(file: string): Promise<string> {
   const { ino, size, mtimeNs } = await stat(file, { bigint: true });
   return `${ino} ${size} ${mtimeNs}`;
 }
 
-/** The file is no longer the one the edit was made on. */
+/** The file has changed since the edit was made. */
 class ChangedMeanwhile extends Error {}
 
-/** How many milliseconds other attempts are worth while. Windows refuses a rename while somebody reads the file. */
+/** How long to retry after this error, in ms. Windows refuses a rename while somebody reads the file. */
 function patience(error: unknown): number {
   const isLocked =
     process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(codeOf(error));
@@ -129,7 +130,7 @@ function codeOf(error: unknown): string {
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Edits of one file wait for each other in this process, instead of meeting and trying again. */
+/** Runs edits of the same file in this process one after another, so that they do not collide. */
 function inTurn<T>(target: string, task: () => Promise<T>): Promise<T> {
   const turn = (turns.get(target) ?? Promise.resolve()).then(task);
   const settled = turn.then(

@@ -1,10 +1,10 @@
 import type { Edit } from 'jsonc-parser';
 import { type Member, memberOf, membersOf, type Span, skipSpace } from '../formats/jsonOutline.ts';
 
-/** What can be written as a value: one line, lists with a space after each comma. */
+/** A value to write: on one line, lists with a space after each comma. */
 export type JsonValue = boolean | number | string | readonly string[];
 
-/** The edits that give keys of the object at `start` new values: the old ones replaced, or the keys added. */
+/** The edits that set keys of the object at `start`: existing values are replaced, missing keys are added. */
 export function setMembers(
   text: string,
   start: number,
@@ -27,7 +27,7 @@ export function literal(value: JsonValue): string {
     : JSON.stringify(value);
 }
 
-/** The edit that takes one element out of an array, or one member out of an object, with its comma. */
+/** The edit that removes one element from an array, or one member from an object, with its comma. */
 export function removePart(parts: readonly Span[], index: number): Edit {
   const part = parts[index] ?? { start: 0, end: 0 };
   const next = parts[index + 1];
@@ -44,7 +44,7 @@ export function memberSpan({ name, value }: Member): Span {
   return { start: name.start, end: value.end };
 }
 
-/** A new last member, set apart from the one before it as that one is from its own predecessor. */
+/** A new last member, with the same spacing as the previous one. */
 function insertion(
   text: string,
   start: number,

@@ -6,16 +6,16 @@ import { indentOf, type MarkdownLine } from '../formats/markdownBlocks.ts';
 import { indexBeside, moveBlock } from '../formats/textBlocks.ts';
 import type { Side } from './workOrder.ts';
 
-/** An item of a list with everything that belongs to it: its text and the items below it. */
+/** An item of a list with its text and the items below it. */
 interface Item extends Span {
   readonly indent: number;
 }
 
 /**
- * Puts an item of a Markdown list, with all that is indented below it, beside another one, also under another
+ * Moves an item of a Markdown list, with everything indented below it, next to another one, even under another
  * heading. Pure; returns the new text.
  * @param checkboxes indexes of the lines with the items
- * @throws HumanError when one of the two is a part of another item, and the other one is not
+ * @throws HumanError if one of the two is nested in another item, and the other one is not
  */
 export function moveItem(
   text: string,
@@ -56,7 +56,7 @@ export function moveItem(
   ]);
 }
 
-/** Takes out whole lines, with the line end after them, or the one before at the end of the text. */
+/** Removes whole lines, with the line break after them, or the one before at the end of the text. */
 function removal(text: string, { start, end }: Span) {
   const after = /^(?:\r\n|\n|\r)/.exec(text.slice(end, end + 2))?.[0].length ?? 0;
   const before = /(?:\r\n|\n|\r)$/.exec(text.slice(Math.max(0, start - 2), start))?.[0].length ?? 0;

@@ -3,15 +3,17 @@ import { say } from '../../../base/say.ts';
 import { plainText } from '../formats/plainText.ts';
 import type { Story } from '../story.ts';
 
-/** On which side of another story one is put. */
+/** The side of another story. */
 export type Side = 'before' | 'after';
 
-/** The stories as they take their turns, dependencies aside: lowest priority first, ties in file order. Pure. */
+/**
+ * The stories in the order of their turns, ignoring dependencies: lowest priority first, ties in file order. Pure.
+ */
 export function inWorkOrder(stories: readonly Story[]): Story[] {
   return [...stories].sort((a, b) => compare(rank(a), rank(b)) || a.position - b.position);
 }
 
-/** The work order with one story put beside another. @param stories in work order */
+/** The work order after moving one story next to another. @param stories in work order */
 export function movedOrder(
   stories: readonly Story[],
   story: Story,
@@ -24,25 +26,25 @@ export function movedOrder(
 }
 
 /**
- * The priorities to write so that the stories take their turns in this order: whole steps, as few as can be, and
- * rather that of the moved story than those of others. Positions in the file stay, and break ties.
- * @param order all stories as they shall take their turns
+ * The priorities to write so that the stories have this order: integers, as few changes as possible, preferably of
+ * the moved story. Positions in the file are unchanged, and break ties.
+ * @param order all stories in the desired order
  * @param moved one of them
  */
 export function prioritiesFor(order: readonly Story[], moved: Story): ReadonlyMap<Story, number> {
-  // Behind all numbers, file order alone counts.
+  // After all numbered stories, only the file order counts.
   let numbered = order.length;
   while (numbered > 0 && isLast(order, numbered - 1)) {
     numbered -= 1;
   }
   const head = order.slice(0, numbered);
-  // Where the next story stands earlier in the file, a tie is not enough.
+  // If the next story comes earlier in the file, a tie is not enough.
   const steps = [0];
   for (let i = 1; i < head.length; i++) {
     const isTieEnough = position(head, i - 1) < position(head, i);
     steps.push((steps[i - 1] ?? 0) + (isTieEnough ? 0 : 1));
   }
-  // Without the steps, the numbers only must not fall; the most that can stay do.
+  // After subtracting the steps, the numbers only must not decrease; as many as possible stay.
   const levels = head.map((story, i) => rank(story) - (steps[i] ?? 0));
   const lowest = head.reduce((low, story) => Math.min(low, rank(story)), 0);
   const canStay = (i: number) => Number.isFinite(levels[i]) && (levels[i] ?? 0) >= lowest;
@@ -62,7 +64,7 @@ export function prioritiesFor(order: readonly Story[], moved: Story): ReadonlyMa
   return priorities;
 }
 
-/** @throws HumanError when the stories are in different groups, which an order cannot change */
+/** @throws HumanError if the stories are in different groups, which reordering cannot change */
 export function requireSameGroup(story: Story, target: Story): void {
   if (story.epic !== target.epic) {
     throw new HumanError(
@@ -87,16 +89,18 @@ function position(order: readonly Story[], index: number): number {
   return order[index]?.position ?? 0;
 }
 
-/** Whether a story needs no number: it has none, and stands in the file before those that follow it in the order. */
+/**
+ * Whether a story needs no number: it has none, and precedes in the file all those that follow it in the order.
+ */
 function isLast(order: readonly Story[], index: number): boolean {
   const isBeforeNext =
     index === order.length - 1 || position(order, index) < position(order, index + 1);
   return order[index]?.priority === undefined && isBeforeNext;
 }
 
-/** Indexes of a longest subsequence that never falls. */
+/** Indexes of a longest non-decreasing subsequence. */
 function longestRise(values: readonly number[], counts: (index: number) => boolean): number[] {
-  /** By length, the index of the lowest value that a rise of it can end with. */
+  /** By length, the index of the lowest value that can end such a subsequence. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   values.forEach((value, i) => {

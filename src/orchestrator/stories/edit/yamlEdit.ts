@@ -1,14 +1,14 @@
 import type { Edit } from 'jsonc-parser';
 import { isAlias, isScalar, type Pair, type YAMLMap } from 'yaml';
 
-/** The pair of a map that has this key. */
+/** The pair of a map with this key. */
 export function pairOf(map: YAMLMap | undefined, key: string): Pair | undefined {
   return map?.items.find(pair => isScalar(pair.key) && String(pair.key.value) === key);
 }
 
 /**
- * The edit that gives a key of a map a new value: the bytes of the old one replaced, in its quotes, or a pair added.
- * `value` must be a plain scalar. With anchors or unusual syntax the result may be another one: parse it again.
+ * The edit that sets the value of a key in a map: the old value is replaced inside its quotes, or a pair is added.
+ * `value` must be a plain scalar. With anchors or unusual syntax the result may differ: parse it again.
  */
 export function setPair(text: string, map: YAMLMap, key: string, value: string): Edit {
   const pair = pairOf(map, key);
@@ -36,7 +36,7 @@ function inQuotesOf(old: string, value: string): string {
   return `${quote}${value}${quote}`;
 }
 
-/** A new pair after the first one where that is one line, else before it. */
+/** A new pair after the first one if that is on one line, otherwise before it. */
 function addition(text: string, map: YAMLMap, pair: string): Edit {
   const [first] = map.items;
   const start = isScalar(first?.key) ? first.key.range?.[0] : undefined;

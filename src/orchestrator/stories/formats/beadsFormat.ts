@@ -10,12 +10,12 @@ import { type Entry, isDoneWord, isEntry, ownId, readStory } from './prdKeys.ts'
 import type { StoryFormat, StoryText } from './storyFormat.ts';
 import type { TextLines } from './textLines.ts';
 
-/** The JSON lines in which the issue tracker Beads keeps its issues in git. */
+/** The JSON Lines files in which the issue tracker Beads keeps its issues in git. */
 export const beads: StoryFormat = { name: 'beads', read };
 
-// As `bd ready` has it: put off, kept as a sample, or deleted.
+// As in `bd ready`: deferred, kept as a sample, or deleted.
 const PARKED_STATUS = new Set(['tombstone', 'deferred', 'pinned']);
-// As `bd ready` has it: records of what agents do and say to each other, no work to be done.
+// As in `bd ready`: records of what agents do and say to each other, not work.
 const PARKED_TYPES = new Set([
   'agent',
   'event',
@@ -29,7 +29,7 @@ const PARKED_TYPES = new Set([
 
 interface Issue {
   readonly entry: Entry;
-  /** Where its object begins in the text. */
+  /** Offset of its object in the text. */
   readonly start: number;
 }
 
@@ -56,7 +56,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     heading: { project: '', branchName: '', description: '' },
     stories,
     problems,
-    // Nothing else: a date of our own could not be taken back when the tick is, and `bd` is the one to write it.
+    // Nothing else: a date written by us could not be removed with the tick, and `bd` is responsible for it.
     edits: (story, done) =>
       setMembers(text, startOf(story), new Map([['status', done ? 'closed' : 'open']])),
     move: (...move) => {
@@ -66,7 +66,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-/** The objects of the lines, without the white space around them. */
+/** The objects of the lines, without surrounding white space. */
 function lineSpans(text: string): Span[] {
   return [...text.matchAll(/\S[^\n]*/g)].map(({ 0: line, index }) => ({
     start: index,
@@ -101,7 +101,7 @@ function parseLine(line: string): unknown {
 }
 
 function lineProblem(line: string, offset: number, lines: TextLines): StoryProblem {
-  // The text is one line of the file, and a message says which.
+  // The text is one line of the file; the message includes its number.
   const error = findJsonError(line, { at: () => lines.at(offset) });
   return {
     code: 'invalidJson',
@@ -147,14 +147,14 @@ function isParked(entry: Entry): boolean {
   );
 }
 
-/** The issues that one names as dependencies, and how they are related. */
+/** The issues that an issue names as dependencies, with the type of the relation. */
 function linksOf(entry: Entry): { readonly type: string; readonly to: string }[] {
   const list = entry['dependencies'];
   return (Array.isArray(list) ? list : []).filter(isEntry).flatMap(link => {
     const to = link['depends_on_id'];
     const from = link['issue_id'];
     const isOwn = from === undefined || from === entry['id'];
-    // `bd` takes a dependency without a type for one that blocks.
+    // `bd` treats a dependency without a type as a blocking one.
     const type = typeof link['type'] === 'string' ? link['type'] : 'blocks';
     return typeof to === 'string' && isOwn ? [{ type, to }] : [];
   });

@@ -5,8 +5,8 @@ import { prd } from './prdFormat.ts';
 import type { StoryFormat } from './storyFormat.ts';
 
 /**
- * Recognises the format of a story file by its name, and by its content where the name has no telling ending. A
- * Markdown file is an index of specifications when it is the INDEX.md or README.md of a folder `specs`.
+ * Recognizes the format of a story file by its name, and by its content if the extension is ambiguous. A Markdown
+ * file is an index of specifications if it is the INDEX.md or README.md of a folder `specs`.
  */
 export function formatOf(path: string, text: string): StoryFormat {
   switch (/\.(\w+)$/.exec(path)?.[1]?.toLowerCase()) {

@@ -3,14 +3,14 @@ import { say } from '../../../base/say.ts';
 import { plainText } from './plainText.ts';
 import type { TextLines } from './textLines.ts';
 
-/** The first thing that keeps a text from being JSON. `offset` in UTF-16 units. */
+/** The first position at which a text is not JSON. `offset` in UTF-16 units. */
 export interface JsonError {
   readonly offset: number;
-  /** English: what is wrong, and the mend. */
+  /** English: the problem and the fix. */
   readonly message: string;
 }
 
-// The kinds of `SyntaxKind` of jsonc-parser, which is a const enum and so cannot be imported by isolated modules.
+// Values of `SyntaxKind` in jsonc-parser, a const enum, which isolated modules cannot import.
 const KIND = {
   openBrace: 1,
   closeBrace: 2,
@@ -37,8 +37,8 @@ interface Token {
 }
 
 /**
- * Finds where strict JSON ends being JSON, and says it in words that help; `JSON.parse` names neither the line
- * nor the mend. `undefined` when it finds nothing wrong. Open brackets are kept in an array, not on the stack.
+ * Finds the first error in strict JSON and describes it in helpful words; `JSON.parse` names neither the line nor
+ * the fix. `undefined` if it finds no error. Open brackets are kept in an array, not on the stack.
  */
 export function findJsonError(text: string, lines: Pick<TextLines, 'at'>): JsonError | undefined {
   const scanner = createScanner(text, false);
@@ -77,7 +77,7 @@ function nextToken(scanner: JSONScanner, text: string): Token {
   return { kind, offset, text: text.slice(offset, offset + scanner.getTokenLength()) };
 }
 
-/** What to expect after `token`; `undefined` when it does not belong here. Keeps `open` up to date. */
+/** What to expect after `token`; `undefined` if it is not allowed here. Updates `open`. */
 function follow(
   expected: Expected,
   token: Token,
@@ -128,7 +128,7 @@ function follow(
   }
 }
 
-/** Tokens that are wrong wherever they stand. */
+/** Tokens that are errors at any position. */
 function badToken(token: Token, scanner: JSONScanner): JsonError | undefined {
   switch (token.kind) {
     case KIND.lineComment:
@@ -178,7 +178,10 @@ function badString(token: Token, scanner: JSONScanner): JsonError | undefined {
   };
 }
 
-/** How much of a text literal is sound. A loop: a regular expression would need a stack as long as the text. */
+/**
+ * Length of the valid part of a string literal. Uses a loop, because a regular expression would need a stack as
+ * long as the text.
+ */
 function soundLength(inside: string): number {
   let at = 0;
   while (at < inside.length) {

@@ -1,10 +1,10 @@
 /**
- * Where the parts of a JSON text stand. A syntax tree of 5,000 stories costs more than the whole reading may, and
- * building one recursively ends in a stack overflow on hostile nesting; so this looks at one level at a time and
- * steps over everything below it. Every function expects text that `JSON.parse` has accepted.
+ * Finds the positions of the parts of a JSON text. A syntax tree of 5,000 stories is slower than reading may be,
+ * and building one recursively overflows the stack on hostile nesting; so this only looks at one level at a time
+ * and skips everything below it. Every function expects text that `JSON.parse` has accepted.
  */
 
-/** A piece of text: from `start` up to, not including, `end`. Offsets in UTF-16 units. */
+/** A range of text, from `start` up to but not including `end`. Offsets in UTF-16 units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -50,7 +50,7 @@ export function elementsOfMember(text: string, start: number, key: string): Span
     const value = skipSpace(text, skipSpace(text, nameEnd) + 1);
     let end: number;
     if (unquote(text.slice(at, nameEnd)) === key) {
-      // A repeated key counts as `JSON.parse` has it: the last one.
+      // As in `JSON.parse`, the last one of repeated keys counts.
       elements = [];
       end =
         text.charCodeAt(value) === OPEN_BRACKET
@@ -94,7 +94,7 @@ export function membersOf(text: string, start: number): Member[] {
   return members;
 }
 
-/** The member that counts for a key: the last one, as `JSON.parse` has it. */
+/** The member with a key; as in `JSON.parse`, the last one counts. */
 export function memberOf(members: readonly Member[], key: string): Member | undefined {
   return members.findLast(member => member.key === key);
 }

@@ -1,8 +1,8 @@
 import { fenceAfter } from '../../../base/codeFence.ts';
 
 /**
- * The few blocks of Markdown that matter for a plan: headings, checkboxes and what stands between them. Fences and
- * comments end where their marks say, whatever their indentation, because agents indent them as they like.
+ * The few Markdown blocks that matter for a plan: headings, checkboxes and the text between them. Fences and
+ * comments end at their marks, whatever the indentation, because agents indent them arbitrarily.
  */
 
 /** A line of text outside code fences, comments and front matter, or inside one of these (`plain`). */
@@ -15,41 +15,41 @@ export type MarkdownLine = Readonly<{ offset: number; line: number; text: string
 
 /** A task list item. Offsets in UTF-16 units. */
 export interface Checkbox {
-  /** What stands between the brackets: one character. */
+  /** The character between the brackets. */
   readonly mark: string;
-  /** Where the mark is in the text of the file. */
+  /** Offset of the mark in the file's text. */
   readonly markOffset: number;
   /** The rest of the line, trimmed. */
   readonly text: string;
-  /** Columns before the list marker; a tab counts as four. */
+  /** Width before the list marker; a tab counts as four columns. */
   readonly indent: number;
 }
 
-/** A fence or comment that nothing ends. */
+/** A fence or comment that is not closed. */
 export interface UnclosedBlock {
   readonly kind: 'fence' | 'comment';
   readonly offset: number;
-  /** Checkboxes after it, which it hides. */
+  /** Number of checkboxes after it, which it hides. */
   readonly checkboxes: number;
 }
 
 // A checkbox needs a text: templates have empty ones. A letter between the brackets is a legend, as in "[P]", and
-// what touches the closing bracket is a link.
+// text directly after the closing bracket makes it a link.
 const CHECKBOX = /^([\t ]*(?:[-*+]|\d{1,9}[.)])[\t ]+\[)([xX]|[^\p{L}\p{N}[\]()^])\][\t ]+(\S.*)$/u;
 const HEADING = /^ {0,3}(#{1,6})[\t ]+(.*)$/;
-/** What may stand before a fence that opens, and before one that closes. */
+/** What may precede an opening or closing fence. */
 const BEFORE_FENCE = /^(?:[\t >]|[-*+][\t ]|\d{1,9}[.)][\t ])*/;
 const BEFORE_CLOSING = /^[\t >]*/;
 
 interface OpenBlock {
   readonly kind: 'fence' | 'comment' | 'frontMatter';
-  /** The marks that opened it. */
+  /** The opening marks. */
   readonly marks: string;
   readonly offset: number;
   checkboxes: number;
 }
 
-/** Reads the lines of a Markdown text. Pure; never throws. */
+/** Parses the lines of a Markdown text. Pure; never throws. */
 export function readMarkdown(text: string): {
   readonly lines: readonly MarkdownLine[];
   readonly unclosed?: UnclosedBlock;
@@ -106,7 +106,7 @@ function visible(content: string, offset: number) {
 
 function openedBy(content: string, offset: number, text: string): OpenBlock | undefined {
   if (offset === 0 && /^---[\t ]*$/.test(content)) {
-    // Without an end it is a line across the page.
+    // Without an end it is a thematic break.
     return /[\r\n](?:---|\.\.\.)[\t ]*(?:[\r\n]|$)/.test(text)
       ? { kind: 'frontMatter', marks: '---', offset, checkboxes: 0 }
       : undefined;
@@ -129,7 +129,7 @@ function isClosing(content: string, { kind, marks }: OpenBlock): boolean {
   }
 }
 
-/** Columns of white space at the begin of a line; a tab counts as four. */
+/** Width of the white space at the start of a line; a tab counts as four columns. */
 export function indentOf(line: string): number {
   const space = /^[\t ]*/.exec(line)?.[0] ?? '';
   return space.replaceAll('\t', '    ').length;

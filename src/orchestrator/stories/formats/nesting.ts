@@ -1,11 +1,11 @@
 import type { StoryFormatName } from '../story.ts';
 
-/** Deepest nesting of lists and objects that is read; stories have a handful. */
+/** Maximum nesting of lists and objects; stories need only a few levels. */
 export const MAX_DEPTH = 200;
 
 /**
- * Finds where brackets are nested deeper than {@link MAX_DEPTH}: parsers call themselves for each level. One pass
- * over the text; Markdown has no nesting that a parser follows.
+ * Finds brackets that are nested deeper than {@link MAX_DEPTH}, because parsers are recursive. One pass over the
+ * text; Markdown has no nesting that a parser follows.
  * @returns the offset of the first bracket that is too deep
  */
 export function findTooDeep(text: string, format: StoryFormatName): number | undefined {
@@ -13,10 +13,10 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
     case 'prd':
       return scan(text, { hasStrings: true, endsWithLine: false });
     case 'beads':
-      // Each line is a value of its own.
+      // Each line is a separate value.
       return scan(text, { hasStrings: true, endsWithLine: true });
     case 'orchestration':
-      // In YAML a quotation mark may also be a part of a word.
+      // In YAML a quotation mark may also be part of a word.
       return scan(text, { hasStrings: false, endsWithLine: false });
     default:
       return undefined;
@@ -24,9 +24,9 @@ export function findTooDeep(text: string, format: StoryFormatName): number | und
 }
 
 interface ScanOptions {
-  /** Brackets in double quotes are text. */
+  /** Brackets in double quotes are ignored. */
   readonly hasStrings: boolean;
-  /** What a line leaves open is closed by its end. */
+  /** Open brackets are closed by the end of the line. */
   readonly endsWithLine: boolean;
 }
 
@@ -39,7 +39,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Unit by unit, and over strings in one step: a regular expression takes three times as long. */
+/** Character by character, skipping strings in one step: a regular expression takes three times as long. */
 function scan(text: string, { hasStrings, endsWithLine }: ScanOptions): number | undefined {
   let depth = 0;
   let lineEnd = -1;
@@ -52,10 +52,10 @@ function scan(text: string, { hasStrings, endsWithLine }: ScanOptions): number |
       if (lineEnd < at) {
         lineEnd = indexOrEnd(text, '\n', at);
       }
-      // No string of JSON goes over lines: one that does was not closed.
+      // A JSON string cannot span lines: such a string was not closed.
       at = Math.min(stringEnd(text, at), lineEnd - 1);
     } else if (code === BACKSLASH) {
-      // What it stands before means nothing, unless it is the end of the line.
+      // Skips the escaped character, unless it is the end of the line.
       at += text.charCodeAt(at + 1) === LINE_FEED ? 0 : 1;
     } else if (code === LINE_FEED) {
       depth = endsWithLine ? 0 : depth;

@@ -15,7 +15,7 @@ import type { StoryFormat, StoryText } from './storyFormat.ts';
 import { indexBeside, moveBlock } from './textBlocks.ts';
 import type { TextLines } from './textLines.ts';
 
-/** YAML with phases and their tasks, as orchestration commands for Claude Code write it. */
+/** YAML with phases and their tasks, as written by orchestration commands for Claude Code. */
 export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const DEPENDENCY_KEYS = ['depends_on', 'dependsOn', 'dependencies', 'blocked_by', 'blockedBy'];
@@ -25,7 +25,7 @@ const MEND = say(
 );
 
 interface Phase {
-  /** Without the tasks that are no maps. */
+  /** Without the tasks that are not maps. */
   readonly tasks: readonly Task[];
   readonly id?: string;
   readonly name?: string;
@@ -35,7 +35,7 @@ interface Phase {
 interface Task {
   readonly entry: Entry;
   readonly map: YAMLMap;
-  /** All tasks of its phase, as they stand in the parsed file. */
+  /** All tasks of its phase, as in the parsed file. */
   readonly list: unknown[];
 }
 
@@ -88,7 +88,7 @@ function parse(text: string): { document: Document; root: unknown } | Unreadable
     });
     return { document, root: document.toJS({ maxAliasCount: 1000 }) };
   } catch (error) {
-    // Too many aliases, one without an anchor, or brackets nested deeper than the stack.
+    // Too many aliases, one without an anchor, or brackets nested too deeply for the stack.
     const message = error instanceof Error ? error.message : '';
     return { message: yamlMessage('', message), offset: 0 };
   }
@@ -156,7 +156,7 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
     readStory(entry, position, lines.at(startOf(map)).line),
   );
   const known = new Set(stories.map(({ id }) => id));
-  // What was put aside keeps nobody waiting.
+  // Deferred stories do not block others.
   const parked = new Set(stories.filter((_, i) => isParked(tasks[i]?.entry)).map(({ id }) => id));
   const ofPhase = (phase: Phase) =>
     stories.filter((_, i) => tasks[i]?.phase === phase).map(({ id }) => id);
@@ -189,7 +189,7 @@ function dependenciesOf(entry: Entry): readonly string[] {
   );
 }
 
-/** The one phase of this id or name; "Phase 1" is also "Phase 1: Foundation". */
+/** The only phase with this id or name; "Phase 1" also matches "Phase 1: Foundation". */
 function phaseCalled(name: string, phases: readonly Phase[]): Phase | undefined {
   const same = phases.find(phase => phase.id === name || phase.name === name);
   if (same !== undefined) {
@@ -231,7 +231,7 @@ function editsOf(
   return edits;
 }
 
-/** Whether the new text differs in these keys of one task alone; anchors carry a change to other places. */
+/** Whether the new text only differs in these keys of one task; anchors may spread a change to other places. */
 function isOnlyChange(
   before: string,
   after: string,
@@ -256,7 +256,7 @@ function isOnlyChange(
   return now?.isSet === true && isDeepStrictEqual(now.root, rest(before)?.root);
 }
 
-/** Tasks take their turns as the file lists them; one is moved within its phase. */
+/** Tasks take their turns in file order; a task can only be moved within its phase. */
 function moveTask(
   text: string,
   tasks: readonly Task[],
@@ -296,7 +296,7 @@ function moveTask(
   return moved;
 }
 
-/** A task's text: its lines with the comments right above them, or its braces. */
+/** A task's text: its lines with the comments directly above them, or its braces. */
 function blockOf(text: string, map: YAMLMap): Span | undefined {
   const [start = 0, end = 0] = map.range ?? [];
   if (map.flow === true) {
@@ -324,7 +324,7 @@ function commentsAbove(text: string, lineStart: number): number {
   return start;
 }
 
-/** Whether the new text says the same but for the place of one task. */
+/** Whether the new text only differs in the position of one task. */
 function isOnlyMove(before: string, after: string, position: number, from: number, to: number) {
   const [old, now] = [before, after].map(text => {
     const parsed = parse(text);

@@ -12,7 +12,7 @@ export const plan: StoryFormat = {
   read: (text, lines) => read(text, lines, idInText, say('Write each story as “- [ ] …”.')),
 };
 
-/** An index of specifications: each checkbox is one of them, to be written or built. */
+/** An index of specifications: each checkbox is a specification to write or to implement. */
 export const specsIndex: StoryFormat = {
   name: 'specsIndex',
   read: (text, lines) =>
@@ -26,7 +26,7 @@ export const specsIndex: StoryFormat = {
 
 type CheckboxLine = Extract<MarkdownLine, { kind: 'checkbox' }>;
 
-/** Marks of which the meaning is agreed on; any other one says no more than "not done". */
+/** Marks with a common meaning; any other one just means "not done". */
 const MARK_STATUS: ReadonlyMap<string, string> = new Map([
   ['~', 'in_progress'],
   ['/', 'in_progress'],
@@ -113,13 +113,16 @@ function isTicked(mark: string): boolean {
   return mark === 'x' || mark === 'X';
 }
 
-/** The mark that the file's own ticks have. */
+/** The mark that the file uses for ticks. */
 function tickMark(lines: readonly CheckboxLine[]): string {
   const marks = lines.map(({ checkbox }) => checkbox.mark);
   return marks.includes('X') && !marks.includes('x') ? 'X' : 'x';
 }
 
-/** What belongs to an item below its line: everything indented deeper, up to a heading or the next checkbox. */
+/**
+ * The text below an item's line that belongs to it: everything indented deeper, up to a heading or the next
+ * checkbox.
+ */
 function bodyOf(below: readonly MarkdownLine[], indent: number): string {
   const body: string[] = [];
   for (const line of below) {
@@ -142,8 +145,8 @@ function leadingSpace(line: string): number {
 }
 
 /**
- * The heading each line stands under, in full with those above it where a file repeats a heading. The first heading
- * of level 1 is the title of the file and no group, unless it is one of several.
+ * The heading of each line, with its parent headings if a heading is repeated in the file. The first level-1
+ * heading is the title of the file and not a group, unless there are several.
  */
 function readHeadings(lines: readonly MarkdownLine[]): {
   readonly title: string;
@@ -171,16 +174,16 @@ function readHeadings(lines: readonly MarkdownLine[]): {
   return { title: top[0]?.title ?? '', epics };
 }
 
-// Letters and a number: "T001", "US-3", "FR-AUTH-01", "P1.2". What comes after it must not be a part of a word.
+// Letters and a number: "T001", "US-3", "FR-AUTH-01", "P1.2". What follows must not be part of a word.
 const CODE =
   /^(?:\*\*|__|[`[(])?([A-Z][A-Za-z]{0,9}(?:[-_][A-Z]{1,10}){0,2}[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\p{N}-])(.*)$/u;
-// Without punctuation after it, "S3 upload" is no id, and "T001 upload" is one.
+// Without punctuation after it, "S3 upload" has no id, but "T001 upload" does.
 const PLAIN_CODE = /^(?:[A-Z]{1,5}\d{3,}|T\d+|[A-Z]+\d+(?:\.\d+)+|[A-Z]{2,10}-\d+)[a-z]?$/;
 const AFTER_ID = /^(?:[:.)\]|`*_]|\s+[-–—:|]\s)/;
 // "1.2 …", "4. …", "3) …", but not "16 presets".
 const NUMBER = /^(?:\*\*|__|[`[(])?(\d{1,9}(?:\.\d{1,9})+|\d{1,9}(?=[.:)\]]))[.:)\]*_`]*(?:\s|$)/;
 
-/** The id that a text plainly begins with. */
+/** The id at the start of a text, if it is unambiguous. */
 function idInText(text: string): string | undefined {
   const [, code, rest = ''] = CODE.exec(text) ?? [];
   if (code !== undefined && (AFTER_ID.test(rest) || PLAIN_CODE.test(code))) {
@@ -189,7 +192,7 @@ function idInText(text: string): string | undefined {
   return NUMBER.exec(text)?.[1];
 }
 
-/** The name of the specification file that a text begins with, without folder and ending. */
+/** The name of the specification file at the start of a text, without folder and extension. */
 function specificationName(text: string): string | undefined {
   const [, code, link] = /^(?:\*\*|__)?(?:`([^`]+)`|\[[^\]]*\]\(([^)\s]+)[^)]*\))/.exec(text) ?? [];
   return /([^\\/]+)\.md$/i.exec(code ?? link ?? '')?.[1];

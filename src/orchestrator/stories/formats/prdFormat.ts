@@ -61,7 +61,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   };
 }
 
-/** Where the entries of a list stand: the file's own, or those under `key` of its object. */
+/** The positions of a list's entries: those of the file itself, or those under `key` of its object. */
 export function findEntries(text: string, key: string | undefined): readonly Span[] {
   const start = skipSpace(text, 0);
   return key === undefined ? elementsOf(text, start) : elementsOfMember(text, start, key);

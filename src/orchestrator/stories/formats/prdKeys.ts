@@ -1,17 +1,17 @@
 import type { Criterion, Story, StoryFileHeading } from '../story.ts';
 
 /**
- * How the dialects of `prd.json` are read. Loops in the wild agree on no key but `id`, so each fact is looked for
- * under several keys, and the first one present decides. `docs/story-files.md` tells users the same order.
+ * How the dialects of `prd.json` are read. Existing loops agree on no key except `id`, so each field is looked up
+ * under several keys, and the first one present is used. `docs/story-files.md` documents the same order.
  */
 
-/** Keys that say with `true` that a story is done, the most trusted first. */
+/** Keys with the value `true` for a done story, in order of precedence. */
 export const DONE_KEYS = ['passes', 'tested', 'completed', 'complete'] as const;
 
-/** Keys that name the stories to be done before. All of them count together. */
+/** Keys that name the stories that must be done before. All of them are combined. */
 export const DEPENDENCY_KEYS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
 
-/** Keys under which an object holds its stories, the most telling first. */
+/** Keys under which an object contains its stories, in order of precedence. */
 export const LIST_KEYS = [
   'userStories',
   'stories',
@@ -67,7 +67,7 @@ export const CRITERIA_KEYS = [
   'tasks',
 ];
 const CRITERION_TEXT_KEYS = ['text', 'title', 'name', 'description', 'criterion', 'step', 'id'];
-/** Done keys of criteria only. */
+/** Additional done keys of criteria. */
 const OTHER_DONE_KEYS = ['done', 'checked'];
 export const DONE_WORDS = new Set([
   'done',
@@ -88,7 +88,7 @@ export const PRIORITY_WORDS: ReadonlyMap<string, number> = new Map([
   ['p3', 3],
 ]);
 
-/** A JSON object whose values nobody has checked yet. */
+/** A JSON object with unvalidated values. */
 export interface Entry {
   readonly [key: string]: unknown;
   readonly id?: unknown;
@@ -103,21 +103,21 @@ export interface Entry {
   readonly $schema?: unknown;
 }
 
-/** Where the stories of a file are: `key` is absent when the file is the list itself. */
+/** The stories of a file: `key` is absent if the file is the list itself. */
 export interface StoryArray {
   readonly key?: string;
   readonly entries: readonly unknown[];
 }
 
-/** Whether it is an object of JSON, and so may be a story: no list, no null. */
+/** Whether it is a JSON object, which may be a story: not a list, not null. */
 export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
  * Finds the list of stories: the file itself, or the first known key with a list that looks like stories.
- * `undefined` for JSON of another kind (a schema, a product specification, a card database, nested phases):
- * taking it for an empty list would end a run as complete.
+ * `undefined` for other kinds of JSON (a schema, a product specification, a card database, nested phases): treating
+ * it as an empty list would end a run as complete.
  */
 export function findStoryArray(root: unknown): StoryArray | undefined {
   if (Array.isArray(root)) {
@@ -148,7 +148,7 @@ function isListOfStories(key: (typeof LIST_KEYS)[number], entries: readonly unkn
     case 'stories':
       return entries.some(isEntry);
     case 'user_stories':
-      // Product specifications use this key for prose; a done key tells a loop's list apart.
+      // Product specifications use this key for prose; the list of a loop has a done key.
       return entries.some(entry => isEntry(entry) && doneKeyOf(entry) !== undefined);
     default:
       return entries.some(hasStoryShape);
@@ -168,7 +168,7 @@ function hasStoryShape(value: unknown): boolean {
   );
 }
 
-/** Reads project, branch and description under their several names; empty where there is none. */
+/** Reads project, branch and description, which have several names; empty if there are none. */
 export function readHeading(root: unknown): StoryFileHeading {
   if (!isEntry(root)) {
     return { project: '', branchName: '', description: '' };
@@ -213,15 +213,15 @@ export function readStory(entry: Entry, position: number, line: number): Story {
   };
 }
 
-/** The id that the file itself gives, as text. */
+/** The explicit id in the file, as text. */
 export function ownId(entry: Entry): string | undefined {
   const id = asText(entry.id);
   return id === undefined || id.trim() === '' ? undefined : id;
 }
 
 /**
- * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value, else
- * `status` when it holds a word (or `null`, a word not yet written).
+ * The key that decides whether a story is done: the first of `DONE_KEYS` that is present, whatever its value;
+ * otherwise `status`, if it contains a word (or `null`, a word not yet written).
  */
 export function doneKeyOf(entry: Entry): (typeof DONE_KEYS)[number] | 'status' | undefined {
   const key = DONE_KEYS.find(candidate => Object.hasOwn(entry, candidate));
@@ -231,7 +231,7 @@ export function doneKeyOf(entry: Entry): (typeof DONE_KEYS)[number] | 'status' |
   return typeof entry.status === 'string' || entry.status === null ? 'status' : undefined;
 }
 
-/** Done is a done key that is literally `true`, or a status word that means it; anything unclear is not done. */
+/** Done means a done key with the value `true`, or a status word that means done; anything unclear is not done. */
 export function isDone(entry: Entry): boolean {
   const key = doneKeyOf(entry);
   if (key === undefined) {
@@ -240,14 +240,14 @@ export function isDone(entry: Entry): boolean {
   return key === 'status' ? isDoneWord(entry.status) : entry[key] === true;
 }
 
-/** Whether a `status` is one of the words that say done, in any case and with blanks around it. */
+/** Whether a `status` is one of the words for done, ignoring case and surrounding white space. */
 export function isDoneWord(status: unknown): boolean {
   return typeof status === 'string' && DONE_WORDS.has(status.trim().toLowerCase());
 }
 
 /**
- * Reads a priority as a number, the lower the sooner: numbers, numerals, and words such as `high` or `P1`.
- * @returns `undefined` for what says no order
+ * Reads a priority as a number, lowest first: numbers, numerals, and words such as `high` or `P1`.
+ * @returns `undefined` for anything without an order
  */
 export function readPriority(value: unknown): number | undefined {
   if (typeof value === 'number') {
@@ -282,13 +282,13 @@ function addDependency(ids: string[], value: unknown): void {
   }
 }
 
-/** The id that one dependency names, as text or in an object. */
+/** The id of one dependency, as text or in an object. */
 export function dependencyId(value: unknown): string | undefined {
   const id = isEntry(value) ? ownId(value) : asText(value);
   return id === undefined || id.trim() === '' ? undefined : id;
 }
 
-/** The acceptance criteria by the first of the known keys that has any; what is no criterion is left out. */
+/** The acceptance criteria under the first known key that has any; invalid ones are omitted. */
 export function readCriteria(entry: Entry): readonly Criterion[] {
   for (const key of CRITERIA_KEYS) {
     const value = entry[key];
@@ -318,15 +318,13 @@ function readCriterion(value: unknown): Criterion | undefined {
   if (text === undefined) {
     return undefined;
   }
-  // A criterion that says `null` has not been run; that is less than "not done".
+  // A criterion with `null` has not been checked; that is less than "not done".
   const told = [...DONE_KEYS, ...OTHER_DONE_KEYS].some(key => typeof value[key] === 'boolean');
   const done = isDone(value) || OTHER_DONE_KEYS.some(key => value[key] === true);
   return told || done ? { text, done } : { text };
 }
 
-/**
- * The first of these keys that has a text, or a number as a text; it is given as it is written, and never blank.
- */
+/** The first of these keys with a non-blank text, or a number as a text; returned as written. */
 export function firstText(entry: Entry, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = asText(entry[key]);

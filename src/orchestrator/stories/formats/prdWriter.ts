@@ -8,8 +8,8 @@ export interface NewStoryFile extends StoryFileHeading {
 }
 
 /**
- * Stories as the text of a `prd.json`, in the dialect that the documentation shows. What is read from it again is
- * the same. Stories without a priority are numbered in their order when none has one.
+ * Stories as the text of a `prd.json`, in the documented dialect. Reading it gives the same stories. If no story
+ * has a priority, they are numbered in order.
  */
 export function prdFileText({ project, branchName, description, stories }: NewStoryFile): string {
   const isNumbered = stories.some(({ priority }) => priority !== undefined);

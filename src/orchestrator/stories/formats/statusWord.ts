@@ -1,13 +1,13 @@
 import { isDoneWord } from './prdKeys.ts';
 
-/** A status as the stories around the edited one use it. */
+/** How another story of the file uses its status. */
 export interface StatusUse {
   readonly status: string;
-  /** What the story's other done key says, where it has one. */
+  /** The value of the story's other done key, if it has one. */
   readonly done?: boolean;
 }
 
-// Words that say no more than "not begun or not finished", and so are wrong beside a done story.
+// Words that only mean "not started or not finished", and so are wrong next to a done story.
 const OPEN_WORDS = new Set([
   'pending',
   'todo',
@@ -24,7 +24,7 @@ const OPEN_WORDS = new Set([
   'incomplete',
 ]);
 
-// Words that say that something has happened to the story; a story put back to not done must not claim that.
+// Words that mean that work has been done on the story; a story that is reset to not done must not keep them.
 const BUSY_WORDS = new Set([
   'active',
   'in progress',
@@ -42,7 +42,7 @@ const BUSY_WORDS = new Set([
   'waiting approval',
 ]);
 
-// Words that say a story was put aside; a story taken up again must not carry them either.
+// Words that mean that a story was deferred; a resumed story must not keep them either.
 const PARKED_WORDS = new Set([
   'skipped',
   'cancelled',
@@ -53,8 +53,8 @@ const PARKED_WORDS = new Set([
 ]);
 
 /**
- * The done word to write instead of `current`: the one the file's other stories use most, else `usual`, else the
- * natural pair of `current`.
+ * The word for done to write instead of `current`: the most frequent one in the file's other stories; otherwise
+ * `usual`; otherwise the natural counterpart of `current`.
  */
 export function doneWord(
   current: string | undefined,
@@ -75,7 +75,10 @@ export function doneWord(
   return inCaseOf(usual ?? pair, current);
 }
 
-/** The not-done word to write instead of `current`: the one the file's other stories use most, else `pending`. */
+/**
+ * The word for not done to write instead of `current`: the most frequent one in the file's other stories; otherwise
+ * `pending`.
+ */
 export function openWord(current: string | undefined, others: readonly StatusUse[]): string {
   const words = others
     .map(other => other.status)
@@ -87,8 +90,8 @@ export function openWord(current: string | undefined, others: readonly StatusUse
 }
 
 /**
- * Whether a status beside a boolean done key has to change with it. It follows when it would contradict the key,
- * but not where the file shows that its statuses are about something else: `active` on every story, done or not.
+ * Whether a status must change together with a boolean done key. It must if it would contradict the key, but not if
+ * statuses mean something else in this file: for example, `active` on every story, done or not.
  */
 export function statusFollows(
   status: string,

@@ -1,11 +1,11 @@
 import type { Span } from './jsonOutline.ts';
 
 /**
- * Moves one of the blocks of a text to another place among them. What stands between the blocks (commas, line ends,
- * blank lines) stays where it is. Pure.
+ * Moves one of the blocks of a text to another position among them. The text between the blocks (commas, line
+ * breaks, blank lines) is unchanged. Pure.
  * @param blocks in the order of the text, without overlaps
  * @param from index of the block
- * @param to its index afterwards
+ * @param to its new index
  */
 export function moveBlock(text: string, blocks: readonly Span[], from: number, to: number): string {
   const order = blocks.map((_, index) => index);
@@ -20,7 +20,7 @@ export function moveBlock(text: string, blocks: readonly Span[], from: number, t
   return moved + text.slice(end);
 }
 
-/** The index that a block gets when it is put beside another one. */
+/** The new index of a block that is moved next to another one. */
 export function indexBeside(from: number, target: number, side: 'before' | 'after'): number {
   const at = side === 'before' ? target : target + 1;
   return from < at ? at - 1 : at;

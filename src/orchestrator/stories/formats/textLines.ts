@@ -1,12 +1,12 @@
-/** Turns offsets of one text into lines and columns; the table is built once, each look-up is a binary search. */
+/** Converts offsets of a text to lines and columns; the table is built once, each lookup is a binary search. */
 export class TextLines {
-  /** Where each line begins; the first `count` of them are used. Plain numbers in one block, for speed. */
+  /** The offset of each line; only the first `count` are used. A typed array, for speed. */
   private starts = new Uint32Array(1024);
   private count = 1;
 
   constructor(text: string) {
     if (text.includes('\r') && /\r(?!\n)/.test(text)) {
-      // VS Code ends a line at a lone \r too; so do we, or a problem would point beside its place.
+      // VS Code also ends a line at a lone \r; otherwise problems would be shown at the wrong position.
       for (const end of text.matchAll(/\r\n|\n|\r/g)) {
         this.add(end.index + end[0].length);
       }
@@ -26,12 +26,12 @@ export class TextLines {
     this.starts[this.count++] = start;
   }
 
-  /** The offset of a line and column, as {@link at} gives them. */
+  /** The offset of a line and column; the inverse of {@link at}. */
   public offsetOf({ line, column }: { readonly line: number; readonly column: number }): number {
     return (this.starts[Math.min(line, this.count) - 1] ?? 0) + column - 1;
   }
 
-  /** Line and column of an offset, both 1-based; columns count UTF-16 units, as editors do. */
+  /** Line and column of an offset, both 1-based; columns count UTF-16 units, as in editors. */
   public at(offset: number): { readonly line: number; readonly column: number } {
     let low = 0;
     let high = this.count - 1;

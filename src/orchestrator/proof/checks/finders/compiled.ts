@@ -2,10 +2,10 @@ import { sectionsOf } from './configText.ts';
 import { proposals, type VerifyProposal } from './finder.ts';
 import type { ProjectFiles } from './projectFiles.ts';
 
-/** A solution's name goes into a shell line. */
+/** A solution's name becomes part of a shell command. */
 const PLAIN_NAME = /^\w[\w.-]*$/;
 
-/** Rust: the tests, and clippy where it is configured. */
+/** Rust: the tests, and clippy if it is configured. */
 export async function fromCargo(files: ProjectFiles): Promise<VerifyProposal[]> {
   const source = 'Cargo.toml';
   const sections = sectionsOf(await files.text(source));
@@ -23,7 +23,7 @@ export async function fromCargo(files: ProjectFiles): Promise<VerifyProposal[]> 
   ]);
 }
 
-/** Go: the tests, vet, and the linter where it is configured. */
+/** Go: the tests, vet, and the linter if it is configured. */
 export async function fromGo(files: ProjectFiles): Promise<VerifyProposal[]> {
   if (!files.has('go.mod')) {
     return [];
@@ -43,7 +43,7 @@ export async function fromMix(files: ProjectFiles): Promise<VerifyProposal[]> {
     : proposals('mix.exs', ['mix test', ...(/\{\s*:credo\b/.test(text) ? ['mix credo'] : [])]);
 }
 
-/** .NET: the solution or project, by its name where there are several. */
+/** .NET: the solution or project, by name if there are several. */
 export async function fromDotnet(files: ProjectFiles): Promise<VerifyProposal[]> {
   const names = [...files.names].sort();
   const solutions = names.filter(name => /\.slnx?$/i.test(name));
@@ -55,7 +55,7 @@ export async function fromDotnet(files: ProjectFiles): Promise<VerifyProposal[]>
   if (others.length === 0) {
     return proposals(only, ['dotnet test']);
   }
-  // With several in a folder, dotnet wants to be told which.
+  // With several in a folder, dotnet needs the name.
   return (solutions.length > 0 ? solutions : projects)
     .filter(name => PLAIN_NAME.test(name))
     .map(name => ({ command: `dotnet test ${name}`, source: name }));

@@ -20,32 +20,32 @@ export function sectionsOf(text: string): Sections {
   return sections;
 }
 
-/** Lines, whatever ends them. */
+/** Lines, with any line ending. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\n|\r/);
 }
 
-/** JSON as tools write it, and as people do: comments are fine. */
+/** JSON as written by tools and people: comments are allowed. */
 export function parseJson(text: string): unknown {
   try {
     return parseJsonc(text, [], { allowTrailingComma: true });
   } catch {
-    // Nested deeper than the parser's stack: no build file.
+    // Nested too deeply for the parser's stack: not a build file.
     return undefined;
   }
 }
 
-/** @returns `undefined` for what is no YAML */
+/** @returns `undefined` for invalid YAML */
 export function parseYamlText(text: string): unknown {
   try {
     return parseYaml(text, { logLevel: 'silent' });
   } catch {
-    // Its own tool will say what is wrong with it.
+    // Its own tool will report the error.
     return undefined;
   }
 }
 
-/** @returns an empty one for anything else */
+/** @returns an empty object for anything else */
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)

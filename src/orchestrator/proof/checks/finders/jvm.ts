@@ -1,14 +1,14 @@
 import { proposals, type VerifyProposal } from './finder.ts';
 import type { ProjectFiles } from './projectFiles.ts';
 
-/** Maven, by its wrapper if there is one. */
+/** Maven, with its wrapper if there is one. */
 export async function fromMaven(files: ProjectFiles): Promise<VerifyProposal[]> {
   const wrapper = files.has('mvnw') || files.has('mvnw.cmd');
   const program = wrapper ? files.own('mvnw', 'mvnw.cmd') : 'mvn';
   return files.has('pom.xml') ? proposals('pom.xml', [`${program} --batch-mode test`]) : [];
 }
 
-/** Gradle, by its wrapper if there is one. */
+/** Gradle, with its wrapper if there is one. */
 export async function fromGradle(files: ProjectFiles): Promise<VerifyProposal[]> {
   const source = files.first([
     'build.gradle',

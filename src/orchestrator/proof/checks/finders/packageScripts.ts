@@ -2,7 +2,7 @@ import { asObject, parseJson } from './configText.ts';
 import { CHECKS, proposals, type VerifyProposal } from './finder.ts';
 import type { ProjectFiles } from './projectFiles.ts';
 
-/** Scripts of package.json, by the package manager that the project uses. */
+/** Scripts of package.json, run with the project's package manager. */
 export async function fromPackageJson(files: ProjectFiles): Promise<VerifyProposal[]> {
   const source = 'package.json';
   const manifest = asObject(parseJson(await files.text(source)));
@@ -18,7 +18,7 @@ export async function fromPackageJson(files: ProjectFiles): Promise<VerifyPropos
   );
 }
 
-/** Not what `npm init` writes, and nothing that would wait for changes. */
+/** Neither the placeholder of `npm init`, nor a script that would watch for changes. */
 function isUsableScript(script: unknown): boolean {
   return (
     typeof script === 'string' &&
@@ -45,7 +45,7 @@ function packageManager(files: ProjectFiles, field: unknown): 'npm' | 'pnpm' | '
   return named === 'pnpm' || named === 'yarn' || named === 'bun' ? named : 'npm';
 }
 
-/** Tasks, and what comes with deno itself. */
+/** Tasks, and the commands built into deno. */
 export async function fromDeno(files: ProjectFiles): Promise<VerifyProposal[]> {
   const source = files.first(['deno.json', 'deno.jsonc']);
   if (source === undefined) {
@@ -59,7 +59,7 @@ export async function fromDeno(files: ProjectFiles): Promise<VerifyProposal[]> {
   const named = CHECKS.filter(name => isUsableScript(commandOf(name)));
   return proposals(source, [
     ...named.map(name => `deno task ${name}`),
-    // Both come with deno itself and need no task.
+    // Both are built into deno and need no task.
     ...(['test', 'lint'] as const)
       .filter(name => !named.includes(name))
       .map(name => `deno ${name}`),

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A build file that is larger is looked at no closer, in bytes. */
+/** Size limit for build files, in bytes. */
 const MAX_FILE = 1024 * 1024;
 
-/** The files of a workspace's top folder, as the proposals need them. */
+/** The files of a workspace's top folder, for the proposals. */
 export class ProjectFiles {
   private readonly dir: string;
   readonly names: ReadonlySet<string>;
@@ -25,21 +25,21 @@ export class ProjectFiles {
     return names.find(name => this.names.has(name));
   }
 
-  /** @returns '' when there is no such file, or it is none to be read */
+  /** @returns '' if there is no such file, or it cannot be read */
   async text(name: string | undefined): Promise<string> {
     return name !== undefined && this.has(name) ? readBounded(path.join(this.dir, name)) : '';
   }
 
-  /** A program of the project itself, as the platform's shell names it. */
+  /** A program of the project itself, in the syntax of the platform's shell. */
   own(program: string, windowsName: string): string {
     return this.isWindows ? windowsName : `./${program}`;
   }
 }
 
-/** @returns '' for what is no plain file, too large, or cannot be read: a proposal is no reason to fail */
+/** @returns '' if it is not a plain file, too large, or cannot be read: a proposal is not worth an error */
 async function readBounded(file: string): Promise<string> {
   try {
-    // Opening a named pipe would wait for a writer for ever; Windows has no such flag.
+    // Opening a named pipe would wait for a writer forever; Windows has no such flag.
     const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();

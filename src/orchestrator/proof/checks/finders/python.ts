@@ -2,7 +2,7 @@ import { linesOf, type Sections, sectionsOf } from './configText.ts';
 import type { VerifyProposal } from './finder.ts';
 import type { ProjectFiles } from './projectFiles.ts';
 
-/** What configures a Python tool: files of its own, and sections of the common ones. */
+/** The configuration of a Python tool: its own files, and sections of common ones. */
 interface PythonTool {
   readonly command: string;
   readonly files: readonly string[];
@@ -41,7 +41,7 @@ const PYTHON_TOOLS: readonly PythonTool[] = [
   { command: 'pyright', files: ['pyrightconfig.json'], pyproject: ['tool.pyright'] },
 ];
 
-/** Python: the tools that are configured, through the project manager that is used. */
+/** Python: the configured tools, run with the project manager. */
 export async function fromPython(files: ProjectFiles): Promise<VerifyProposal[]> {
   const [pyproject = '', setupCfg = '', toxIni = ''] = await Promise.all(
     ['pyproject.toml', 'setup.cfg', 'tox.ini'].map(name => files.text(name)),
@@ -77,7 +77,7 @@ function needsPytest(pyproject: string): boolean {
   );
 }
 
-/** mypy does nothing unless somebody names the files: its configuration, or the command. */
+/** mypy needs the files to check, either in its configuration or on the command line. */
 function pythonCommand(command: string, config: readonly string[]): string {
   const namesFiles = config.some(line => /^\s*(?:files|packages|modules)\s*=/.test(line));
   return command === 'mypy' && !namesFiles ? 'mypy .' : command;

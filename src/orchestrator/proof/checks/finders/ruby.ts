@@ -17,7 +17,7 @@ export async function fromRuby(files: ProjectFiles): Promise<VerifyProposal[]> {
   return [
     ...proposals(source, usesRspec ? ['bundle exec rspec'] : []),
     ...proposals(rakefile ?? '', hasTestTask ? ['bundle exec rake test'] : []),
-    // The Rakefile of a Rails application loads its tasks from the framework.
+    // The Rakefile of a Rails application loads the framework's tasks.
     ...proposals(
       source,
       hasGem('rails') && !usesRspec && !hasTestTask ? ['bundle exec rails test'] : [],

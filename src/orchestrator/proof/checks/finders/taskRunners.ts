@@ -14,7 +14,7 @@ export async function fromMakefile(files: ProjectFiles): Promise<VerifyProposal[
   const targets = new Set<string>();
   for (const line of linesOf(await files.text(source))) {
     const colon = line.indexOf(':');
-    // A recipe begins with a tab; `:=` and `::=` assign.
+    // A recipe line starts with a tab; `:=` and `::=` are assignments.
     if (colon > 0 && !/^[\t#]/.test(line) && !/^:{1,3}=/.test(line.slice(colon))) {
       for (const target of line.slice(0, colon).trim().split(/\s+/)) {
         targets.add(target);
@@ -27,7 +27,7 @@ export async function fromMakefile(files: ProjectFiles): Promise<VerifyProposal[
   );
 }
 
-/** Recipes of just that need no argument. */
+/** Recipes of just that take no argument. */
 export async function fromJustfile(files: ProjectFiles): Promise<VerifyProposal[]> {
   const source = files.first(['justfile', 'Justfile', '.justfile']);
   if (source === undefined) {
