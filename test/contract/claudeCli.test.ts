@@ -50,7 +50,7 @@ interface Call {
 }
 
 // The limit only ends a hanging run; no test measures time.
-describe('Claude Code, as pinned', { timeout: 600_000 }, () => {
+describe('Claude Code, as pinned', () => {
   let claudePath: string;
   let temp: TempDir;
   let home: string;

@@ -31,7 +31,7 @@ interface FinishedRun {
 }
 
 // The limit only ends a hanging run; no test measures time.
-describe('ralph-fresh run with the real Claude Code', { timeout: 600_000 }, () => {
+describe('ralph-fresh run with the real Claude Code', () => {
   let claudePath: string;
   let temp: TempDir;
   let home: string;

@@ -11,7 +11,7 @@ import { isRunning } from '../support/journals.ts';
 const root = path.resolve(import.meta.dirname, '..', '..');
 
 // The limit only ends a hanging test.
-describe('npm start', { timeout: 300_000 }, () => {
+describe('npm start', () => {
   let temp: TempDir;
   let scratch: string;
 

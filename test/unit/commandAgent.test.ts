@@ -114,7 +114,7 @@ describe('the presets', () => {
 });
 
 // The limit only ends a hanging run; no test measures time.
-describe('the command agent', { ...posix, timeout: 120_000 }, () => {
+describe('the command agent', posix, () => {
   let temp: TempDir;
   let env: Record<string, string>;
   const inTemp = (name: string) => path.join(temp.path, name);

@@ -52,7 +52,7 @@ async function launch(
   }
 }
 
-describe('a start in the background', { timeout: 120_000 }, () => {
+describe('a start in the background', () => {
   const exits = 'process.exit(1);';
   it('has come about when the first agent has started', async () => {
     assert.equal(((await launch([agent], exits)) as Launch).kind, 'works');
