@@ -115,7 +115,7 @@ test('Restricted Mode shows the stories and starts nothing', async () => {
   await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
   // The tick has a journal, and no run has begun.
   await expect(
-    workbench.page.getByText('What each fresh agent did appears here once a run has begun.'),
+    workbench.page.getByText('When a run has started, you see here what each fresh agent did.'),
   ).toBeVisible();
   await workbench.screenshot('stories-restricted');
 });
