@@ -572,6 +572,24 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
+  /** Scrolls the editor until an element in it can be seen: the editor may place it out of sight, and Playwright cannot scroll there. */
+  async scrollTo(target: Locator): Promise<void> {
+    const editor = this.page.locator('.part.editor');
+    await expect(async () => {
+      const [box, sight] = [await target.boundingBox(), await editor.boundingBox()];
+      if (box === null || sight === null) {
+        throw new Error('It is not in the editor.');
+      }
+      const middle = box.y + Math.min(box.height, sight.height) / 2;
+      const from = sight.y + sight.height / 2;
+      if (middle < sight.y || middle > sight.y + sight.height) {
+        await this.page.mouse.move(sight.x + sight.width / 2, from);
+        await this.page.mouse.wheel(0, middle - from);
+        throw new Error('It was out of sight.');
+      }
+    }).toPass({ timeout: triesLimitMs });
+  }
+
   /** The visible modal dialog. */
   get dialog(): Locator {
     return this.page.locator('.monaco-dialog-box');

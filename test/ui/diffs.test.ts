@@ -354,6 +354,7 @@ test('review notes reach the next agent on that story', async () => {
   await workbench.reload();
   await openCommit();
   await expect(note).toContainText('Goes to the next agent on US-001');
+  await workbench.scrollTo(note);
   await note.hover();
   await note.getByRole('button', { name: 'Edit Note' }).click();
   await note.locator('.edit-container .monaco-editor').filter({ visible: true }).first().click();

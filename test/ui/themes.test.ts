@@ -70,6 +70,7 @@ for (const theme of ['light', 'hc-dark', 'hc-light'] as const) {
       await workbench.screenshot(`themes-${theme}-2-writing`);
       await page.keyboard.press('Control+Enter');
       await expect(note).toContainText('Goes to the next agent on US-001');
+      await workbench.scrollTo(note);
       await note.hover();
       await note.getByRole('button', { name: 'Edit Note' }).click();
       await expect(note.getByRole('button', { name: 'Save' })).toBeVisible();
