@@ -4,6 +4,20 @@ import type { Scenario } from './scenario.ts';
 import { create, heard, RUN } from './scenario.ts';
 import { asks, failed, idle, limitKnown, needs, said } from './scenarioSteps.ts';
 
+/** A person stops the run during its second check. */
+const stoppedInCheck: Scenario = async t => {
+  const workspace = await create(t, 1);
+  const checks = ['--verify', 'echo one', '--verify', `${needs('green')} || sleep 60`];
+  const cli = workspace.script([['work']], ...checks);
+  await until(
+    'the second check',
+    async () => (await workspace.events('check.started')).length === 2,
+  );
+  cli.child.kill('SIGINT');
+  await cli.finished;
+  return workspace;
+};
+
 /** Runs in which a person acts: stops, steers, answers, kills. */
 export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   limitWaited: async t => {
@@ -30,18 +44,7 @@ export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await cli.finished;
     return workspace;
   },
-  stoppedInCheck: async t => {
-    const workspace = await create(t, 1);
-    const checks = ['--verify', 'echo one', '--verify', `${needs('green')} || sleep 60`];
-    const cli = workspace.script([['work']], ...checks);
-    await until(
-      'the second check',
-      async () => (await workspace.events('check.started')).length === 2,
-    );
-    cli.child.kill('SIGINT');
-    await cli.finished;
-    return workspace;
-  },
+  stoppedInCheck,
   killedAndResumed: async t => {
     const workspace = await create(t, 2);
     const calls = [['work'], [{ text: 'I begin.' }, { wait: 'never' }], ['work']];
@@ -102,15 +105,7 @@ export const PEOPLE_SCENARIOS: Readonly<Record<string, Scenario>> = {
     return workspace;
   },
   checkedAgain: async t => {
-    const workspace = await create(t, 1);
-    const checks = ['--verify', 'echo one', '--verify', `${needs('green')} || sleep 60`];
-    const cli = workspace.script([['work']], ...checks);
-    await until(
-      'the second check',
-      async () => (await workspace.events('check.started')).length === 2,
-    );
-    cli.child.kill('SIGINT');
-    await cli.finished;
+    const workspace = await stoppedInCheck(t);
     await workspace.write('green', '');
     await workspace.script([['work']], '--resume').finished;
     return workspace;

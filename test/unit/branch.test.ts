@@ -151,9 +151,9 @@ describe('checkOutBranch', () => {
         assert.match(error.message, words);
         return true;
       });
-      assert.equal((await lookAtBranch(folder, name)).beside, other);
+      assert.equal((await lookAtBranch(folder, name)).conflicting, other);
     }
-    assert.equal((await lookAtBranch(folder, 'ab')).beside, undefined);
+    assert.equal((await lookAtBranch(folder, 'ab')).conflicting, undefined);
     assert.equal(await branch(), 'main');
   });
 

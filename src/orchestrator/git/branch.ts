@@ -42,9 +42,9 @@ export async function checkOutBranch(
       return { kind: 'unchanged', branch: current };
     }
     const exists = await hasBranch(dir, branchName);
-    const beside = exists ? undefined : await branchInTheWay(dir, branchName);
-    if (beside !== undefined) {
-      const { message, next } = noRoomBeside(branchName, beside);
+    const conflicting = exists ? undefined : await branchInTheWay(dir, branchName);
+    if (conflicting !== undefined) {
+      const { message, next } = conflictingBranchProblem(branchName, conflicting);
       throw new HumanError([message, next].join(' '));
     }
     if (carried !== 'all' && (await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
@@ -85,7 +85,7 @@ export interface BranchPlace {
   /** The folder of the other worktree that has it checked out. */
   readonly heldBy?: string;
   /** An existing branch whose name prevents git from creating this one. */
-  readonly beside?: string;
+  readonly conflicting?: string;
 }
 
 /**
@@ -98,7 +98,7 @@ export async function lookAtBranch(dir: string, branchName: string): Promise<Bra
   try {
     const current = await currentBranch(dir);
     const exists = await hasBranch(dir, branchName);
-    const beside =
+    const conflicting =
       exists || current === branchName ? undefined : await branchInTheWay(dir, branchName);
     const heldBy =
       exists && current !== branchName ? await worktreeWith(dir, HEADS + branchName) : undefined;
@@ -106,7 +106,7 @@ export async function lookAtBranch(dir: string, branchName: string): Promise<Bra
       current,
       exists,
       ...(heldBy !== undefined && { heldBy }),
-      ...(beside !== undefined && { beside }),
+      ...(conflicting !== undefined && { conflicting }),
     };
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));
@@ -184,7 +184,7 @@ async function branchInTheWay(dir: string, name: string): Promise<string | undef
 }
 
 /** Why a branch name conflicts with an existing branch, and what to do. */
-export function noRoomBeside(
+export function conflictingBranchProblem(
   branch: string,
   other: string,
 ): { readonly message: string; readonly next: string } {

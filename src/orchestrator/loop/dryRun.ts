@@ -1,12 +1,10 @@
 import path from 'node:path';
-import { Emitter } from '../../base/emitter.ts';
 import { agentRequest } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import { Briefer } from '../iteration/briefing.ts';
-import type { RunEvent, RunEventBody } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
-import type { Journal } from '../journal/journal.ts';
 import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
+import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
@@ -16,41 +14,6 @@ import { type Decision, decide } from './policy.ts';
 import type { RunOptions } from './runOptions.ts';
 import { readyToStart } from './start.ts';
 import { tellPendingHints } from './tellHints.ts';
-
-/** Publishes events without storing them: a dry run leaves no trace. */
-class UnwrittenJournal implements Journal {
-  private readonly emitter = new Emitter<RunEvent>();
-  readonly onDidAppend = this.emitter.event;
-  private seq: number;
-
-  /** @param seq number of the last event so far */
-  constructor(seq: number) {
-    this.seq = seq;
-  }
-
-  append(body: RunEventBody): RunEvent {
-    this.seq += 1;
-    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
-    this.emitter.fire(event);
-    return event;
-  }
-
-  sync(): void {
-    // There is no file.
-  }
-
-  async syncBeside(): Promise<void> {
-    this.sync();
-  }
-
-  isInPlace(): boolean {
-    return true;
-  }
-
-  restore(): void {
-    // There is no file.
-  }
-}
 
 /**
  * Prints what a run would do first: its settings, the command line of its agent, and the whole first prompt. Reads
@@ -97,7 +60,7 @@ export async function dryRun(
     (earlier && wentOn(options, earlier)) ?? (onlyStories && { ...INITIAL_RUN_STATE, onlyStories });
   // Without a listener: events of a run that does not exist would be printed between these lines.
   const { onEvent: _onEvent, ...unwatched } = options;
-  const run = openRun(unwatched, new UnwrittenJournal(state?.lastSeq ?? 0), {
+  const run = openRun(unwatched, new UnstoredJournal(state?.lastSeq ?? 0), {
     ...(state && { earlier: state }),
     look: async () => undefined,
     wake: () => new AbortController().signal,

@@ -1,13 +1,12 @@
-import { Emitter } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import type { Agent } from '../agents/agent.ts';
 import { AgentCaller } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
-import type { RunEvent, RunEventBody } from '../journal/events.ts';
+import type { RunEvent } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
-import type { Journal } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE } from '../journal/runState.ts';
+import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { requireWritableState } from '../preconditions/state.ts';
 import type { RunConfig } from '../settings/config.ts';
 import { newRunId, type RunFiles } from '../workspace/runFiles.ts';
@@ -53,7 +52,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
   await clearDeadPlans(files);
   const id = newRunId();
   const folder = await PlanFolder.claim(files, id);
-  const journal = new MemoryJournal();
+  const journal = new UnstoredJournal();
   let state = INITIAL_RUN_STATE;
   journal.onDidAppend(event => {
     state = applyEvent(state, event);
@@ -94,33 +93,3 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
 }
 
 const NEVER = new AbortController().signal;
-
-/** Events of a call that are not stored. */
-class MemoryJournal implements Journal {
-  private seq = 0;
-  private readonly appendEmitter = new Emitter<RunEvent>();
-  readonly onDidAppend = this.appendEmitter.event;
-
-  append(body: RunEventBody): RunEvent {
-    this.seq += 1;
-    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
-    this.appendEmitter.fire(event);
-    return event;
-  }
-
-  sync(): void {
-    // There is no file.
-  }
-
-  async syncBeside(): Promise<void> {
-    this.sync();
-  }
-
-  isInPlace(): boolean {
-    return true;
-  }
-
-  restore(): void {
-    // There is no file.
-  }
-}

@@ -1,6 +1,6 @@
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { changedFilesBut, lookAtBranch, noRoomBeside } from '../git/branch.ts';
+import { changedFilesBut, conflictingBranchProblem, lookAtBranch } from '../git/branch.ts';
 import { asHumanError } from '../git/git.ts';
 import { heldElsewhere } from '../git/worktrees.ts';
 import type { Precondition } from './precondition.ts';
@@ -14,7 +14,7 @@ export const branch: Precondition = {
     if (settings.branch === 'stay' || wanted === '' || isPrepared) {
       return { level: 'holds', message: 'A run works on the branch that is checked out.' };
     }
-    const { beside, current, exists, heldBy } = await lookAtBranch(workspace, wanted);
+    const { conflicting, current, exists, heldBy } = await lookAtBranch(workspace, wanted);
     const holds = { level: 'holds', message: `A run works on the branch ${wanted}.` } as const;
     if (current === wanted) {
       return holds;
@@ -24,8 +24,8 @@ export const branch: Precondition = {
     }
     // If the branch does not exist and all stories are done, a run has nothing to do.
     const isIdle = !exists && stories?.stories.every(({ done }) => done) === true;
-    if (beside !== undefined && !isIdle) {
-      return { level: 'refuses', ...noRoomBeside(wanted, beside) };
+    if (conflicting !== undefined && !isIdle) {
+      return { level: 'refuses', ...conflictingBranchProblem(wanted, conflicting) };
     }
     if (canAsk || isIdle) {
       return holds;
