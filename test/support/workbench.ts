@@ -38,6 +38,14 @@ const graceSeconds = 2;
 const foldersTryMs = 30_000;
 const scrollLimitMs = 2_000;
 const pixelsPerTurn = 50;
+const maxTurns = 100;
+/** Where the mouse is while it scrolls, as fractions of the editor's width and height. */
+const wheelPlaces = [
+  [0.5, 0.5],
+  [0.1, 0.8],
+  [0.9, 0.2],
+  [0.1, 0.2],
+] as const;
 
 /**
  * The names in the settings and in the list of themes, and the suffix of the workbench's class once the theme is
@@ -572,22 +580,35 @@ export class Workbench implements AsyncDisposable {
     return found;
   }
 
-  /** Scrolls the editor until an element in it can be seen: the editor may place it out of sight, and Playwright cannot scroll there. */
+  /**
+   * Scrolls the editor until an element in it can be seen: the editor may place it out of sight, and Playwright cannot
+   * scroll there. The mouse is somewhere else in each attempt: what is below it may take the wheel for itself.
+   */
   async scrollTo(target: Locator): Promise<void> {
     const editor = this.page.locator('.part.editor');
+    let attempt = 0;
     await expect(async () => {
       const [box, sight] = [await target.boundingBox(), await editor.boundingBox()];
       if (box === null || sight === null) {
         throw new Error('It is not in the editor.');
       }
       const middle = box.y + Math.min(box.height, sight.height) / 2;
-      const from = sight.y + sight.height / 2;
       if (middle < sight.y || middle > sight.y + sight.height) {
-        await this.page.mouse.move(sight.x + sight.width / 2, from);
-        await this.page.mouse.wheel(0, middle - from);
-        throw new Error('It was out of sight.');
+        const [across, down] = wheelPlaces[attempt % wheelPlaces.length] ?? [0.5, 0.5];
+        attempt += 1;
+        await this.page.mouse.move(sight.x + across * sight.width, sight.y + down * sight.height);
+        const distance = middle - sight.y - sight.height / 2;
+        await this.turnWheel(distance);
+        throw new Error(`It was out of sight, ${Math.round(distance)} pixels from the middle.`);
       }
     }).toPass({ timeout: triesLimitMs });
+  }
+
+  /** One turn of the wheel moves an editor by a fixed distance, whatever delta the event has. */
+  private async turnWheel(pixels: number): Promise<void> {
+    for (let turn = 0; turn < Math.min(Math.abs(pixels) / pixelsPerTurn, maxTurns); turn++) {
+      await this.page.mouse.wheel(0, Math.sign(pixels) * 120);
+    }
   }
 
   /** The visible modal dialog. */
@@ -620,10 +641,7 @@ export class Workbench implements AsyncDisposable {
       );
     const scroll = async (pixels: number): Promise<boolean> => {
       const before = JSON.stringify(await inSight());
-      // One turn of the wheel moves the editor by a fixed distance, whatever delta the event has.
-      for (let turn = 0; turn < Math.abs(pixels) / pixelsPerTurn; turn++) {
-        await this.page.mouse.wheel(0, Math.sign(pixels) * 120);
-      }
+      await this.turnWheel(pixels);
       return expect
         .poll(async () => JSON.stringify(await inSight()), {
           timeout: scrollLimitMs,
