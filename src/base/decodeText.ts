@@ -18,9 +18,7 @@ export function decodeText(content: string | Uint8Array): DecodedText {
   return {
     text: text.slice(bom.length),
     bom,
-    ...(problem && {
-      problem: { ...problem, offset: Math.max(0, problem.offset - bom.length) },
-    }),
+    problem: problem ? { ...problem, offset: Math.max(0, problem.offset - bom.length) } : undefined,
   };
 }
 

@@ -180,7 +180,7 @@ async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise
   const delivered = await deliverRequest(files, {
     type: 'hint',
     text,
-    ...(storyId === undefined ? {} : { storyId }),
+    storyId,
   });
   if (delivered.kind === 'kept') {
     const next = storyId === undefined ? 'The next agent' : `The next agent of ${named(storyId)}`;

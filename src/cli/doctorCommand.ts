@@ -37,8 +37,8 @@ export function addDoctorCommand(program: Command): void {
       await examine({
         files: new RunFiles(flags.cwd),
         env: process.env,
-        ...(flags.file === undefined ? {} : { storyFile: flags.file }),
-        ...(only === undefined ? {} : { only }),
+        storyFile: flags.file,
+        only,
         flags: settingsOf(command),
       }),
     );

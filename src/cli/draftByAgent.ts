@@ -45,10 +45,10 @@ export async function draftByAgent(
     planAlone({
       ...{ ...what, stop, env },
       agent,
-      ...(fallbackAgent && { fallbackAgent }),
+      fallbackAgent,
       config: configOf(settings),
       // The agent's activity goes to a terminal only; standard output contains just the draft.
-      ...(process.stderr.isTTY && { onEvent: eventPrinter({ stream: process.stderr }) }),
+      onEvent: process.stderr.isTTY ? eventPrinter({ stream: process.stderr }) : undefined,
     }),
   );
   switch (result.kind) {

@@ -145,7 +145,7 @@ function known({ alive, newest, states }: RunStates): KnownOfStories {
   const question = questionOf(newest);
   return {
     stateOf: story => storyRunState(story, phase, states),
-    ...(question && { question }),
+    question,
   };
 }
 

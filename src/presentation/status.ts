@@ -65,7 +65,7 @@ export async function statusData(
     question: questionOf(state)?.message ?? null,
     payer: state.payer ?? null,
     verify: state.verify,
-    ...(problem === undefined ? {} : { problem }),
+    problem,
   };
 }
 
@@ -129,7 +129,7 @@ function waitingData(state: RunState): object | null {
     : {
         kind: 'pause',
         reason: waiting.reason,
-        ...(waiting.detail === undefined ? {} : { detail: waiting.detail }),
+        detail: waiting.detail,
       };
 }
 

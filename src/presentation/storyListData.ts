@@ -115,5 +115,5 @@ export function nextData(file: StoryFile, turns: NextStoryOptions = {}): NextDat
     return { id: next.story.id };
   }
   const circle = next.reason === 'waiting' ? openCircle(file.stories) : undefined;
-  return { id: null, reason: next.reason, ...(circle && { circle }) };
+  return { id: null, reason: next.reason, circle };
 }

@@ -189,8 +189,8 @@ function lines(
             {
               kind: 'pause',
               reason: event.reason,
-              ...(event.storyId === undefined ? {} : { storyId: event.storyId }),
-              ...(event.detail === undefined ? {} : { detail: event.detail }),
+              storyId: event.storyId,
+              detail: event.detail,
             },
             t,
             { now: Date.parse(event.at), door },

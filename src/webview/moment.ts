@@ -24,7 +24,7 @@ function format(timeStyle: 'short' | 'medium', withDate: boolean): Intl.DateTime
   }
   const made = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
     timeStyle,
-    ...(withDate && { dateStyle: 'medium' }),
+    dateStyle: withDate ? 'medium' : undefined,
   });
   formats.set(key, made);
   return made;

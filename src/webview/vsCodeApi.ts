@@ -40,7 +40,8 @@ export function savedPageState(): PageState {
   return {
     scrollY: typeof saved['scrollY'] === 'number' ? saved['scrollY'] : 0,
     isTableOpen: saved['isTableOpen'] === true,
-    ...(typeof question === 'string' && typeof text === 'string' && { draft: { question, text } }),
+    draft:
+      typeof question === 'string' && typeof text === 'string' ? { question, text } : undefined,
   };
 }
 

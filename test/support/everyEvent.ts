@@ -101,7 +101,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
         ? { type: 'agent.toolFailed', id: `${number}-${index}`, gist: '7', head: DATA, lines: 30 }
         : {
             ...{ type: 'agent.toolResult', id: `${number}-${index}`, lines: 30 },
-            ...(index === 2 && { head: DATA }),
+            head: index === 2 ? DATA : undefined,
           },
     ]),
     {
@@ -114,7 +114,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
     ...PROCESS_END_REASONS.map<RunEventBody>((reason, index) => ({
       ...{ type: 'agent.ended', ...of, purpose: 'story', reason, exitCode: index % 2 },
       ...{ durationMs: 9_000, leftovers: index, costUsd: 0.1, costEstimated: true, turns: 3 },
-      ...(number % 2 === 0 && { error: { kind: '7', message: SAID } }),
+      error: number % 2 === 0 ? { kind: '7', message: SAID } : undefined,
     })),
     {
       ...{ type: 'call.retried', ...of, purpose: 'review', attempt: 1, maxAttempts: 3 },
@@ -155,7 +155,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
       { type: 'check.started', ...of, command, pid: 1, startId: 'gone' },
       {
         ...{ type: 'check.ended', ...of, command, ok: index === 0, timedOut: index === 2 },
-        ...{ durationMs: 8_400, outputTail: DATA, ...(index === 1 && { exitCode: 3 }) },
+        ...{ durationMs: 8_400, outputTail: DATA, exitCode: index === 1 ? 3 : undefined },
       },
     ]),
     { type: 'gate.ended', ...of, green: number % 2 === 0, storyId: 'US-001' },

@@ -170,9 +170,9 @@ export function neutralJournal(
       const until = new Date(BEGIN + index * 1_000 + 3_600_000).toISOString();
       return `${JSON.stringify({
         ...{ seq, at, type, ...(neutral(body) as object) },
-        ...('until' in body && { until }),
+        until: 'until' in body ? until : undefined,
         // A check may have ended before its start time could be read.
-        ...('pid' in body && { startId: 'start' }),
+        startId: 'pid' in body ? 'start' : undefined,
       })}\n`;
     })
     .join('');

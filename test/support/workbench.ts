@@ -149,8 +149,8 @@ function serverOptions(options: WorkbenchOptions): VsCodeServerOptions {
     },
     reconnectionGraceSeconds: graceSeconds,
     say,
-    ...(options.otherExtensions && { otherExtensions: options.otherExtensions }),
-    ...(options.serverDataDir === undefined ? {} : { serverDataDir: options.serverDataDir }),
+    otherExtensions: options.otherExtensions,
+    serverDataDir: options.serverDataDir,
   };
 }
 

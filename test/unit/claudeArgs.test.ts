@@ -11,6 +11,7 @@ import {
 import { findSdk } from '../../src/orchestrator/agents/sdk/findSdk.ts';
 import { sdkAgent, sdkCallOptions } from '../../src/orchestrator/agents/sdk/sdk.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const request: AgentRequest = { cwd: '/todo', prompt: 'Work.', maxTurns: 7, env: {} };
 const posix = { skip: process.platform === 'win32' };
@@ -23,7 +24,7 @@ function optionOf(args: readonly string[], option: string): string | undefined {
 
 describe('claudeArgs', () => {
   it('asks for no more than it was told to', () => {
-    assert.deepEqual(claudeArgs({}, request), [
+    sameValue(claudeArgs({}, request), [
       '-p',
       '--output-format',
       'stream-json',
@@ -56,7 +57,7 @@ describe('claudeArgs', () => {
     assert.equal(optionOf(args, '--model'), 'opus');
     assert.equal(optionOf(args, '--max-budget-usd'), '0.25');
     assert.equal(optionOf(args, '--json-schema'), '{"type":"object"}');
-    assert.deepEqual(args.slice(-2), ['--add-dir', '/docs'], 'extra arguments come last');
+    sameValue(args.slice(-2), ['--add-dir', '/docs'], 'extra arguments come last');
   });
 
   it('lets one call differ from what is set for all', () => {
@@ -123,12 +124,12 @@ describe('Claude Code on this machine', posix, () => {
     const kept = await envOf(false);
     assert.equal(kept['ANTHROPIC_API_KEY'], 'k');
     const { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token, ...rest } = await envOf(true);
-    assert.deepEqual([key, token, rest['ANTHROPIC_BASE_URL']], [undefined, undefined, 'u']);
+    sameValue([key, token, rest['ANTHROPIC_BASE_URL']], [undefined, undefined, 'u']);
   });
 
   it('tells its version, asked in a clean environment', async () => {
     const file = await program(['echo "2.1.330 (Claude Code)$CLAUDECODE"']);
-    assert.deepEqual(await claudeVersion({}, { ...env(), CLAUDECODE: '1' }), {
+    sameValue(await claudeVersion({}, { ...env(), CLAUDECODE: '1' }), {
       file,
       version: '2.1.330',
     });
@@ -136,7 +137,7 @@ describe('Claude Code on this machine', posix, () => {
 
   it('says what is wrong with it', async () => {
     const file = await program(['echo "cannot execute: wrong architecture" >&2', 'exit 126']);
-    assert.deepEqual(await claudeVersion({}, env()), {
+    sameValue(await claudeVersion({}, env()), {
       file,
       problem: `${file} --version failed or told no version: cannot execute: wrong architecture`,
     });
@@ -200,7 +201,7 @@ describe('the SDK agent', () => {
   });
 
   it('asks the SDK for what the command line would do', () => {
-    assert.deepEqual(sdkCallOptions({}, request, undefined), {
+    sameValue(sdkCallOptions({}, request, undefined), {
       cwd: '/todo',
       maxTurns: 7,
       allowedTools: ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep'],
@@ -215,14 +216,14 @@ describe('the SDK agent', () => {
       { ...request, model: 'opus', tools: ['Read'], maxBudgetUsd: 2, jsonSchema: schema },
       '/bin/claude',
     );
-    assert.deepEqual(
+    sameValue(
       [options['permissionMode'], options['effort'], options['disallowedTools'], options['model']],
       ['default', 'low', ['WebFetch'], 'opus'],
     );
-    assert.deepEqual(options['tools'], ['Read']);
-    assert.deepEqual(options['allowedTools'], ['Read']);
+    sameValue(options['tools'], ['Read']);
+    sameValue(options['allowedTools'], ['Read']);
     assert.equal(options['maxBudgetUsd'], 2);
-    assert.deepEqual(options['outputFormat'], { type: 'json_schema', schema });
+    sameValue(options['outputFormat'], { type: 'json_schema', schema });
     assert.equal(options['pathToClaudeCodeExecutable'], '/bin/claude');
     const skipping = sdkCallOptions({ skipPermissions: true }, request, undefined);
     assert.equal(skipping['permissionMode'], 'bypassPermissions');

@@ -4,6 +4,7 @@ import { callCost } from '../../src/orchestrator/agents/call/callCost.ts';
 import { CostEstimate } from '../../src/orchestrator/agents/claude/costEstimate.ts';
 import { listPrice } from '../../src/orchestrator/agents/claude/modelPrices.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const MILLION = { input: 1e6, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -74,7 +75,7 @@ describe('list prices', () => {
 describe('the estimate of a call', () => {
   test('counts each message once, by its last usage', () => {
     const { costUsd, usage } = estimateOf(message('a', 1), message('b', 10), message('a', 100));
-    assert.deepEqual(usage, { input: 2_000, output: 110, cacheRead: 0, cacheWrite: 0 });
+    sameValue(usage, { input: 2_000, output: 110, cacheRead: 0, cacheWrite: 0 });
     assert.equal(Number(costUsd.toFixed(6)), 0.0102);
   });
 
@@ -92,27 +93,27 @@ describe('the estimate of a call', () => {
       { type: 'system', subtype: 'init' },
       { type: 'assistant', message: synthetic },
     );
-    assert.deepEqual(callCost(undefined, estimate), {});
+    sameValue(callCost(undefined, estimate), {});
   });
 
   test('a result tells the cost; what goes on behind it is added', () => {
     const done = { turns: 1, costUsd: 0.5 };
     const told = result({ total_cost_usd: 0.5 });
-    assert.deepEqual(callCost(done, estimateOf(message('a', 1), told)), done);
+    sameValue(callCost(done, estimateOf(message('a', 1), told)), done);
     const { costEstimated, costUsd = 0 } = callCost(
       done,
       estimateOf(message('a', 1), told, message('a', 1), message('b', 0)),
     );
-    assert.deepEqual([costUsd.toFixed(3), costEstimated], ['0.504', true]);
+    sameValue([costUsd.toFixed(3), costEstimated], ['0.504', true]);
   });
 
   test('a result without a cost leaves the estimate', () => {
     const cost = callCost({ turns: 2 }, estimateOf(message('a', 0), result({})));
-    assert.deepEqual([cost.costUsd, cost.costEstimated, cost.turns], [0.004, true, 2]);
+    sameValue([cost.costUsd, cost.costEstimated, cost.turns], [0.004, true, 2]);
   });
 
   test('memory stays bounded, and the sum whole', () => {
     const { usage } = estimateOf(...Array.from({ length: 5_000 }, (_, i) => message(`m${i}`, 1)));
-    assert.deepEqual([usage.input, usage.output], [5_000_000, 5_000]);
+    sameValue([usage.input, usage.output], [5_000_000, 5_000]);
   });
 });

@@ -16,6 +16,7 @@ import {
 import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile, readStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const stories = () => [
   {
@@ -215,7 +216,7 @@ describe('findGuardChanges', () => {
   for (const [name, change, expected] of table) {
     test(name, () => {
       const changes = find(original, changed(change));
-      assert.deepEqual(
+      sameValue(
         changes.map(item => (isForbidden(item) ? '!' : '') + kinds([item])[0]),
         expected,
       );
@@ -223,7 +224,7 @@ describe('findGuardChanges', () => {
   }
 
   test('texts are told before and after', () => {
-    assert.deepEqual(
+    sameValue(
       find(
         original,
         changed(list => Object.assign(at(list, 1), { title: 'T', acceptanceCriteria: ['C'] })),
@@ -236,9 +237,9 @@ describe('findGuardChanges', () => {
   });
 
   test('a file that is gone or broken', () => {
-    assert.deepEqual(find(original, undefined), [{ kind: 'fileGone' }]);
+    sameValue(find(original, undefined), [{ kind: 'fileGone' }]);
     const [broken, ...others] = find(original, original.slice(0, -10));
-    assert.deepEqual(others, []);
+    sameValue(others, []);
     assert.equal(broken?.kind, 'fileBroken');
     assert.match(broken?.kind === 'fileBroken' ? broken.problem : '', /^Line \d+: ./);
     assert.ok(isForbidden({ kind: 'fileGone' }));
@@ -252,10 +253,8 @@ describe('findGuardChanges', () => {
       Object.assign(at(list, 0), { passes: false });
       Object.assign(at(list, 2), { passes: true });
     });
-    assert.deepEqual(kinds(find(original, after, { handled: new Set(['US-3']) })), [
-      'untickedOther US-1',
-    ]);
-    assert.deepEqual(
+    sameValue(kinds(find(original, after, { handled: new Set(['US-3']) })), ['untickedOther US-1']);
+    sameValue(
       find(original, after, {
         handled: new Map([
           ['US-1', false],
@@ -272,9 +271,7 @@ describe('findGuardChanges', () => {
       'prd.json',
       changed(list => Object.assign(at(list, 1), { passes: true })),
     );
-    assert.deepEqual(kinds(findGuardChanges({ before, after, handled: new Set() })), [
-      'tickedOther US-2',
-    ]);
+    sameValue(kinds(findGuardChanges({ before, after, handled: new Set() })), ['tickedOther US-2']);
   });
 
   test('stories without ids are known by what they say', () => {
@@ -285,17 +282,15 @@ describe('findGuardChanges', () => {
     const before = file(['A', false], ['B', false], ['C', false]);
     const own = { storyId: '#1' };
     // The new one is first, so the numbers of all others are others.
-    assert.deepEqual(
+    sameValue(
       kinds(find(before, file(['N', true], ['A', true], ['B', false], ['C', false]), own)),
       ['storyAdded #1'],
     );
-    assert.deepEqual(kinds(find(before, file(['A', false], ['C', false]), own)), [
-      'storyRemoved #2',
-    ]);
-    assert.deepEqual(kinds(find(before, file(['A', false], ['B', true], ['C', false]), own)), [
+    sameValue(kinds(find(before, file(['A', false], ['C', false]), own)), ['storyRemoved #2']);
+    sameValue(kinds(find(before, file(['A', false], ['B', true], ['C', false]), own)), [
       'tickedOther #2',
     ]);
-    assert.deepEqual(kinds(find(before, file(['A', false], ['X', false], ['C', false]), own)), [
+    sameValue(kinds(find(before, file(['A', false], ['X', false], ['C', false]), own)), [
       'titleChanged #2',
       'descriptionChanged #2',
     ]);
@@ -304,8 +299,8 @@ describe('findGuardChanges', () => {
   test('stories of one id are told apart by what they say', () => {
     const file = (...titles: readonly string[]) =>
       JSON.stringify({ userStories: titles.map(title => ({ id: 'S', title, passes: false })) });
-    assert.deepEqual(kinds(find(file('A', 'B', 'C'), file('A', 'C'))), ['storyRemoved S']);
-    assert.deepEqual(kinds(find(file('A', 'B', 'C'), file('C', 'B', 'A', 'A'))).sort(), [
+    sameValue(kinds(find(file('A', 'B', 'C'), file('A', 'C'))), ['storyRemoved S']);
+    sameValue(kinds(find(file('A', 'B', 'C'), file('C', 'B', 'A', 'A'))).sort(), [
       'orderOrPriority S',
       'orderOrPriority S',
       'storyAdded S',
@@ -320,11 +315,11 @@ describe('findGuardChanges', () => {
       '[ ] T002 Log in',
       '[x] T002 Log in\n  uses cookies\n- [ ] T004 More',
     );
-    assert.deepEqual(find(before, after, own, file).filter(isForbidden), []);
-    assert.deepEqual(kinds(find(before, before.replace('[ ] T003', '[x] T003'), own, file)), [
+    sameValue(find(before, after, own, file).filter(isForbidden), []);
+    sameValue(kinds(find(before, before.replace('[ ] T003', '[x] T003'), own, file)), [
       'tickedOther T003',
     ]);
-    assert.deepEqual(kinds(find(before, before.replace('- [ ] T003 Log out\n', ''), own, file)), [
+    sameValue(kinds(find(before, before.replace('- [ ] T003 Log out\n', ''), own, file)), [
       'storyRemoved T003',
     ]);
   });
@@ -420,7 +415,7 @@ describe('restoreStoryFile', () => {
     });
     assert.ok([...result.restored, ...result.left].every(isForbidden));
     // No temporary file stays.
-    assert.deepEqual(
+    sameValue(
       (await readdir(path.dirname(file))).filter(name => /tmp/.test(name)),
       [],
     );
@@ -432,7 +427,7 @@ describe('restoreStoryFile', () => {
       Object.assign(at(list, 1), { passes: true, notes: 'done', priority: 9 });
       list.push({ id: 'US-9', title: 'New', passes: false });
     });
-    assert.deepEqual(await restore(after), { restored: [], left: [] });
+    sameValue(await restore(after), { restored: [], left: [] });
     assert.equal(await read(), after);
     assert.equal(existsSync(asideDir), false);
   });
@@ -444,8 +439,8 @@ describe('restoreStoryFile', () => {
       Object.assign(at(list, 2), { passes: true });
     }).replace('"notes": ""', '"notes" :  "1.50e3"');
     const { restored, left, keptAside } = await restore(`\uFEFF${after.replaceAll('\n', '\r\n')}`);
-    assert.deepEqual(kinds(restored), ['untickedOther US-1', 'tickedOther US-3']);
-    assert.deepEqual(left, []);
+    sameValue(kinds(restored), ['untickedOther US-1', 'tickedOther US-3']);
+    sameValue(left, []);
     assert.equal(keptAside, undefined);
     const expected = changed(list => Object.assign(at(list, 1), { passes: true }))
       .replace('"notes": ""', '"notes" :  "1.50e3"')
@@ -482,7 +477,7 @@ describe('restoreStoryFile', () => {
       );
       const { restored, left, keptAside } = await restore(after, { before });
       assert.equal(restored.length, 3 - remaining.length);
-      assert.deepEqual(left, []);
+      sameValue(left, []);
       assert.equal(await readFile(keptAside ?? '', 'utf8'), after);
       const list = listOf(file, await read());
       assert.equal(list.stories.map(({ id }) => id).join(' '), expected);
@@ -512,15 +507,15 @@ describe('restoreStoryFile', () => {
       list.push({ id: 'US-9', title: 'New', passes: false });
     });
     const { restored, left } = await restore(after);
-    assert.deepEqual(kinds(restored), [
+    sameValue(kinds(restored), [
       'titleChanged US-2',
       'criterionReworded US-2',
       'descriptionChanged US-3',
       'criterionReworded US-3',
     ]);
-    assert.deepEqual(left, []);
+    sameValue(left, []);
     const [one, two, three] = stories();
-    assert.deepEqual(JSON.parse(await read()).userStories, [
+    sameValue(JSON.parse(await read()).userStories, [
       one,
       {
         ...two,
@@ -572,7 +567,7 @@ describe('restoreStoryFile', () => {
   test('a done double of another story is done no more', async () => {
     const double = { id: 'US-3', title: 'Not it', passes: true };
     const { restored } = await restore(changed(list => list.unshift(double)));
-    assert.deepEqual(kinds(restored), ['tickedOther US-3']);
+    sameValue(kinds(restored), ['tickedOther US-3']);
     assert.equal(
       await read(),
       changed(list => list.unshift({ ...double, passes: false })),
@@ -582,7 +577,7 @@ describe('restoreStoryFile', () => {
   test('a list under another key', async () => {
     const list = stories().slice(1);
     await restore(JSON.stringify({ stories: list }));
-    assert.deepEqual(JSON.parse(await read()), { stories: stories() });
+    sameValue(JSON.parse(await read()), { stories: stories() });
   });
 
   for (const [what, broken] of [
@@ -593,11 +588,11 @@ describe('restoreStoryFile', () => {
   ] as const) {
     test(`a file that is ${what} is replaced by the old one, and kept`, async () => {
       const { restored, left, keptAside } = await restore(broken);
-      assert.deepEqual(kinds(restored), ['fileBroken']);
-      assert.deepEqual(left, []);
+      sameValue(kinds(restored), ['fileBroken']);
+      sameValue(left, []);
       assert.equal(await read(), original);
       assert.equal(keptAside, path.join(asideDir, 'story-file-after'));
-      assert.deepEqual(await readFile(keptAside), Buffer.from(broken));
+      sameValue(await readFile(keptAside), Buffer.from(broken));
     });
   }
 
@@ -605,7 +600,7 @@ describe('restoreStoryFile', () => {
     for (const gone of [file, path.dirname(file)]) {
       await rm(gone, { recursive: true, force: true });
       const result = await restore(undefined);
-      assert.deepEqual(result, { restored: [{ kind: 'fileGone' }], left: [] });
+      sameValue(result, { restored: [{ kind: 'fileGone' }], left: [] });
       assert.equal(await read(), original);
     }
   });
@@ -648,7 +643,7 @@ describe('restoreStoryFile', () => {
 
     const tampered = done.replace('- [ ] T003 Log out\r\n', '') + note;
     const { restored, keptAside } = await restore(tampered, duty);
-    assert.deepEqual(kinds(restored), ['storyRemoved T003']);
+    sameValue(kinds(restored), ['storyRemoved T003']);
     assert.equal(await read(), done);
     assert.equal(await readFile(keptAside ?? '', 'utf8'), tampered);
   });
@@ -686,7 +681,7 @@ describe('restoreStoryFile', () => {
       }),
       { changes },
     );
-    assert.deepEqual(kinds(restored), ['titleChanged US-3', 'tickedOther US-3']);
+    sameValue(kinds(restored), ['titleChanged US-3', 'tickedOther US-3']);
     assert.equal(await read(), changed(person));
   });
 
@@ -696,10 +691,10 @@ describe('restoreStoryFile', () => {
       changed(list => list.splice(2, 1)),
     );
     const changes = await changesOf(original);
-    assert.deepEqual(await restore(original, { changes }), { restored: [], left: [] });
+    sameValue(await restore(original, { changes }), { restored: [], left: [] });
     await rm(file);
     const gone = await changesOf(original);
-    assert.deepEqual(await restore(original, { changes: gone }), { restored: [], left: [] });
+    sameValue(await restore(original, { changes: gone }), { restored: [], left: [] });
   });
 
   test('a story that a person changed as well is left as it is, and told', async () => {
@@ -710,8 +705,8 @@ describe('restoreStoryFile', () => {
     const changes = await changesOf(original);
     const now = changed(list => Object.assign(at(list, 2), { title: 'x', description: 'Better.' }));
     const { restored, left, problem } = await restore(now, { changes });
-    assert.deepEqual(restored, []);
-    assert.deepEqual(kinds(left), ['titleChanged US-3']);
+    sameValue(restored, []);
+    sameValue(kinds(left), ['titleChanged US-3']);
     assert.match(problem ?? '', /prd\.json could not be put right/);
     assert.equal(await read(), now);
   });
@@ -720,12 +715,12 @@ describe('restoreStoryFile', () => {
     await mkdir(file);
     const changes = [{ kind: 'fileBroken', problem: 'x' }] as const;
     const folder = await restore(undefined, { changes });
-    assert.deepEqual(folder.left, changes);
+    sameValue(folder.left, changes);
     assert.match(folder.problem ?? '', /something else at the place of .*prd\.json/);
     if (process.platform !== 'win32') {
       await rm(file, { recursive: true });
       await promisify(execFile)('mkfifo', [file]);
-      assert.deepEqual((await restore(undefined, { changes })).left, changes);
+      sameValue((await restore(undefined, { changes })).left, changes);
     }
   });
 
@@ -747,7 +742,7 @@ describe('restoreStoryFile', () => {
     const precious = 'somebody else’s file\n';
     await writeFile(target, precious);
     const { left } = await restore(undefined);
-    assert.deepEqual(kinds(left), ['fileBroken']);
+    sameValue(kinds(left), ['fileBroken']);
     assert.equal(await readFile(target, 'utf8'), precious);
 
     await rm(target);
@@ -780,7 +775,7 @@ describe('restoreStoryFile', () => {
       handled: new Set(),
       asideDir,
     });
-    assert.deepEqual(result.left, changes);
+    sameValue(result.left, changes);
     assert.equal(await read(), original);
   });
 });

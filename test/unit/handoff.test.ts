@@ -20,6 +20,7 @@ import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const fresh = initHandoff({
   prompt: 'Build it',
@@ -114,7 +115,7 @@ describe('the handoff in the workspace', () => {
     const from = await sources(state);
     const handoff = await refreshHandoffFromFiles(fresh, from, onWarning);
     const [head] = await from.git.commits();
-    assert.deepEqual(handoff, {
+    sameValue(handoff, {
       version: '1.0',
       created_at: fresh.created_at,
       iteration: 4,
@@ -149,7 +150,7 @@ describe('the handoff in the workspace', () => {
       lastError: { iteration: 3, message: 'bad day' },
     });
     assert.ok(Date.parse(handoff.created_at) > 0);
-    assert.deepEqual(warnings, []);
+    sameValue(warnings, []);
   });
 
   test('what was done about the last error is handed on, when there is one', async () => {
@@ -162,10 +163,11 @@ describe('the handoff in the workspace', () => {
         ['US-2', { lastError: { iteration: 3, kind: 'api', message: 'bad day', recoveryAttempt } }],
       ]),
     };
-    assert.deepEqual(
-      (await refreshHandoffFromFiles(fresh, { ...from, state }, onWarning)).lastError,
-      { iteration: 3, message: 'bad day', recoveryAttempt },
-    );
+    sameValue((await refreshHandoffFromFiles(fresh, { ...from, state }, onWarning)).lastError, {
+      iteration: 3,
+      message: 'bad day',
+      recoveryAttempt,
+    });
   });
 
   test('the next story is the first ready one when none is given', async () => {
@@ -181,15 +183,15 @@ describe('the handoff in the workspace', () => {
     const { storyId: _storyId, stories: _stories, ...rest } = await sources();
     const handoff = await refreshHandoffFromFiles(fresh, rest, onWarning);
     assert.equal('prd' in handoff, false);
-    assert.deepEqual(handoff.stuckDetection, { lastPrdStatus: [], iterationsOnSameStory: 0 });
+    sameValue(handoff.stuckDetection, { lastPrdStatus: [], iterationsOnSameStory: 0 });
   });
 
   test('a missing progress log is an empty one', async () => {
     const from = await sources();
     await rm(from.progressFile);
     const handoff = await refreshHandoffFromFiles(fresh, from, onWarning);
-    assert.deepEqual(handoff.progress, { patterns: [], recentLearnings: [] });
-    assert.deepEqual(warnings, []);
+    sameValue(handoff.progress, { patterns: [], recentLearnings: [] });
+    sameValue(warnings, []);
   });
 
   test('a repository without commits', async () => {
@@ -199,8 +201,8 @@ describe('the handoff in the workspace', () => {
     await mkdir(path.join(temp.path, '.git/objects'), { recursive: true });
     await writeFile(path.join(temp.path, '.git/HEAD'), 'ref: refs/heads/new\n');
     const { git } = await refreshHandoffFromFiles(fresh, from, onWarning);
-    assert.deepEqual(git, { recentCommits: [], branch: 'new', hasUncommittedChanges: true });
-    assert.deepEqual(warnings, []);
+    sameValue(git, { recentCommits: [], branch: 'new', hasUncommittedChanges: true });
+    sameValue(warnings, []);
   });
 
   test('sources that cannot be read leave what was known, and are told', async () => {
@@ -211,11 +213,11 @@ describe('the handoff in the workspace', () => {
     await writeFile(path.join(temp.path, '.git/HEAD'), 'garbage');
     const { stories: _stories, ...rest } = from;
     const after = await refreshHandoffFromFiles(known, { ...rest, iteration: 5 }, onWarning);
-    assert.deepEqual(after.progress, known.progress);
-    assert.deepEqual(after.git, known.git);
-    assert.deepEqual(after.prd, known.prd);
+    sameValue(after.progress, known.progress);
+    sameValue(after.git, known.git);
+    sameValue(after.prd, known.prd);
     assert.equal(after.iteration, 5);
-    assert.deepEqual(warnings.sort(), ['gitUnreadable', 'progressUnreadable']);
+    sameValue(warnings.sort(), ['gitUnreadable', 'progressUnreadable']);
   });
 
   test('a story with commits that is not done is not the last completed one', async () => {
@@ -233,12 +235,12 @@ describe('the handoff in the workspace', () => {
     const text = await readFile(files.handoffFile, 'utf8');
     assert.equal(Buffer.byteLength(text), size);
     assert.match(text, /^\{\n {2}"version": "1\.0"[\s\S]*\}\n$/);
-    assert.deepEqual(await readHandoff(files), fresh);
+    sameValue(await readHandoff(files), fresh);
     await clearHandoff(files);
     assert.equal(existsSync(files.handoffFile), false);
     await clearHandoff(files);
     // Written in one step: nothing half is left beside it.
-    assert.deepEqual(await readdir(files.stateDir), []);
+    sameValue(await readdir(files.stateDir), []);
   });
 
   for (const [name, text] of [
@@ -256,7 +258,7 @@ describe('the handoff in the workspace', () => {
 
   test('fields of a newer version are kept', async () => {
     await writeHandoff(files.handoffFile, { ...fresh, later: { a: 1 } });
-    assert.deepEqual(await readHandoff(files), { ...fresh, later: { a: 1 } });
+    sameValue(await readHandoff(files), { ...fresh, later: { a: 1 } });
   });
 });
 
@@ -275,7 +277,7 @@ describe('the size of the handoff', () => {
 
   test('a small one is left as it is', () => {
     const handoff = { ...fresh, prd: prd(['US-1', 'US-2'], 'Todos') };
-    assert.deepEqual(fitHandoff(handoff), handoff);
+    sameValue(fitHandoff(handoff), handoff);
   });
 
   test('1,000 stories fit, the next ones by name and the others by number', () => {
@@ -287,7 +289,7 @@ describe('the size of the handoff', () => {
     };
     assert.ok(bytes(handoff) <= HANDOFF_MAX_BYTES);
     const fitted = fitHandoff(handoff).prd?.incompleteIds ?? [];
-    assert.deepEqual(fitted.slice(0, 2), ['US-0000', 'US-0001']);
+    sameValue(fitted.slice(0, 2), ['US-0000', 'US-0001']);
     assert.equal(fitted.at(-1), `…and ${1_000 - fitted.length + 1} more`);
     assert.equal(fitHandoff(handoff).prd?.storiesTotal, 1_000);
   });
@@ -425,7 +427,7 @@ describe('the size of the handoff', () => {
 
   test('unknown fields that leave no room are left out', () => {
     const handoff = { ...fresh, later: 'x'.repeat(10_000) };
-    assert.deepEqual(fitHandoff(handoff), fresh);
+    sameValue(fitHandoff(handoff), fresh);
   });
 
   test('many commits and long actions fit too', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkCandidates } from '../../src/views/terminal/linkCandidates.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const TRANSCRIPT = /transcript of iteration (\d+)/g;
 const found = (line: string) =>
@@ -10,20 +11,20 @@ const found = (line: string) =>
   });
 
 test('the path of a tool call, without the brackets', () => {
-  assert.deepEqual(found('● Edit(src/todo.js)'), [
+  sameValue(found('● Edit(src/todo.js)'), [
     { text: 'src/todo.js', kind: 'file', path: 'src/todo.js' },
   ]);
-  assert.deepEqual(found('● Read(package.json)')[0]?.text, 'package.json');
+  sameValue(found('● Read(package.json)')[0]?.text, 'package.json');
 });
 
 test('line and column belong to the link', () => {
-  assert.deepEqual(found('  at run (src/a-b/c.test.ts:12:7)'), [
+  sameValue(found('  at run (src/a-b/c.test.ts:12:7)'), [
     {
       ...{ text: 'src/a-b/c.test.ts:12:7', kind: 'file', path: 'src/a-b/c.test.ts' },
       ...{ line: 12, column: 7 },
     },
   ]);
-  assert.deepEqual(found('see src/a.ts:3.')[0], {
+  sameValue(found('see src/a.ts:3.')[0], {
     ...{ text: 'src/a.ts:3', kind: 'file', path: 'src/a.ts', line: 3 },
   });
 });
@@ -40,15 +41,15 @@ test('absolute and Windows paths are found whole', () => {
 
 test('commits and transcripts', () => {
   const [commit] = found('[Ralph Fresh] Commit a1b2c3d feat: x');
-  assert.deepEqual(commit, { text: 'a1b2c3d', kind: 'commit', hash: 'a1b2c3d' });
-  assert.deepEqual(found('     … 37 more lines (transcript of iteration 12)')[0], {
+  sameValue(commit, { text: 'a1b2c3d', kind: 'commit', hash: 'a1b2c3d' });
+  sameValue(found('     … 37 more lines (transcript of iteration 12)')[0], {
     ...{ text: 'transcript of iteration 12', kind: 'transcript', iteration: 12 },
   });
 });
 
 test('words are none, and long lines are left alone', () => {
-  assert.deepEqual(found('All done now. Nothing here'), []);
-  assert.deepEqual(found('a/b '.repeat(5_000)), []);
+  sameValue(found('All done now. Nothing here'), []);
+  sameValue(found('a/b '.repeat(5_000)), []);
   assert.equal(found('a/b '.repeat(500)).length, 20);
 });
 

@@ -14,6 +14,7 @@ import { toldHints } from '../../src/orchestrator/workspace/toldHints.ts';
 import { hintOf } from '../../src/views/diff/reviewNote.ts';
 import { type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { recorded } from '../support/recordedJournals.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 describe('hints that wait', () => {
   let temp: TempDir;
@@ -28,15 +29,15 @@ describe('hints that wait', () => {
   afterEach(() => temp.remove());
 
   test('are kept in their order, changed and taken back', async () => {
-    assert.deepEqual(await pendingHints(files), []);
+    sameValue(await pendingHints(files), []);
     const one = await addPendingHint(files, { text: 'One\n"x" ü', storyId: 'US-001' });
     const two = await addPendingHint(files, { text: 'Two' });
-    assert.deepEqual(await pendingHints(files), [one, two]);
+    sameValue(await pendingHints(files), [one, two]);
     assert.equal(await rewordPendingHint(files, one.id, 'Other'), true);
     assert.equal(await rewordPendingHint(files, 'unknown', 'Other'), false);
-    assert.deepEqual(await pendingHints(files), [{ ...one, text: 'Other' }, two]);
+    sameValue(await pendingHints(files), [{ ...one, text: 'Other' }, two]);
     await removePendingHints(files, new Set([one.id, 'unknown']));
-    assert.deepEqual(await texts(), ['Two']);
+    sameValue(await texts(), ['Two']);
     await removePendingHints(files, new Set([two.id]));
     await assert.rejects(stat(files.hintsFile));
     assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
@@ -45,7 +46,7 @@ describe('hints that wait', () => {
   test('many writers at once lose none', async () => {
     const all = Array.from({ length: 20 }, (_, i) => `hint ${i}`);
     await Promise.all(all.map(text => addPendingHint(files, { text })));
-    assert.deepEqual((await texts()).sort(), all.sort());
+    sameValue((await texts()).sort(), all.sort());
   });
 
   test('what cannot be written is said in words for a person', async () => {
@@ -56,14 +57,14 @@ describe('hints that wait', () => {
   test('what is no hint is left out; a link is not followed', async () => {
     const one = await addPendingHint(files, { text: 'One' });
     await appendFile(files.hintsFile, '{"id":7}\nnot JSON\n{"id":"x","text":""}\n{"id":"half');
-    assert.deepEqual(await pendingHints(files), [one]);
+    sameValue(await pendingHints(files), [one]);
     const elsewhere = path.join(temp.path, 'elsewhere');
     await writeFile(elsewhere, await readFile(files.hintsFile));
     await removePendingHints(files, new Set([one.id]));
     await symlink(elsewhere, files.hintsFile);
-    assert.deepEqual(await pendingHints(files), []);
+    sameValue(await pendingHints(files), []);
     await addPendingHint(files, { text: 'Two' });
-    assert.deepEqual(await texts(), ['Two']);
+    sameValue(await texts(), ['Two']);
     assert.match(await readFile(elsewhere, 'utf8'), /One/);
   });
 });
@@ -74,12 +75,12 @@ test('a hint is told in the iteration that starts after it was given', () => {
     event.type === 'hint.given' && event.id !== undefined ? [event.id] : [],
   );
   assert.equal(ids.length, 2);
-  assert.deepEqual(
+  sameValue(
     [...toldHints(events)],
     ids.map(id => [id, { iteration: 1, storyId: 'US-001' }]),
   );
   const given = recorded('hintsWaited', { type: 'hint.given', text: 'Look at the tests' });
-  assert.deepEqual([...toldHints(given)], []);
+  sameValue([...toldHints(given)], []);
 });
 
 test('a review note says where, what and about which code', () => {

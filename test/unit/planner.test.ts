@@ -22,6 +22,7 @@ import { writeTaskStories } from '../../src/orchestrator/planner/taskStories.ts'
 import { readStoryFileOrThrow } from '../../src/orchestrator/stories/storyFile.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const NOW = new Date('2026-01-28T15:14:03.376Z');
 const TASK = 'Build a todo API with:\n- create\n- list\n\n```\nand "quotes"\n```';
@@ -98,12 +99,12 @@ describe('planStories', () => {
 
   test('a valid plan becomes the story file and a new progress log', async () => {
     const { call, requests } = scripted(structured(plan(), 0.25));
-    assert.deepEqual(await planned(call), { kind: 'planned', stories: 2, attempts: 1 });
+    sameValue(await planned(call), { kind: 'planned', stories: 2, attempts: 1 });
 
     const file = await readStoryFileOrThrow(storyFile);
     assert.ok(file.kind === 'stories');
-    assert.deepEqual(file.problems, []);
-    assert.deepEqual(
+    sameValue(file.problems, []);
+    sameValue(
       file.stories.map(({ id, done, dependsOn }) => [id, done, dependsOn]),
       [
         ['US-001', false, []],
@@ -116,18 +117,18 @@ describe('planStories', () => {
     assert.match(await read(progressFile()), /^# Ralph Progress Log\n\nStarted: 2026-01-28T15:14/);
     assert.match(await read(progressFile()), /^## Codebase Patterns$/m);
     const { patterns, learnings } = await readProgressLog(progressFile());
-    assert.deepEqual({ patterns, learnings }, { patterns: [], learnings: [] });
+    sameValue({ patterns, learnings }, { patterns: [], learnings: [] });
 
     const [{ prompt, name, tools, allowedTools, jsonSchema } = assert.fail()] = requests;
     assert.equal(name, 'plan-1');
-    assert.deepEqual(tools, ['Read', 'Glob', 'Grep']);
-    assert.deepEqual(allowedTools, tools);
+    sameValue(tools, ['Read', 'Glob', 'Grep']);
+    sameValue(allowedTools, tools);
     assert.ok(jsonSchema && !('$schema' in jsonSchema));
     assert.ok(prompt.includes(TASK));
     assert.ok(prompt.includes('.omc/prd.json'));
 
     const events = await readJournal(journalFile());
-    assert.deepEqual(
+    sameValue(
       events.map(({ seq, at, ...event }) => event),
       [
         {
@@ -139,7 +140,7 @@ describe('planStories', () => {
         },
       ],
     );
-    assert.deepEqual(await archives(), []);
+    sameValue(await archives(), []);
     assert.equal(existsSync(inWorkspace('.omc/state/plan/prd.json')), false);
   });
 
@@ -159,11 +160,11 @@ describe('planStories', () => {
     const draftFile = inWorkspace('.omc/state/plan/prd.json');
     const bad = plan({ userStories: [story(), second({ dependsOn: ['US-007'] })] });
     const { call, requests } = scripted(structured(bad, 0.5), said('Sorry, no.'), async () => {
-      assert.deepEqual(JSON.parse(await read(draftFile)), bad);
+      sameValue(JSON.parse(await read(draftFile)), bad);
       return structured(plan(), 0.25);
     });
-    assert.deepEqual(await planned(call), { kind: 'planned', stories: 2, attempts: 3 });
-    assert.deepEqual(
+    sameValue(await planned(call), { kind: 'planned', stories: 2, attempts: 3 });
+    sameValue(
       requests.map(({ name }) => name),
       ['plan-1', 'plan-2', 'plan-3'],
     );
@@ -171,7 +172,7 @@ describe('planStories', () => {
     assert.match(requests[1]?.prompt ?? '', /\.omc\/state\/plan\/prd\.json/);
     assert.match(requests[2]?.prompt ?? '', /no JSON object[\s\S]*US-007/);
     const events = await readJournal(journalFile());
-    assert.deepEqual(
+    sameValue(
       events.map(event => [event.type, 'attempt' in event ? event.attempt : undefined]),
       [
         ['plan.refused', 1],
@@ -192,7 +193,7 @@ describe('planStories', () => {
     assert.match(result.message, /\.omc\/state\/plan\/prd\.json/);
     assert.equal(await read(storyFile), '{"userStories": [{"id": "A", "passes": false}]}');
     assert.equal(await read(progressFile()), 'learned much');
-    assert.deepEqual(await archives(), []);
+    sameValue(await archives(), []);
     assert.equal((await readJournal(journalFile())).length, 3);
   });
 
@@ -224,7 +225,7 @@ describe('planStories', () => {
   test('a broken story file, or a log alone, is kept as well', async () => {
     await writeFile(storyFile, '{ broken');
     await planned(scripted(structured(plan())).call);
-    assert.deepEqual(await archives(), ['2026-01-28-151403-stories']);
+    sameValue(await archives(), ['2026-01-28-151403-stories']);
     assert.equal(
       await read(inWorkspace('.omc/archive/2026-01-28-151403-stories/prd.json')),
       '{ broken',
@@ -242,13 +243,13 @@ describe('planStories', () => {
   test('a stop or a failed call changes nothing', async () => {
     await writeFile(storyFile, '{"userStories": []}');
     const cancelled: CallResult = { text: '', cancelled: true };
-    assert.deepEqual(await planned(scripted(cancelled).call), { kind: 'cancelled' });
+    sameValue(await planned(scripted(cancelled).call), { kind: 'cancelled' });
     const error = { kind: 'billing', message: 'Credit balance is too low' };
     const result = await planned(scripted({ text: '', cancelled: false, error }).call);
     assert.ok(result.kind === 'failed');
     assert.match(result.message, /Credit balance is too low\. Add credit/);
     assert.equal(await read(storyFile), '{"userStories": []}');
-    assert.deepEqual(await readJournal(journalFile()), []);
+    sameValue(await readJournal(journalFile()), []);
   });
 
   test('a place that cannot be written is refused before anybody is asked', async () => {
@@ -332,7 +333,7 @@ describe('checkPlan', () => {
     assert.ok(checked.problems === undefined);
     const root = JSON.parse(checked.text);
     assert.equal(root.originalTask, TASK);
-    assert.deepEqual(root.risks, ['none']);
+    sameValue(root.risks, ['none']);
     assert.equal(root.userStories[0].notes, 'n');
   });
 
@@ -410,13 +411,13 @@ describe('writeTaskStories', () => {
       storyFile,
       now: NOW,
     });
-    assert.deepEqual(result, { stories: 3, reused: false });
+    sameValue(result, { stories: 3, reused: false });
     const file = await readStoryFileOrThrow(storyFile);
     assert.ok(file.kind === 'stories');
-    assert.deepEqual(file.problems, []);
+    sameValue(file.problems, []);
     assert.equal(file.project, 'my projeçt');
     assert.equal(file.description, 'Sessions');
-    assert.deepEqual(
+    sameValue(
       file.stories.map(({ id, priority, done }) => [id, priority, done]),
       [
         ['US-001', 1, false],
@@ -440,20 +441,20 @@ describe('writeTaskStories', () => {
     const worked = (await read(storyFile)).replace('"passes": false', '"passes": true');
     await writeFile(storyFile, worked);
     await writeFile(progressFile(), 'learned');
-    assert.deepEqual(await write('Add login', 'Add logout\nAlso in the menu.'), {
+    sameValue(await write('Add login', 'Add logout\nAlso in the menu.'), {
       stories: 2,
       reused: true,
     });
     assert.equal(await read(storyFile), worked);
     assert.equal(await read(progressFile()), 'learned');
-    assert.deepEqual(await archives(), []);
+    sameValue(await archives(), []);
   });
 
   test('other tasks, or another order, take the place of the old file', async () => {
     await write('a', 'b');
     const old = await read(storyFile);
     const result = await write('b', 'a');
-    assert.deepEqual(result, {
+    sameValue(result, {
       stories: 2,
       reused: false,
       archived: '.omc/archive/2026-01-28-151403-my-project',

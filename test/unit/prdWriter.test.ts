@@ -8,6 +8,7 @@ import type { StoryList } from '../../src/orchestrator/stories/story.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../src/orchestrator/stories/storySources.ts';
 import { tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 function readBack(text: string): StoryList {
   const file = parseStoryFile('/w/.omc/prd.json', text);
@@ -23,7 +24,7 @@ describe('stories written as prd.json', () => {
     );
     assert.ok(plan.kind === 'stories');
     const { stories } = readBack(prdFileText(plan));
-    assert.deepEqual(
+    sameValue(
       stories.map(({ title, done, epic, priority }) => [title, done, epic, priority]),
       plan.stories.map(({ title, done, epic }, index) => [title, done, epic, index + 1]),
     );
@@ -54,11 +55,11 @@ describe('stories written as prd.json', () => {
         const list = readBack(
           prdFileText({ project: 'p', branchName: 'b', description: 'd', stories }),
         );
-        assert.deepEqual(
+        sameValue(
           list.stories.map(({ position, line: _, ...rest }) => rest),
           stories,
         );
-        assert.deepEqual([list.project, list.branchName, list.description], ['p', 'b', 'd']);
+        sameValue([list.project, list.branchName, list.description], ['p', 'b', 'd']);
       }),
     );
   });
@@ -74,7 +75,7 @@ describe('stories written as prd.json', () => {
     await write('specs/a/tasks.md', '- [ ] T001 One\n- [ ] T002 Two\n');
     await write('specs/b/tasks.md', '- [ ] T001 One\n');
     const found = await findStorySources(temp.path);
-    assert.deepEqual(
+    sameValue(
       found.map(({ path: file, stories }) => [
         path.relative(temp.path, file).split(path.sep).join('/'),
         stories.length,

@@ -7,6 +7,7 @@ import { parseProgressLog, readProgressLog } from '../../src/orchestrator/contex
 import type { ProgressLog } from '../../src/orchestrator/context/progressReader.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { endsSoon } from '../support/endsSoon.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 /** A log in the style that most agents write: patterns, a rule, dated entries with nested learnings. */
 const USUAL = `# Ralph Progress Log
@@ -43,7 +44,7 @@ function said(text: string): Omit<ProgressLog, 'entries'> {
 
 describe('parseProgressLog', () => {
   test('the usual style: patterns, and the learnings of each entry', () => {
-    assert.deepEqual(said(USUAL), {
+    sameValue(said(USUAL), {
       patterns: ['Use `pnpm typecheck` before committing', 'Components go in src/ui/'],
       learnings: [
         'The flat config needs ESLint 9',
@@ -54,7 +55,7 @@ describe('parseProgressLog', () => {
   });
 
   test('Windows line breaks', () => {
-    assert.deepEqual(parseProgressLog(USUAL.replaceAll('\n', '\r\n')), parseProgressLog(USUAL));
+    sameValue(parseProgressLog(USUAL.replaceAll('\n', '\r\n')), parseProgressLog(USUAL));
   });
 
   const headings = [
@@ -73,7 +74,7 @@ describe('parseProgressLog', () => {
   for (const heading of headings) {
     test(`an entry under ${heading}`, () => {
       const text = `## Codebase Patterns\n- P\n\n${heading}\n- first\n* second\n+ third\n`;
-      assert.deepEqual(said(text), {
+      sameValue(said(text), {
         patterns: ['P'],
         learnings: ['first', 'second', 'third'],
       });
@@ -100,23 +101,23 @@ describe('parseProgressLog', () => {
   for (const heading of learnings) {
     test(`learnings under ${heading}`, () => {
       const text = `## 2026-01-11 - US-001\n- Changed a file\n${heading}\n    - Learned\n`;
-      assert.deepEqual(parseProgressLog(text).learnings, ['Learned']);
+      sameValue(parseProgressLog(text).learnings, ['Learned']);
     });
   }
 
   test('learnings in the line of their heading', () => {
     const text = '## 2026-01-11\n- Changed a file\n- **Learnings:** Port 0 in tests\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['Port 0 in tests']);
+    sameValue(parseProgressLog(text).learnings, ['Port 0 in tests']);
   });
 
   test('what comes after nested learnings is none', () => {
     const text = '## 2026-01-11\n- **Learnings:**\n  - Learned\n- Files changed: a.ts\n  - b.ts\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['Learned']);
+    sameValue(parseProgressLog(text).learnings, ['Learned']);
   });
 
   test('an entry without learnings gives its bullets, beside others that have some', () => {
     const text = '## Iteration 1\n- Did a\n## Iteration 2\n- Did b\n### Learnings\n- Learned b\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['Did a', 'Learned b']);
+    sameValue(parseProgressLog(text).learnings, ['Did a', 'Learned b']);
   });
 
   for (const heading of [
@@ -131,23 +132,23 @@ describe('parseProgressLog', () => {
   ]) {
     test(`patterns under ${heading}, also when they come last`, () => {
       const text = `## 2026-01-11\n- Did a\n\n${heading}\n- P1\n  - P2\n`;
-      assert.deepEqual(said(text), { patterns: ['P1', 'P2'], learnings: ['Did a'] });
+      sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['Did a'] });
     });
   }
 
   test('empty check boxes say nothing, ticked work does', () => {
     const text = '## 2026-01-11\n- [ ]\n- [x] Did a\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['[x] Did a']);
+    sameValue(parseProgressLog(text).learnings, ['[x] Did a']);
   });
 
   test('nothing in it', () => {
     for (const text of ['', '\n\n', '# Ralph Progress Log\nStarted: today\n---\n', 'words\n']) {
-      assert.deepEqual(said(text), { patterns: [], learnings: [] });
+      sameValue(said(text), { patterns: [], learnings: [] });
     }
   });
 
   test('bullets without any heading are not lost', () => {
-    assert.deepEqual(parseProgressLog('- Port 0 in tests\n- Use pnpm\n').learnings, [
+    sameValue(parseProgressLog('- Port 0 in tests\n- Use pnpm\n').learnings, [
       'Port 0 in tests',
       'Use pnpm',
     ]);
@@ -156,49 +157,43 @@ describe('parseProgressLog', () => {
   test('patterns below headings of their own', () => {
     const text =
       '## Codebase Patterns\n\n### Types\n- P1\n\n### Patterns of dates\n- P2\n\n---\n## Notes\n- N\n';
-    assert.deepEqual(said(text), { patterns: ['P1', 'P2'], learnings: ['N'] });
+    sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['N'] });
   });
 
   test('patterns of the first level end at the first entry', () => {
     const text = '# Codebase Patterns\n## Store\n- P1\n## 2026-01-11 - US-001\n- Did a\n';
-    assert.deepEqual(said(text), { patterns: ['P1'], learnings: ['Did a'] });
+    sameValue(said(text), { patterns: ['P1'], learnings: ['Did a'] });
   });
 
   test('numbered lists', () => {
     const text =
       '## Patterns\n1. P1\n2) P2\n## 2026-01-11\n**Notes for Next Developer:**\n1. First\n10. Tenth\n';
-    assert.deepEqual(said(text), { patterns: ['P1', 'P2'], learnings: ['First', 'Tenth'] });
+    sameValue(said(text), { patterns: ['P1', 'P2'], learnings: ['First', 'Tenth'] });
   });
 
   test('a learning in each bullet, and other names stay with what they say', () => {
     const text =
       '## 2026-01-11\n- Did a\n- **Learning:** one\n- Learned: two\n' +
       '## 2026-01-12\n### Learnings\n- **Learning:** three\n- Gotcha: four\n- five\n';
-    assert.deepEqual(parseProgressLog(text).learnings, [
-      'one',
-      'two',
-      'three',
-      'Gotcha: four',
-      'five',
-    ]);
+    sameValue(parseProgressLog(text).learnings, ['one', 'two', 'three', 'Gotcha: four', 'five']);
   });
 
   test('the next bold label ends learnings that a label began', () => {
     const text =
       '### Feature\n**Learnings:**\n- L\n\n**Files Changed:**\n- a.ts\n## Two\n### Learnings\n**API:**\n- M\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['L', 'M']);
+    sameValue(parseProgressLog(text).learnings, ['L', 'M']);
   });
 
   test('headings within an entry do not end it', () => {
     const text =
       '## 2026-01-11 - US-001\n### Done\n- Did a\n### Learnings\n- L\n### Files\n- a.ts\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['L']);
+    sameValue(parseProgressLog(text).learnings, ['L']);
   });
 
   test('a bullet that goes on in the next lines is one', () => {
     const text =
       '## Patterns\n- Routes live\n  in src/app.ts\n\n  not this\n## 2026-01-11\n- a\n  b\nc\n';
-    assert.deepEqual(said(text), { patterns: ['Routes live in src/app.ts'], learnings: ['a b'] });
+    sameValue(said(text), { patterns: ['Routes live in src/app.ts'], learnings: ['a b'] });
   });
 
   test('places that nobody filled in say nothing', () => {
@@ -221,25 +216,25 @@ describe('parseProgressLog', () => {
       '[x]',
     ];
     const bullets = empty.map(text => `- ${text}\n`).join('');
-    assert.deepEqual(
-      said(`## Codebase Patterns\n${bullets}\n## 2026-01-11\n### Learnings\n${bullets}`),
-      { patterns: [], learnings: [] },
-    );
+    sameValue(said(`## Codebase Patterns\n${bullets}\n## 2026-01-11\n### Learnings\n${bullets}`), {
+      patterns: [],
+      learnings: [],
+    });
     const real = ['None of the tests needs a port', 'TODO files live in docs', 'Nothing is cached'];
-    assert.deepEqual(parseProgressLog(real.map(text => `- ${text}\n`).join('')).learnings, real);
+    sameValue(parseProgressLog(real.map(text => `- ${text}\n`).join('')).learnings, real);
   });
 
   test('a code block ends with its own mark, and code within a line is none', () => {
     const log = parseProgressLog(
       '## 2026-01-11\n```npm test``` passes.\n- a\n````\n```\n- none\n````\n- b\n',
     );
-    assert.deepEqual(log.learnings, ['a', 'b']);
+    sameValue(log.learnings, ['a', 'b']);
   });
 
   test('code blocks say nothing, also one that was cut off', () => {
     const text =
       '## 2026-01-11\n- a\n```yaml\n## no heading\n- none\n```\n- b\n## Iteration 2\n- c\n```\n- cut\n## Iteration 3\n- d\n';
-    assert.deepEqual(parseProgressLog(text).learnings, ['a', 'b', 'c', 'd']);
+    sameValue(parseProgressLog(text).learnings, ['a', 'b', 'c', 'd']);
     assert.equal(parseProgressLog(text).entries.length, 3);
   });
 
@@ -253,12 +248,12 @@ describe('parseProgressLog', () => {
         entry('## 2026-01-12 09:30 - US-2', 'b2') +
         entry('## 2026-01-12 09:00 - US-2', 'b1') +
         entry('## 2026-01-11 - US-1', 'a');
-      assert.deepEqual(parseProgressLog(text).learnings, ['K', 'a', 'b1', 'b2', 'c']);
+      sameValue(parseProgressLog(text).learnings, ['K', 'a', 'b1', 'b2', 'c']);
     });
 
     test('by iterations', () => {
       const text = entry('## Iteration 10 - c', 'c') + entry('## Iteration 9 - b', 'b');
-      assert.deepEqual(parseProgressLog(text).learnings, ['b', 'c']);
+      sameValue(parseProgressLog(text).learnings, ['b', 'c']);
     });
 
     test('one wrong date changes nothing', () => {
@@ -266,7 +261,7 @@ describe('parseProgressLog', () => {
         entry('## 2026-01-31 - US-1', 'a') +
         entry('## 2025-02-01 - US-2', 'b') +
         entry('## 2026-02-01 - US-3', 'c');
-      assert.deepEqual(parseProgressLog(text).learnings, ['a', 'b', 'c']);
+      sameValue(parseProgressLog(text).learnings, ['a', 'b', 'c']);
     });
   });
 
@@ -305,15 +300,15 @@ describe('parseProgressLog', () => {
         if (heading.includes('T10:00:00Z')) {
           assert.equal(facts.date, entry.date);
         } else {
-          assert.deepEqual(facts, entry);
+          sameValue(facts, entry);
         }
-        assert.deepEqual(others, []);
+        sameValue(others, []);
       });
     }
 
     test('in file order, of the second and third level, and no title', () => {
       const text = '# Log of 3 things\n## B\n### 2026-01-11\n#### deep\n## A\n';
-      assert.deepEqual(
+      sameValue(
         parseProgressLog(text).entries.map(({ heading }) => heading),
         ['B', '2026-01-11', 'A'],
       );
@@ -358,7 +353,7 @@ describe('readProgressLog', () => {
   test('no file is an empty log, a folder is an error', async () => {
     await using temp = await tempDir('progress-');
     const empty = { patterns: [], learnings: [], entries: [] };
-    assert.deepEqual(await readProgressLog(path.join(temp.path, 'none.txt')), empty);
+    sameValue(await readProgressLog(path.join(temp.path, 'none.txt')), empty);
     await mkdir(path.join(temp.path, 'folder'));
     await assert.rejects(readProgressLog(path.join(temp.path, 'folder')));
   });
@@ -367,7 +362,7 @@ describe('readProgressLog', () => {
     await using temp = await tempDir('progress-');
     const file = path.join(temp.path, 'progress.txt');
     await writeFile(file, `\uFEFF${USUAL}`);
-    assert.deepEqual(await readProgressLog(file), parseProgressLog(USUAL));
+    sameValue(await readProgressLog(file), parseProgressLog(USUAL));
   });
 
   test('of a huge file the patterns at the top and what was learned last', async () => {
@@ -379,9 +374,9 @@ describe('readProgressLog', () => {
     );
     await writeFile(file, `## Codebase Patterns\n- P\n---\n${entries.join('')}`);
     const log = await readProgressLog(file, 2_001);
-    assert.deepEqual(log.patterns, ['P']);
+    sameValue(log.patterns, ['P']);
     assert.ok(log.learnings.length < 100, `${log.learnings.length}`);
-    assert.deepEqual(log.learnings.slice(-2), ['Gelernt über 4998 😀', 'Gelernt über 4999 😀']);
+    sameValue(log.learnings.slice(-2), ['Gelernt über 4998 😀', 'Gelernt über 4999 😀']);
     assert.equal(log.learnings[0], 'Gelernt über 0 😀');
     assert.equal(log.entries.at(-1)?.iteration, 4_999);
     for (const learning of log.learnings) {
@@ -394,7 +389,7 @@ describe('readProgressLog', () => {
     const file = path.join(temp.path, 'progress.txt');
     await writeFile(file, `- ${'x'.repeat(10_000)}`);
     const { patterns, learnings } = await readProgressLog(file, 1_000);
-    assert.deepEqual(patterns, []);
+    sameValue(patterns, []);
     assert.ok(learnings.length <= 1);
   });
 });

@@ -9,6 +9,7 @@ import { english } from '../../src/presentation/sentences.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
 import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';
 import { recorded } from '../support/recordedJournals.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 /** Every section has something to say, some of it in other writings than ours. */
 const input: PromptInput = {
@@ -61,7 +62,7 @@ describe('sectionLine', () => {
       'prompt.md',
     );
     const { sections, text } = iterationPrompt(input, template);
-    assert.deepEqual(
+    sameValue(
       sections.map(({ name }) => name),
       ['template', 'task', 'template', 'story', 'template'],
     );
@@ -100,7 +101,7 @@ describe('shownPrompt', () => {
       ]),
     );
     assert.equal(prompt?.words, 'Iteration 2: about 4,001 tokens in 3 sections.');
-    assert.deepEqual(prompt?.sections, [
+    sameValue(prompt?.sections, [
       { title: 'Story', tokens: 3_000, tokenWords: '3,000', share: '75%', budget: 'at most 8,500' },
       { title: 'Your own template', tokens: 1_000, tokenWords: '1,000', share: '25%' },
       { title: 'constructor', tokens: 1, tokenWords: '1', share: '<1%' },
@@ -129,7 +130,7 @@ describe('shownPrompt', () => {
 
   it('tells the size alone of a journal that knows no sections', () => {
     // As 0.1 wrote it.
-    assert.deepEqual(shown(withSections(undefined)), {
+    sameValue(shown(withSections(undefined)), {
       iteration: 2,
       words: 'Iteration 2: 2,000 bytes.',
       sections: [],

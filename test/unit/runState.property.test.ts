@@ -23,6 +23,7 @@ import {
   toStored,
 } from '../../src/orchestrator/journal/runStateSchema.ts';
 import { tempDir } from '../support/cleanEnv.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const storyId = fc.constantFrom('A', 'B', '#1', '__proto__', '');
 /** Few, so that events are often about the same ones. */
@@ -372,7 +373,7 @@ describe('the fold of any journal', () => {
   test('every event here is one, so that nothing is proved of others', () => {
     fc.assert(
       fc.property(anyEvent, event => {
-        assert.deepEqual(parseRunEvent(JSON.stringify(event)), event);
+        sameValue(parseRunEvent(JSON.stringify(event)), event);
       }),
       { numRuns: 500 },
     );
@@ -394,7 +395,7 @@ describe('the fold of any journal', () => {
         const state = foldRun(list);
         const again = list[pick % Math.max(1, list.length)];
         assert.equal(again === undefined ? state : applyEvent(state, again), state);
-        assert.deepEqual(foldRun(list.flatMap(event => [event, event])), state);
+        sameValue(foldRun(list.flatMap(event => [event, event])), state);
       }),
     );
   });
@@ -405,8 +406,8 @@ describe('the fold of any journal', () => {
         const cut = at % (list.length + 1);
         const before = foldRun(list.slice(0, cut));
         const frozen = structuredClone(before);
-        assert.deepEqual(list.slice(cut).reduce(applyEvent, before), foldRun(list));
-        assert.deepEqual(before, frozen, 'the state before is left as it was');
+        sameValue(list.slice(cut).reduce(applyEvent, before), foldRun(list));
+        sameValue(before, frozen, 'the state before is left as it was');
       }),
     );
   });
@@ -416,7 +417,7 @@ describe('the fold of any journal', () => {
       fc.property(journals, list => {
         const state = foldRun(list);
         const stored: unknown = JSON.parse(JSON.stringify(toStored(state)));
-        assert.deepEqual(fromStored(runStateSchema().parse(stored)), state);
+        sameValue(fromStored(runStateSchema().parse(stored)), state);
       }),
       { numRuns: 500 },
     );
@@ -437,20 +438,20 @@ describe('the fold of any journal', () => {
         const before = await foldJournal(file);
         await appendFile(file, text(lines.slice(cut)));
         const after = await foldJournal(file, before);
-        assert.deepEqual(after, {
+        sameValue(after, {
           state: foldRun(list),
           offset: Buffer.byteLength(text(lines)),
         });
-        assert.deepEqual(await foldJournal(file), after);
+        sameValue(await foldJournal(file), after);
         const decisions = await readDecisions(file);
-        assert.deepEqual(
+        sameValue(
           decisions.slice(0, -1),
           list
             .slice(0, -1)
             .filter(event => !isChatter(event))
             .slice(0, Math.max(0, decisions.length - 1)),
         );
-        assert.deepEqual(decisions.at(-1), list.at(-1));
+        sameValue(decisions.at(-1), list.at(-1));
       }),
     );
   });
@@ -463,7 +464,7 @@ describe('the fold of any journal', () => {
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
         const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
         assert.equal(state.costUsd, costOf(run, begin?.lanes ?? 1));
-        assert.deepEqual(
+        sameValue(
           state.commits.map(({ hash }) => hash),
           run.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : [])),
         );
@@ -482,7 +483,7 @@ describe('the fold of any journal', () => {
           }
           return 'stories' in event ? [event.stories] : [];
         });
-        assert.deepEqual(state.stories, counted.at(-1) ?? INITIAL_RUN_STATE.stories);
+        sameValue(state.stories, counted.at(-1) ?? INITIAL_RUN_STATE.stories);
         assert.equal(state.runId, first?.type === 'run.started' ? first.runId : undefined);
       }),
       { numRuns: 300 },

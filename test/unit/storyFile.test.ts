@@ -12,6 +12,7 @@ import {
   readStoryFileOrThrow,
   STORY_FILE_PLACES,
 } from '../../src/orchestrator/stories/storyFile.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/stories');
 
@@ -40,7 +41,7 @@ describe('the dialects', () => {
     assert.equal(list.branchName, 'ralph/bird-diary');
     assert.equal(list.description, 'Keep a diary of the birds in the garden');
     const [first, second, third] = list.stories;
-    assert.deepEqual(first, {
+    sameValue(first, {
       id: 'US-001',
       title: 'Add a sighting',
       description: 'As a watcher, I want to note a bird, so that I remember it.',
@@ -51,14 +52,14 @@ describe('the dialects', () => {
       position: 0,
       line: 6,
     });
-    assert.deepEqual(second?.criteria, [
+    sameValue(second?.criteria, [
       { text: 'Newest first', done: true },
       { text: 'Empty state', done: false },
       { text: 'Not run yet' },
     ]);
     assert.equal(third?.priority, 31.8);
-    assert.deepEqual(third?.dependsOn, ['US-002']);
-    assert.deepEqual(
+    sameValue(third?.dependsOn, ['US-002']);
+    sameValue(
       list.stories.map(story => story.line),
       [6, 15, 28],
     );
@@ -66,7 +67,7 @@ describe('the dialects', () => {
 
   test('a root array without ids: #n, and the first line of the description as title', async () => {
     const { stories } = await fixture('rootArray.json');
-    assert.deepEqual(
+    sameValue(
       stories.map(({ id, title, done, epic, line }) => ({ id, title, done, epic, line })),
       [
         { id: '#1', title: 'The list opens', done: true, epic: 'ui', line: 2 },
@@ -78,7 +79,7 @@ describe('the dialects', () => {
 
   test('tasks with a status, words as priorities, dependencies under two keys', async () => {
     const { stories } = await fixture('statusTasks.json');
-    assert.deepEqual(
+    sameValue(
       stories.map(({ status, done, priority, dependsOn }) => [status, done, priority, dependsOn]),
       [
         ['done', true, 1, []],
@@ -91,7 +92,7 @@ describe('the dialects', () => {
 
   test('passes is believed before status', async () => {
     const { stories } = await fixture('alwaysActive.json');
-    assert.deepEqual(
+    sameValue(
       stories.map(story => story.done),
       [true, false],
     );
@@ -101,7 +102,7 @@ describe('the dialects', () => {
 
   test('items with heading and tested, ids as numbers; done means literally true', async () => {
     const { stories } = await fixture('items.json');
-    assert.deepEqual(
+    sameValue(
       stories.map(({ id, title, done, dependsOn }) => [id, title, done, dependsOn]),
       [
         ['1', 'Log in', true, []],
@@ -116,7 +117,7 @@ describe('the dialects', () => {
     assert.equal(features.project, 'Two Thousand');
     assert.equal(features.stories[0]?.title, 'Grid');
     const none = await fixture('noDoneKey.json');
-    assert.deepEqual(
+    sameValue(
       none.stories.map(story => story.done),
       [false, false],
     );
@@ -138,15 +139,15 @@ describe('the dialects', () => {
   });
 
   test('an empty list is a story file; the first list that looks like stories wins', () => {
-    assert.deepEqual(parseList('[]').stories, []);
-    assert.deepEqual(parseList('{"project":"x","items":[]}').stories, []);
+    sameValue(parseList('[]').stories, []);
+    sameValue(parseList('{"project":"x","items":[]}').stories, []);
     const list = parseList('{"stories":[],"features":["fast"],"tasks":[{"id":1,"title":"t"}]}');
     assert.equal(list.stories.length, 1);
   });
 
   test('entries that are no objects keep their place in the count', () => {
     const list = parseList('{"stories":["a note", null, {"title":"Third"}]}');
-    assert.deepEqual(
+    sameValue(
       list.stories.map(({ id, position }) => [id, position]),
       [['#3', 2]],
     );
@@ -162,9 +163,9 @@ describe('the dialects', () => {
       text.replaceAll('"userStories"', '"user\\u0053tories"'),
     ];
     for (const variant of variants) {
-      assert.deepEqual(parseList(Buffer.from(variant)).stories, plain.stories);
+      sameValue(parseList(Buffer.from(variant)).stories, plain.stories);
     }
-    assert.deepEqual(
+    sameValue(
       parseList(text.replaceAll('\n', '\r')).stories.map(story => story.line),
       [6, 15, 28],
     );
@@ -174,7 +175,7 @@ describe('the dialects', () => {
     const list = parseList(
       '{"stories":[{"id":"old","title":"x"}],\n"stories":[\n{"id":"new","title":"y"}]}',
     );
-    assert.deepEqual(
+    sameValue(
       list.stories.map(({ id, line }) => [id, line]),
       [['new', 3]],
     );
@@ -184,7 +185,7 @@ describe('the dialects', () => {
 describe('problems that hide no story', () => {
   test('repeated ids, unknown dependencies and circles, each on its line', async () => {
     const { problems } = await fixture('duplicates.json');
-    assert.deepEqual(
+    sameValue(
       problems.map(({ code, line, column }) => [code, line, column]),
       [
         ['duplicateId', 4, 7],
@@ -202,9 +203,9 @@ describe('problems that hide no story', () => {
     const story = (i: number, next: number) => ({ id: `${i}`, title: 't', dependsOn: [`${next}`] });
     const chain = Array.from({ length: 5000 }, (_, i) => story(i, i + 1));
     chain.push({ id: '5000', title: 't', dependsOn: [] });
-    assert.deepEqual(parseList(JSON.stringify(chain)).problems, []);
+    sameValue(parseList(JSON.stringify(chain)).problems, []);
     const circle = Array.from({ length: 5000 }, (_, i) => story(i, (i + 1) % 5000));
-    assert.deepEqual(
+    sameValue(
       parseList(JSON.stringify(circle)).problems.map(problem => problem.code),
       ['circularDependency'],
     );
@@ -237,7 +238,7 @@ describe('files that cannot be used', () => {
     test(name, () => {
       const problem = parseProblem(text);
       assert.equal(problem.code, 'invalidJson');
-      assert.deepEqual([problem.line, problem.column], [line, column], problem.message);
+      sameValue([problem.line, problem.column], [line, column], problem.message);
       assert.match(problem.message, message);
     });
   }
@@ -247,9 +248,9 @@ describe('files that cannot be used', () => {
       const { line, column } = parseProblem(await readFile(join(fixtures, name)));
       return [line, column];
     };
-    assert.deepEqual(await place('missingComma.json'), [4, 5]);
-    assert.deepEqual(await place('trailingComma.json'), [3, 55]);
-    assert.deepEqual(await place('cutOff.json'), [3, 43]);
+    sameValue(await place('missingComma.json'), [4, 5]);
+    sameValue(await place('trailingComma.json'), [3, 55]);
+    sameValue(await place('cutOff.json'), [3, 43]);
   });
 
   test('JSON of another kind is never an empty list', async () => {
@@ -275,7 +276,7 @@ describe('files that cannot be used', () => {
       Buffer.from('"}'),
     ]);
     const problem = parseProblem(bad);
-    assert.deepEqual([problem.code, problem.line, problem.column], ['unreadable', 2, 9]);
+    sameValue([problem.code, problem.line, problem.column], ['unreadable', 2, 9]);
     assert.match(parseProblem(Buffer.from('\uFEFF[]', 'utf16le')).message, /UTF-16/);
   });
 
@@ -371,7 +372,7 @@ describe('files that would block a reader', () => {
         const file = parseStoryFile(name, `\n${open.repeat(1_000_000)}`);
         assert(file.kind === 'invalid', name);
         const { code, message, line } = file.problems[0] ?? {};
-        assert.deepEqual([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
+        sameValue([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
         assert.match(message ?? '', /nested deeper than 200 levels/);
       }
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { nextData, storyListData } from '../../src/presentation/storyListData.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const text = `{"userStories":[
 {"id":"A","title":"First","passes":true,"priority":2,"epic":"Core"},
@@ -10,7 +11,7 @@ const text = `{"userStories":[
 
 test('a story file as data', () => {
   const data = storyListData(parseStoryFile('/w/prd.json', text));
-  assert.deepEqual(data, {
+  sameValue(data, {
     source: '/w/prd.json',
     format: 'prd',
     stories: [
@@ -59,7 +60,7 @@ test('a run may know more of a story than its file', () => {
   const data = storyListData(parseStoryFile('prd.json', text), {
     stateOf: ({ id }) => (id === 'B' ? 'running' : undefined),
   });
-  assert.deepEqual(
+  sameValue(
     data.stories.map(({ state }) => state),
     ['done', 'running', 'waiting'],
   );
@@ -68,25 +69,25 @@ test('a run may know more of a story than its file', () => {
 test('what a file has put aside is neither ready nor next', () => {
   const file = parseStoryFile('i.jsonl', '{"id":"a","title":"t","status":"tombstone"}');
   assert.equal(storyListData(file).stories[0]?.state, 'parked');
-  assert.deepEqual(nextData(file), { id: null, reason: 'allDone' });
+  sameValue(nextData(file), { id: null, reason: 'allDone' });
 });
 
 test('a file that cannot be used has no stories, and says why', () => {
   const file = parseStoryFile('/w/PLAN.md', '# Nothing\n');
   const data = storyListData(file);
-  assert.deepEqual([data.source, data.format, data.stories], ['/w/PLAN.md', 'plan', []]);
+  sameValue([data.source, data.format, data.stories], ['/w/PLAN.md', 'plan', []]);
   assert.equal(data.problems[0]?.line, 1);
-  assert.deepEqual(nextData(file), { id: null, reason: 'invalid' });
+  sameValue(nextData(file), { id: null, reason: 'invalid' });
 });
 
 test('the next story, or why there is none', () => {
   const next = (content: string, skip?: ReadonlySet<string>) =>
     nextData(parseStoryFile('prd.json', content), skip && { skip });
-  assert.deepEqual(next(text), { id: 'B' });
-  assert.deepEqual(next(text, new Set(['B'])), { id: null, reason: 'skipped' });
-  assert.deepEqual(next('[]'), { id: null, reason: 'empty' });
-  assert.deepEqual(next('[{"id":1,"title":"t","passes":true}]'), { id: null, reason: 'allDone' });
-  assert.deepEqual(next('[{"id":1,"title":"t","dependsOn":["x"]}]'), {
+  sameValue(next(text), { id: 'B' });
+  sameValue(next(text, new Set(['B'])), { id: null, reason: 'skipped' });
+  sameValue(next('[]'), { id: null, reason: 'empty' });
+  sameValue(next('[{"id":1,"title":"t","passes":true}]'), { id: null, reason: 'allDone' });
+  sameValue(next('[{"id":1,"title":"t","dependsOn":["x"]}]'), {
     id: null,
     reason: 'waiting',
   });

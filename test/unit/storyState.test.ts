@@ -8,6 +8,7 @@ import {
   storyStates,
 } from '../../src/views/stories/storyState.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
+import { sameValue } from '../support/sameValue.ts';
 import { aStory } from '../support/storyList.ts';
 
 const [ONE, TWO, THREE, FOUR] = ['US-001', 'US-002', 'US-003', 'US-004'] as const;
@@ -36,7 +37,7 @@ describe('the state of a story', () => {
   const open = [story(ONE), story(TWO, { dependsOn: [ONE] }), story(THREE)];
 
   test('without a run: next, waiting, ready, done', () => {
-    assert.deepEqual(kinds([...open, story(FOUR, { done: true })], INITIAL_RUN_STATE), [
+    sameValue(kinds([...open, story(FOUR, { done: true })], INITIAL_RUN_STATE), [
       { kind: 'next' },
       { kind: 'waiting', for: [ONE] },
       { kind: 'ready' },
@@ -46,13 +47,13 @@ describe('the state of a story', () => {
 
   test('running only while the loop lives', () => {
     const state = run('severalStories', begun);
-    assert.deepEqual(kinds(open, state, { alive: true })[0], { kind: 'running', iteration: 1 });
-    assert.deepEqual(kinds(open, state)[0], { kind: 'next' });
+    sameValue(kinds(open, state, { alive: true })[0], { kind: 'running', iteration: 1 });
+    sameValue(kinds(open, state)[0], { kind: 'next' });
   });
 
   test('while its agent waits for a usage limit', () => {
     const state = run('limitWaited', { type: 'limit.waiting' });
-    assert.deepEqual(kinds(open, state, { alive: true })[0], {
+    sameValue(kinds(open, state, { alive: true })[0], {
       kind: 'running',
       iteration: 1,
       step: 'limit',
@@ -60,10 +61,10 @@ describe('the state of a story', () => {
   });
 
   test('failed, stuck, blocked and waiting for a person', () => {
-    assert.deepEqual(kinds(open, run('failed', ended(1)))[0], { kind: 'failed', times: 1 });
-    assert.deepEqual(kinds(open, run('stuckAsks', ended(2)))[0], { kind: 'stuck', iterations: 2 });
-    assert.deepEqual(kinds(open, run('blocked'))[0], { kind: 'blocked', message: 'No key' });
-    assert.deepEqual(kinds(open, run('question'))[0], {
+    sameValue(kinds(open, run('failed', ended(1)))[0], { kind: 'failed', times: 1 });
+    sameValue(kinds(open, run('stuckAsks', ended(2)))[0], { kind: 'stuck', iterations: 2 });
+    sameValue(kinds(open, run('blocked'))[0], { kind: 'blocked', message: 'No key' });
+    sameValue(kinds(open, run('question'))[0], {
       kind: 'needsYou',
       message: 'Blue or green?',
     });
@@ -72,7 +73,7 @@ describe('the state of a story', () => {
   test('who made it done is known over several runs; the file decides whether it is', () => {
     const claimed = run('severalStories');
     const stories = [story(ONE, { done: true }), story(THREE, { done: true }), story(FOUR)];
-    assert.deepEqual(
+    sameValue(
       kinds(stories, run('ticked'), { earlier: [claimed] }).map(({ kind }) => kind),
       ['doneByHand', 'claimed', 'next'],
     );
@@ -94,16 +95,16 @@ describe('the state of a story', () => {
     const now = (until: EventMatch) =>
       kinds(open, run('checksAndReview', until), { alive: true })[0];
     const running = { kind: 'running', iteration: 1 };
-    assert.deepEqual(now({ type: 'gate.started' }), { ...running, step: 'gate' });
-    assert.deepEqual(now({ type: 'agent.started', purpose: 'review' }), {
+    sameValue(now({ type: 'gate.started' }), { ...running, step: 'gate' });
+    sameValue(now({ type: 'agent.started', purpose: 'review' }), {
       ...running,
       step: 'review',
     });
     const skipped = run('stuckSkipped', { type: 'story.skipped' });
-    assert.deepEqual(kinds(open, skipped)[0], { kind: 'skipped', by: 'stuck' });
-    assert.deepEqual(kinds(open, run('skip'))[0], { kind: 'skipped', by: 'person' });
+    sameValue(kinds(open, skipped)[0], { kind: 'skipped', by: 'stuck' });
+    sameValue(kinds(open, run('skip'))[0], { kind: 'skipped', by: 'person' });
     const asks = run('questionWaits', { type: 'pause.started' });
-    assert.deepEqual(kinds(open, asks, { alive: true })[0], {
+    sameValue(kinds(open, asks, { alive: true })[0], {
       kind: 'needsYou',
       message: 'Blue or green?',
     });
@@ -112,7 +113,7 @@ describe('the state of a story', () => {
   test('commits are found by story, the newest first', () => {
     const found = commitsByStory([run('severalStories'), run('budget')]);
     const subjects = (id: string) => found.get(id)?.map(({ subject }) => subject);
-    assert.deepEqual(subjects(ONE), ['feat: US-001', 'test: US-001', 'feat: US-001']);
-    assert.deepEqual(subjects(TWO), ['feat: US-002']);
+    sameValue(subjects(ONE), ['feat: US-001', 'test: US-001', 'feat: US-001']);
+    sameValue(subjects(TWO), ['feat: US-002']);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentEvent } from '../../src/orchestrator/agents/agent.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const init = {
   type: 'system',
@@ -56,7 +57,7 @@ function failureKind(...events: readonly unknown[]): string | undefined {
 
 describe('StreamJsonDecoder', () => {
   it('tells who pays and which version runs', () => {
-    assert.deepEqual(decodeAll(init), [
+    sameValue(decodeAll(init), [
       {
         type: 'init',
         sessionId: 's-1',
@@ -73,7 +74,7 @@ describe('StreamJsonDecoder', () => {
       assistant([{ type: 'thinking', thinking: 'Hm' }]),
       assistant('Plain'),
     );
-    assert.deepEqual(events, [
+    sameValue(events, [
       { type: 'text', text: 'First\nsecond' },
       { type: 'activity' },
       { type: 'text', text: 'Plain' },
@@ -105,7 +106,7 @@ describe('StreamJsonDecoder', () => {
       { ...init, cwd: 'C:\\todo' },
       toolUse('Edit', { file_path: 'C:\\todo\\src\\a.ts' }),
     );
-    assert.deepEqual(events.at(-1), {
+    sameValue(events.at(-1), {
       type: 'tool',
       id: 'toolu_1',
       name: 'Edit',
@@ -124,7 +125,7 @@ describe('StreamJsonDecoder', () => {
       type: 'user',
       message: { role: 'user', content: [block] },
     });
-    assert.deepEqual(
+    sameValue(
       decodeAll(
         result({ type: 'tool_result', tool_use_id: 'a', content: '\n2 passing\nmore' }),
         result({
@@ -154,7 +155,7 @@ describe('StreamJsonDecoder', () => {
       max_retries: 10,
       retry_delay_ms: 512,
     };
-    assert.deepEqual(
+    sameValue(
       decodeAll(
         { ...retry, error_status: 401, error: 'authentication_failed' },
         { ...retry, error_status: null, error: 'unknown' },
@@ -184,7 +185,7 @@ describe('StreamJsonDecoder', () => {
       { type: 'stream_event' },
       { type: 'of_next_year' },
     );
-    assert.deepEqual(
+    sameValue(
       events.map(event => event.type),
       Array(6).fill('activity'),
     );
@@ -196,15 +197,15 @@ describe('StreamJsonDecoder', () => {
         JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }),
       );
     const rejected = { status: 'rejected', resetsAt: 1_760_003_600, rateLimitType: 'five_hour' };
-    assert.deepEqual(limit(rejected), [
+    sameValue(limit(rejected), [
       { type: 'limit', resetsAt: 1_760_003_600_000, limitType: 'five_hour' },
     ]);
-    assert.deepEqual(limit({ status: 'rejected' }), [{ type: 'limit' }]);
-    assert.deepEqual(limit({ ...rejected, isUsingOverage: true }), [{ type: 'activity' }]);
-    assert.deepEqual(limit({ ...rejected, overageStatus: 'allowed' }), [{ type: 'activity' }]);
+    sameValue(limit({ status: 'rejected' }), [{ type: 'limit' }]);
+    sameValue(limit({ ...rejected, isUsingOverage: true }), [{ type: 'activity' }]);
+    sameValue(limit({ ...rejected, overageStatus: 'allowed' }), [{ type: 'activity' }]);
     assert.equal(limit({ ...rejected, overageStatus: 'rejected' })[0]?.type, 'limit');
     const past = limit({ ...rejected, resetsAt: 1_750_000_000 });
-    assert.deepEqual(past, [{ type: 'limit', limitType: 'five_hour' }]);
+    sameValue(past, [{ type: 'limit', limitType: 'five_hour' }]);
   });
 
   it('gives up on a log-in that is refused twice in a row, and on billing at once', () => {
@@ -216,10 +217,10 @@ describe('StreamJsonDecoder', () => {
     });
     const refused = retry('authentication_failed', 401);
     const types = (...events: readonly object[]) => decodeAll(...events).map(({ type }) => type);
-    assert.deepEqual(types(refused, refused), ['retry', 'retry', 'fatal']);
-    assert.deepEqual(types(refused, assistant('Hi'), refused), ['retry', 'text', 'retry']);
-    assert.deepEqual(types(refused, retry('overloaded', 529), refused), Array(3).fill('retry'));
-    assert.deepEqual(decodeAll(retry('billing_error', 402)).at(-1), {
+    sameValue(types(refused, refused), ['retry', 'retry', 'fatal']);
+    sameValue(types(refused, assistant('Hi'), refused), ['retry', 'text', 'retry']);
+    sameValue(types(refused, retry('overloaded', 529), refused), Array(3).fill('retry'));
+    sameValue(decodeAll(retry('billing_error', 402)).at(-1), {
       type: 'fatal',
       error: { kind: 'billing', message: 'billing_error (status 402)' },
     });
@@ -228,9 +229,9 @@ describe('StreamJsonDecoder', () => {
   it('keeps lines that are not the protocol', () => {
     const decoder = new StreamJsonDecoder();
     for (const line of ['Warning: odd', '{"type":"assi', '42', 'null', '[]', '{"kind":1}']) {
-      assert.deepEqual(decoder.decode(line), [{ type: 'unknown', line }]);
+      sameValue(decoder.decode(line), [{ type: 'unknown', line }]);
     }
-    assert.deepEqual(decoder.decode(' '), []);
+    sameValue(decoder.decode(' '), []);
   });
 
   it('reads the result', () => {
@@ -249,7 +250,7 @@ describe('StreamJsonDecoder', () => {
         cache_creation_input_tokens: 8,
       },
     });
-    assert.deepEqual(event, {
+    sameValue(event, {
       type: 'result',
       isError: false,
       text: 'Done.',
@@ -261,11 +262,10 @@ describe('StreamJsonDecoder', () => {
   });
 
   it('ignores fields of an unexpected type', () => {
-    assert.deepEqual(
-      decodeAll({ type: 'result', num_turns: '7', result: 5, usage: [], is_error: 0 }),
-      [{ type: 'result', isError: false, text: '', turns: 0 }],
-    );
-    assert.deepEqual(decodeAll(assistant([7, null, { type: 'tool_use' }])), [
+    sameValue(decodeAll({ type: 'result', num_turns: '7', result: 5, usage: [], is_error: 0 }), [
+      { type: 'result', isError: false, text: '', turns: 0 },
+    ]);
+    sameValue(decodeAll(assistant([7, null, { type: 'tool_use' }])), [
       { type: 'tool', id: '', name: '', gist: '' },
     ]);
   });
@@ -321,7 +321,7 @@ describe('StreamJsonDecoder', () => {
       JSON.stringify(failed({ result, api_error_status: 429 })),
     );
     assert(event?.type === 'result');
-    assert.deepEqual(event.error, {
+    sameValue(event.error, {
       kind: 'usageLimit',
       message: result,
       resetsAt: Date.parse('2026-10-07T15:00:00Z'),
@@ -339,7 +339,7 @@ describe('StreamJsonDecoder', () => {
       structured_output: { verdict: 'pass' },
       permission_denials: [{ tool_name: 'WebFetch' }, { tool_name: 'WebFetch' }],
     });
-    assert.deepEqual(event, {
+    sameValue(event, {
       type: 'result',
       isError: false,
       text: '',
@@ -362,7 +362,7 @@ describe('StreamJsonDecoder', () => {
       errors: ['Reached a limit'],
     });
     const [turns] = decodeAll(ended('error_max_turns'));
-    assert.deepEqual(turns, {
+    sameValue(turns, {
       type: 'result',
       isError: true,
       error: { kind: 'maxTurns', message: 'Reached a limit' },

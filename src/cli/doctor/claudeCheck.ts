@@ -19,7 +19,10 @@ export async function claudeCheck({
   const mend = file === undefined ? null : 'Install it again, or name another one.';
   return [
     agent === 'claude'
-      ? { ...wrong('claude', found.problem, mend), facts: { agent, ...(file && { file }) } }
+      ? {
+          ...wrong('claude', found.problem, mend),
+          facts: file === undefined ? { agent } : { agent, file },
+        }
       : {
           ...good('claude', `No Claude Code that can be used; the agent "${agent}" needs none.`),
           facts: { agent },

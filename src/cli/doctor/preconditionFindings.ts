@@ -30,9 +30,9 @@ export async function preconditionFindings({
         files,
         env,
         settings,
-        progressFile: progressFileOf({ files, ...(file !== undefined && { storyFile: file }) }),
+        progressFile: progressFileOf({ files, storyFile: file }),
       },
-      ...(stories && { stories }),
+      stories,
     },
     isWanted,
   );

@@ -69,7 +69,7 @@ export async function startRun(request: StartRequest): Promise<number> {
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
   await requireWork(files, request, places, named);
-  const chosen = await choose(files, request, { ...places, ...(named && { prepare: named }) });
+  const chosen = await choose(files, request, { ...places, prepare: named });
   const earlier = chosen.earlier?.state;
   if (earlier !== undefined && !namesPlace(flags)) {
     await requireRunsStoryFile(files);
@@ -88,7 +88,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     const { storyFile } = workOf(files, request, places, chosen);
     await requireRunsBranch(files, chosen.earlier.state, {
       canSwitch: settings.branch === 'checkout',
-      ...(storyFile === undefined ? {} : { storyFile }),
+      storyFile,
     });
   }
   if (flags.detach) {
@@ -105,19 +105,19 @@ export async function startRun(request: StartRequest): Promise<number> {
     runId: chosen.resume ? chosen.runId : (flags.runId ?? chosen.runId),
     resume: chosen.resume,
     agent: agentOf(settings),
-    ...(fallbackAgent && { fallbackAgent }),
+    fallbackAgent,
     config: configOf(settings),
-    ...workOf(files, request, { ...places, ...(named && { prepare: named }) }, chosen),
-    ...(prepare && { prepare }),
-    ...(flags.story && { onlyStories: flags.story }),
+    ...workOf(files, request, { ...places, prepare: named }, chosen),
+    prepare,
+    onlyStories: flags.story,
     ...(flags.onLastWindow && { onLastWindow: flags.onLastWindow, ...windowGrace(process.env) }),
     apiKey: settings.apiKey,
     settings: rememberedSettings(remembered),
     env: process.env,
     version: packageJson.version,
     stop,
-    ...(canAskBranch(flags) ? { askBranch } : {}),
-    ...(flags.quiet ? {} : { onEvent: eventPrinter({ earlier }) }),
+    askBranch: canAskBranch(flags) ? askBranch : undefined,
+    onEvent: flags.quiet ? undefined : eventPrinter({ earlier }),
   };
   if (flags.dryRun) {
     const { dryRun } = await import('../../orchestrator/loop/dryRun.ts');
@@ -143,11 +143,11 @@ async function choose(
     return await chooseRun(files, {
       ...work,
       namesPlace: namesPlace(flags),
-      ...(flags.resume === undefined ? {} : { resume: flags.resume }),
+      resume: flags.resume,
       isNew: flags.new === true,
-      ...(task === undefined ? {} : { task }),
-      ...(flags.story && { onlyStories: flags.story }),
-      ...(maxIterations === undefined ? {} : { maxIterations }),
+      task,
+      onlyStories: flags.story,
+      maxIterations,
     });
   } catch (error) {
     throw error instanceof OtherWorkError ? new UsageError(error.message) : error;

@@ -115,8 +115,8 @@ export function workOf(
   }
   const { planDir, storyFile } = earlier;
   return {
-    ...(storyFile === undefined ? {} : { storyFile: fileOfRun(files, storyFile, '--file <path>') }),
-    ...(planDir === undefined ? {} : { planDir: fileOfRun(files, planDir, '--plan-dir <dir>') }),
+    storyFile: storyFile === undefined ? undefined : fileOfRun(files, storyFile, '--file <path>'),
+    planDir: planDir === undefined ? undefined : fileOfRun(files, planDir, '--plan-dir <dir>'),
     ...earlierTask,
     ...ofTask,
   };

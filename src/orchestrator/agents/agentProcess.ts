@@ -172,18 +172,18 @@ export async function runAgentProcess(
     if (end.reason === 'exited' && error === undefined) {
       decoder
         .end?.({
-          ...(exitCode !== undefined && { exitCode }),
-          ...(signal !== undefined && { signal }),
+          exitCode,
+          signal,
           stderr: errors.tail,
         })
         .forEach(takeEvent);
     }
     return {
       ...ended,
-      ...(error === undefined ? {} : { error }),
-      ...(result === undefined ? {} : { result }),
+      error,
+      result,
       stderr: problem ?? errors.tail,
-      ...(errors.file === undefined ? {} : { stderrFile: errors.file }),
+      stderrFile: errors.file,
     };
   } finally {
     patience.end();
@@ -255,6 +255,6 @@ function limitError({ limitType, resetsAt }: Extract<AgentEvent, { type: 'limit'
   return {
     kind: 'usageLimit',
     message: limitType === undefined ? say('usage limit') : say('usage limit: {0}', limitType),
-    ...(resetsAt === undefined ? {} : { resetsAt }),
+    resetsAt,
   };
 }

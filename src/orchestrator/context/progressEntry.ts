@@ -22,9 +22,9 @@ export function entryOf(title: string): ProgressEntry {
   const storyId = storyIdOf(heading, date, iteration);
   return {
     heading,
-    ...(date && { date: `${date[1]}-${date[3]}-${date[4]}${time}` }),
-    ...(storyId === undefined ? {} : { storyId }),
-    ...(iteration && { iteration: Number(iteration[1]) }),
+    date: date ? `${date[1]}-${date[3]}-${date[4]}${time}` : undefined,
+    storyId,
+    iteration: iteration ? Number(iteration[1]) : undefined,
   };
 }
 

@@ -202,8 +202,8 @@ export class ProgressReader {
     }
     const { date, iteration } = next;
     this.group = {
-      ...(date === undefined ? {} : { date }),
-      ...(iteration === undefined ? {} : { iteration }),
+      date,
+      iteration,
       learnings: [],
       others: [],
     };

@@ -105,8 +105,8 @@ export async function lookAtBranch(dir: string, branchName: string): Promise<Bra
     return {
       current,
       exists,
-      ...(heldBy !== undefined && { heldBy }),
-      ...(conflicting !== undefined && { conflicting }),
+      heldBy,
+      conflicting,
     };
   } catch (error) {
     throw asHumanError(error, say('git cannot check out the branch {0}', branchName));

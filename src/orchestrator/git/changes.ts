@@ -167,10 +167,11 @@ async function diff(dir: string, from: string | undefined, to: string): Promise<
     const path = /^[RC]/.test(status) ? (fields[i++] ?? '') : oldPath;
     const isNew = status.startsWith('A') || status.startsWith('C');
     changes.push({
-      ...(isNew || from === undefined
-        ? {}
-        : { before: { mode: oldMode, object: oldObject, version: version(from, oldPath) } }),
-      ...(status.startsWith('D') ? {} : { after: { mode, object, version: version(to, path) } }),
+      before:
+        isNew || from === undefined
+          ? undefined
+          : { mode: oldMode, object: oldObject, version: version(from, oldPath) },
+      after: status.startsWith('D') ? undefined : { mode, object, version: version(to, path) },
     });
   }
   return changes;
@@ -198,8 +199,8 @@ function chained(commits: readonly (readonly EntryChange[])[]): EntryChange[] {
       const replaced = change.before === undefined ? byPathNow.get(path) : undefined;
       const origin = known ?? replaced ?? change;
       byPathNow.set(path, {
-        ...(origin.before && { before: origin.before }),
-        ...(change.after && { after: change.after }),
+        before: origin.before,
+        after: change.after,
       });
     }
   }
@@ -217,8 +218,8 @@ function isChange({ before, after }: EntryChange): boolean {
 
 function fileChange({ before, after }: EntryChange): FileChange {
   return {
-    ...(before && { before: before.version }),
-    ...(after && { after: after.version }),
+    before: before?.version,
+    after: after?.version,
   };
 }
 

@@ -109,7 +109,7 @@ export class GitRepository {
     ).catch(() => undefined);
     if (output === undefined) {
       const head = await this.head();
-      return { ...(head !== undefined && { head }), branch: await this.branch() };
+      return { head, branch: await this.branch() };
     }
     const [head = '', ref = ''] = output.split('\n');
     return { head, branch: ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '' };
@@ -149,7 +149,7 @@ export class GitRepository {
     const head = fact('branch.oid');
     const branch = fact('branch.head');
     return {
-      ...(/^[0-9a-f]+$/.test(head) ? { head } : {}),
+      head: /^[0-9a-f]+$/.test(head) ? head : undefined,
       branch: branch === '(detached)' ? '' : branch,
       hasUncommittedChanges: entries.some(entry => !entry.startsWith('# ')),
       changed: entries.flatMap(entry => changedPath(entry) ?? []),

@@ -110,7 +110,7 @@ async function fullLook(dir: string, place: WorkPlace): Promise<Found> {
         : await new GitRepository(dir).commits({
             at: head,
             limit: MAX_COMMITS + 1,
-            ...(base === undefined ? {} : { since: base }),
+            since: base,
           });
     return {
       commits: commits.slice(0, MAX_COMMITS),

@@ -26,7 +26,7 @@ export async function keepToBranch(
 ): Promise<Verdict | undefined> {
   const { iteration } = scope;
   const { dir: workspace, gitDir } = scope.place;
-  const found = await lookAtWork(workspace, { ...place, ...(gitDir && { gitDir }) });
+  const found = await lookAtWork(workspace, { ...place, gitDir: gitDir || undefined });
   const { facts } = found;
   const rule = branchRule({ ...facts, isLast });
   if (rule.kind === 'stay') {

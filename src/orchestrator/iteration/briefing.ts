@@ -78,7 +78,7 @@ export class Briefer {
       handoff,
       prompt: text,
       sections: sections.map(({ name, tokens }) => ({ name, tokens })),
-      ...(uncommitted && { uncommitted }),
+      uncommitted,
     };
   }
 
@@ -115,17 +115,17 @@ export class Briefer {
     this.handoff = await refreshHandoffFromFiles(
       this.handoff,
       {
-        ...(before.stories && { stories: before.stories }),
+        stories: before.stories,
         progressFile: progressFileOf(run),
         git: place.git,
-        ...(workTree && { workTree }),
+        workTree,
         onWorkTree: ({ changed }) => {
           changedFiles = changed;
         },
-        ...(before.head === undefined ? {} : { head: before.head }),
+        head: before.head,
         state,
         iteration,
-        ...(story && { storyId: story.id }),
+        storyId: story?.id,
       },
       (code, detail) => warn({ append: appendAs(iteration, run.journal) }, code, detail),
     );
@@ -144,17 +144,15 @@ export class Briefer {
     return {
       handoff,
       task: taskOf(run, before),
-      ...(story && { story }),
-      ...(storyFile === undefined ? {} : { storyFile: relative(storyFile) }),
-      ...(planDir === undefined ? {} : { plan: planPaths(files.workspace, planDir) }),
+      story,
+      storyFile: storyFile === undefined ? undefined : relative(storyFile),
+      plan: planDir === undefined ? undefined : planPaths(files.workspace, planDir),
       progressFile: relative(progressFileOf(run)),
       stuckThreshold: config.stuckThreshold,
-      ...(before.storyFileProblem === undefined
-        ? {}
-        : { storyFileProblem: before.storyFileProblem }),
+      storyFileProblem: before.storyFileProblem,
       ...said(state, story?.id),
-      ...(uncommitted && { uncommitted }),
-      ...(config.verify.length === 0 ? {} : { verify: config.verify }),
+      uncommitted,
+      verify: config.verify.length === 0 ? undefined : config.verify,
     };
   }
 }
@@ -178,20 +176,20 @@ function said(
   const answers = state.answers.filter(answer => isAbout(answer.storyId));
   const { failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(state, storyId);
   return {
-    ...(failedCheck && { failedCheck }),
-    ...(review && { review }),
+    failedCheck,
+    review,
     // Earlier iterations have already been informed about older violations.
-    ...(guard &&
-      guard.iteration === lastIteration?.number && {
-        guardNote: {
-          iteration: guard.iteration,
-          changes: guard.changes.map(change => describeGuardChange(change as GuardChange)),
-        },
-      }),
-    ...(lastIteration && { previousIteration: lastIteration.number }),
-    ...(refusedPromise && { refusedPromise }),
-    ...(hints.length === 0 ? {} : { hints }),
-    ...(answers.length === 0 ? {} : { answers }),
+    guardNote:
+      guard && guard.iteration === lastIteration?.number
+        ? {
+            iteration: guard.iteration,
+            changes: guard.changes.map(change => describeGuardChange(change as GuardChange)),
+          }
+        : undefined,
+    previousIteration: lastIteration?.number,
+    refusedPromise,
+    hints: hints.length === 0 ? undefined : hints,
+    answers: answers.length === 0 ? undefined : answers,
   };
 }
 

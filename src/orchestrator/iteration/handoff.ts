@@ -161,23 +161,19 @@ export async function refreshHandoffFromFiles(
     ...handoff,
     iteration: sources.iteration,
     ...(stories && { prd: prdState(stories, sources.storyId) }),
-    progress: progress
-      ? { ...progress, ...(lastCompleted !== undefined && { lastCompletedStory: lastCompleted }) }
-      : handoff.progress,
+    progress: progress ? { ...progress, lastCompletedStory: lastCompleted } : handoff.progress,
     git: git ?? handoff.git,
     stuckDetection: {
       lastPrdStatus: stories ? incompleteIds(stories) : [],
       iterationsOnSameStory:
         sources.storyId === undefined ? 0 : storyRecord(state, sources.storyId).stuckFor,
-      ...(lastIteration && { lastActionAttempted: lastIteration.outcome }),
+      lastActionAttempted: lastIteration?.outcome,
     },
     ...(lastError && {
       lastError: {
         iteration: lastError.iteration,
         message: lastError.message,
-        ...(lastError.recoveryAttempt !== undefined && {
-          recoveryAttempt: lastError.recoveryAttempt,
-        }),
+        recoveryAttempt: lastError.recoveryAttempt,
       },
     }),
   };
@@ -200,6 +196,8 @@ export function fitHandoff(handoff: RalphFreshHandoff): RalphFreshHandoff {
 
 function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHandoff {
   const max = (units: number) => Math.max(8, Math.floor(units * scale));
+  const shortOf = (text: string | undefined, units: number) =>
+    text === undefined ? undefined : shorten(text, max(units));
   const texts = (values: readonly string[], count: number, units: number) =>
     values.slice(-Math.max(1, Math.floor(count * scale))).map(value => shorten(value, max(units)));
   const ids = (values: readonly string[]) => {
@@ -216,26 +214,22 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
     original_prompt: shorten(handoff.original_prompt, max(1_200)),
     completion_promise: shorten(handoff.completion_promise, max(120)),
     completed: handoff.completed,
-    ...(handoff.completion_message !== undefined && {
-      completion_message: shorten(handoff.completion_message, max(300)),
-    }),
-    ...(prd && {
-      prd: {
-        project: shorten(prd.project, max(120)),
-        branchName: shorten(prd.branchName, max(120)),
-        description: shorten(prd.description, max(400)),
-        storiesTotal: prd.storiesTotal,
-        storiesCompleted: prd.storiesCompleted,
-        nextStoryId: prd.nextStoryId === null ? null : shorten(prd.nextStoryId, max(60)),
-        incompleteIds: ids(prd.incompleteIds),
-      },
-    }),
+    completion_message: shortOf(handoff.completion_message, 300),
+    prd: prd
+      ? {
+          project: shorten(prd.project, max(120)),
+          branchName: shorten(prd.branchName, max(120)),
+          description: shorten(prd.description, max(400)),
+          storiesTotal: prd.storiesTotal,
+          storiesCompleted: prd.storiesCompleted,
+          nextStoryId: prd.nextStoryId === null ? null : shorten(prd.nextStoryId, max(60)),
+          incompleteIds: ids(prd.incompleteIds),
+        }
+      : undefined,
     progress: {
       patterns: texts(progress.patterns, 12, 160),
       recentLearnings: texts(progress.recentLearnings, RECENT_LEARNINGS, 200),
-      ...(progress.lastCompletedStory !== undefined && {
-        lastCompletedStory: shorten(progress.lastCompletedStory, max(60)),
-      }),
+      lastCompletedStory: shortOf(progress.lastCompletedStory, 60),
     },
     git: {
       recentCommits: git.recentCommits.slice(0, RECENT_COMMITS).map(({ hash, message }) => ({
@@ -248,19 +242,15 @@ function shortenHandoff(handoff: RalphFreshHandoff, scale: number): RalphFreshHa
     stuckDetection: {
       lastPrdStatus: ids(stuckDetection.lastPrdStatus),
       iterationsOnSameStory: stuckDetection.iterationsOnSameStory,
-      ...(stuckDetection.lastActionAttempted !== undefined && {
-        lastActionAttempted: shorten(stuckDetection.lastActionAttempted, max(120)),
-      }),
+      lastActionAttempted: shortOf(stuckDetection.lastActionAttempted, 120),
     },
-    ...(lastError && {
-      lastError: {
-        iteration: lastError.iteration,
-        message: shorten(lastError.message, max(300)),
-        ...(lastError.recoveryAttempt !== undefined && {
-          recoveryAttempt: shorten(lastError.recoveryAttempt, max(200)),
-        }),
-      },
-    }),
+    lastError: lastError
+      ? {
+          iteration: lastError.iteration,
+          message: shorten(lastError.message, max(300)),
+          recoveryAttempt: shortOf(lastError.recoveryAttempt, 200),
+        }
+      : undefined,
   };
 }
 

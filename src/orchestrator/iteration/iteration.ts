@@ -42,10 +42,10 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     maxIterations: run.config.maxIterations,
     ...(story && { storyId: story.id, storyTitle: story.title }),
     stories: storyCountOf(scope.before),
-    ...(head === undefined ? {} : { startCommit: head }),
-    ...(run.branch === undefined ? {} : { branch: run.branch }),
-    ...(storyLink === undefined ? {} : { storyLink }),
-    ...(isFirst && uncommitted && { uncommitted: uncommitted.before.slice(0, MAX_NOTED_FILES) }),
+    startCommit: head,
+    branch: run.branch,
+    storyLink,
+    uncommitted: isFirst && uncommitted ? uncommitted.before.slice(0, MAX_NOTED_FILES) : undefined,
     promptBytes: Buffer.byteLength(prompt),
     promptSections: [...sections],
     handoffBytes,
@@ -85,7 +85,7 @@ export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Pr
     skip: scope.skip,
     ready: recorded,
     onExit: () => place.workTree.ask(),
-    ...(story && { isDone: () => isDoneNow(scope, story.id) }),
+    isDone: story ? () => isDoneNow(scope, story.id) : undefined,
     onWait: async () => {
       const wait = await LimitWait.begin(run, beginning.scope);
       return async () => {

@@ -63,7 +63,7 @@ export class LimitWait {
         isStillToDo(storyBefore.id, {
           config: run.config,
           state: run.state(),
-          ...(stories && { stories }),
+          stories,
         }),
       isNewStart,
     };

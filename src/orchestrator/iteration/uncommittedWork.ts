@@ -54,8 +54,8 @@ export async function uncommittedWork(
       : {
           storyIds: [...storyIds],
           files: files.slice(0, MAX_FILES),
-          ...(files.length > MAX_FILES && { more: files.length - MAX_FILES }),
-          ...(lock !== undefined && existsSync(lock) && { lock }),
+          more: files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
+          lock: lock !== undefined && existsSync(lock) ? lock : undefined,
         };
   } catch (error) {
     const append = appendAs(run.state().iteration, run.journal);

@@ -41,8 +41,8 @@ export async function collectWork(
   await run.requests.look();
   const work = await look(run, {
     scope,
-    ...(bytes && { bytes }),
-    ...(result && { result }),
+    bytes,
+    result,
     after: await readSnapshot(place.storyFile, place.git, before),
   });
   if (work.astray) {
@@ -95,8 +95,8 @@ async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Ve
     {
       branch: current?.branch ?? run.branch ?? (await git.branch()),
       startedAt: current?.startedAt ?? new Date().toISOString(),
-      ...(head === undefined ? {} : { head }),
-      ...(current?.leftElsewhere && { leftElsewhere: current.leftElsewhere }),
+      head,
+      leftElsewhere: current?.leftElsewhere,
     },
     stories === undefined
       ? signalOf(result, run.config.completionPromise)?.kind === 'complete'

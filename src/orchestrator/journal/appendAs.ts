@@ -8,5 +8,9 @@ export function appendAs(
 ): (event: RunEventBody) => RunEvent {
   // The number comes after the type: readers recognize chatter by the start of a line (`isChatterLine`).
   return event =>
-    journal.append('iteration' in event ? event : Object.assign({}, event, { iteration }));
+    journal.append(
+      'iteration' in event && event.iteration !== undefined
+        ? event
+        : Object.assign({}, event, { iteration }),
+    );
 }

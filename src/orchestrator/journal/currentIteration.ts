@@ -34,10 +34,6 @@ export interface CurrentIteration {
 }
 
 /** The iteration after its process has ended. */
-export function withoutProcess({
-  agentPid: _pid,
-  agentStartId: _startId,
-  ...current
-}: CurrentIteration): CurrentIteration {
-  return current;
+export function withoutProcess(current: CurrentIteration): CurrentIteration {
+  return { ...current, agentPid: undefined, agentStartId: undefined };
 }

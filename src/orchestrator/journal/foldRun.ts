@@ -1,5 +1,4 @@
 import { assertNever } from '../../base/assertNever.ts';
-import { optional } from '../../base/optional.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { gateEnded, iterationEnded, promiseSeen } from './judgedState.ts';
@@ -60,18 +59,18 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         cutOff: [],
         iteration: event.iteration,
         stories: storyCount(event.stories),
-        ...optional('workBranch', event.branch),
-        ...optional('uncommittedBefore', state.uncommittedBefore ?? event.uncommitted),
+        workBranch: event.branch ?? state.workBranch,
+        uncommittedBefore: state.uncommittedBefore ?? event.uncommitted,
         running: [
           ...state.running.filter(({ number }) => number !== event.iteration),
           {
             number: event.iteration,
-            ...optional('storyId', event.storyId),
-            ...optional('storyTitle', event.storyTitle),
+            storyId: event.storyId,
+            storyTitle: event.storyTitle,
             startedAt: event.at,
-            ...optional('startCommit', event.startCommit),
-            ...optional('branch', event.branch),
-            ...optional('storyLink', event.storyLink),
+            startCommit: event.startCommit,
+            branch: event.branch,
+            storyLink: event.storyLink,
             commits: 0,
             step: 'agent' as const,
             costUsd: 0,
@@ -81,7 +80,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ].slice(-state.lanes),
       };
     case 'agent.started': {
-      const process = { agentPid: event.pid, ...optional('agentStartId', event.startId) };
+      const process = { agentPid: event.pid, agentStartId: event.startId };
       return state.running.length > 0
         ? withIteration(state, event, current => ({
             ...current,
@@ -94,8 +93,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.init':
       return {
         ...state,
-        ...optional('apiKeySource', event.apiKeySource),
-        ...optional('model', event.model),
+        apiKeySource: event.apiKeySource ?? state.apiKeySource,
+        model: event.model ?? state.model,
       };
     case 'agent.text':
       return withIteration(state, event, current => ({
@@ -125,8 +124,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
               iteration,
               kind: error.kind,
               message: error.message,
-              ...(lastError?.iteration === iteration &&
-                optional('recoveryAttempt', lastError.recoveryAttempt)),
+              recoveryAttempt:
+                lastError?.iteration === iteration ? lastError.recoveryAttempt : undefined,
             },
           }));
     }
@@ -140,7 +139,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             subject: event.subject,
             at: event.at,
             iteration: event.iteration,
-            ...optional('storyId', event.storyId),
+            storyId: event.storyId,
           },
         ],
       };
@@ -181,8 +180,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         pause: {
           kind: 'pause',
           reason: event.reason,
-          ...optional('storyId', event.storyId),
-          ...optional('detail', event.detail),
+          storyId: event.storyId,
+          detail: event.detail,
         },
       };
     case 'pause.ended':
@@ -194,8 +193,8 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
           ...state.hints,
           {
             text: event.text,
-            ...optional('storyId', event.storyId),
-            ...optional('id', event.id),
+            storyId: event.storyId,
+            id: event.id,
           },
         ].slice(-MAX_NOTES),
       };
@@ -203,9 +202,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       const { answer, question, storyId } = event;
       return {
         ...withoutQuestion(state, { storyId, message: question }),
-        answers: [...state.answers, { question, answer, ...optional('storyId', storyId) }].slice(
-          -MAX_NOTES,
-        ),
+        answers: [...state.answers, { question, answer, storyId }].slice(-MAX_NOTES),
       };
     }
     case 'story.skipped':
@@ -230,9 +227,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return {
         ...withIteration(state, event, ({ leftElsewhere: before = [], ...current }) => ({
           ...current,
-          ...(!event.broughtBack && {
-            leftElsewhere: [...new Set([...before, ...event.commits.map(({ hash }) => hash)])],
-          }),
+          leftElsewhere: !event.broughtBack
+            ? [...new Set([...before, ...event.commits.map(({ hash }) => hash)])]
+            : undefined,
         })),
         branchLeft: {
           iteration: event.iteration,
@@ -252,7 +249,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...current,
         activity: event.command,
         agentPid: event.pid,
-        ...optional('agentStartId', event.startId),
+        agentStartId: event.startId,
       }));
     case 'check.ended': {
       const after = withIteration(state, event, withoutProcess);
@@ -263,7 +260,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             failedCheck: {
               iteration: event.iteration,
               command: event.command,
-              ...optional('exitCode', event.exitCode),
+              exitCode: event.exitCode,
               timedOut: event.timedOut,
               output: event.outputTail,
             },
@@ -275,7 +272,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       const { approved, iteration, objections, storyId } = event;
       return approved
         ? withStory(
-            withNotes(state, storyId, ({ review: _review, ...notes }) => notes),
+            withNotes(state, storyId, notes => ({ ...notes, review: undefined })),
             storyId,
             record => ({ ...notRefused(record), approved: true }),
           )
@@ -305,9 +302,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ? { ...state, phase: 'stopping', stopMode: event.mode }
         : state;
     case 'run.ended': {
-      const { pause: _pause, ...rest } = state;
       return {
-        ...rest,
+        ...state,
+        pause: undefined,
         limits: new Map(),
         cutOff: state.running.length > 0 ? state.running : state.cutOff,
         running: [],
@@ -315,16 +312,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         endedAt: event.at,
         outcome: event.outcome,
         exitCode: event.exitCode,
-        ...optional('detail', event.detail),
-        ...optional('open', event.open),
-        ...optional('circle', event.circle),
-        ...optional('uncommitted', event.uncommitted),
+        detail: event.detail,
+        open: event.open,
+        circle: event.circle,
+        uncommitted: event.uncommitted,
         stories: storyCount(event.stories),
       };
     }
     case 'run.rolledBack': {
       const { commit, iteration, of } = event;
-      return { ...state, rolledBack: { iteration, commit, ...optional('of', of) } };
+      return { ...state, rolledBack: { iteration, commit, of } };
     }
     default:
       return assertNever(event);
@@ -377,8 +374,7 @@ function withoutLost(
 }
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
-  const { lostCommits: _before, ...rest } = state;
-  return lostCommits.length === 0 ? rest : { ...rest, lostCommits };
+  return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
 }
 
 function lastLine(text: string): string {

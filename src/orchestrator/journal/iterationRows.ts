@@ -77,8 +77,8 @@ export function iterationRows(
         rows.delete(event.iteration);
         rows.set(event.iteration, {
           number: event.iteration,
-          ...(event.storyId !== undefined && { storyId: event.storyId }),
-          ...(event.storyTitle !== undefined && { storyTitle: event.storyTitle }),
+          storyId: event.storyId,
+          storyTitle: event.storyTitle,
           outcome: 'running',
           startedAt: event.at,
           commits: [],
@@ -92,10 +92,7 @@ export function iterationRows(
         // A reviewer's end is not the end of the agent's work.
         if (event.purpose === undefined || event.purpose === 'story') {
           const reason = reasonOf(event);
-          change(event.iteration, row => {
-            const { reason: _before, ...rest } = row;
-            return { ...rest, ...(reason && { reason }) };
-          });
+          change(event.iteration, row => ({ ...row, reason }));
         }
         break;
       }
@@ -113,7 +110,7 @@ export function iterationRows(
             reason: {
               kind: 'failedCheck',
               command,
-              ...(exitCode !== undefined && { exitCode }),
+              exitCode,
               timedOut,
             },
           }));
@@ -193,7 +190,7 @@ function reasonOf({
         error && {
           kind: 'error',
           message: error.message,
-          ...(exit !== undefined && { exit }),
+          exit,
         }
       );
     }

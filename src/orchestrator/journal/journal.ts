@@ -21,6 +21,7 @@ import { GrowingFile, MAX_LINE } from '../../base/growingFile.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
+import { withoutUndefined } from '../../base/withoutUndefined.ts';
 import { isChatter, isChatterLine } from './chatter.ts';
 import { parseRunEvent, type RunEvent, type RunEventBody } from './events.ts';
 
@@ -108,7 +109,7 @@ export class JournalWriter implements Journal {
     const { event, text } = fitLine({
       seq: this.seq + 1,
       at: new Date().toISOString(),
-      ...body,
+      ...withoutUndefined(body),
     } as RunEvent);
     const line = Buffer.from(`${text}\n`);
     // After a short write (disk full), the next write of this loop throws with the system's reason.

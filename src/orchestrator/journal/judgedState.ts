@@ -1,4 +1,3 @@
-import { optional } from '../../base/optional.ts';
 import type { RunEvent } from './events.ts';
 import { isFatalError } from './fatalError.ts';
 import { type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
@@ -12,7 +11,7 @@ export function gateEnded(
   { green, iteration, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
 ): RunState {
   if (green) {
-    const passed = withNotes(state, storyId, ({ failedCheck: _check, ...notes }) => notes);
+    const passed = withNotes(state, storyId, notes => ({ ...notes, failedCheck: undefined }));
     return storyId === undefined
       ? passed
       : withStory(passed, storyId, record => ({ ...notRefused(record), verified: true }));
@@ -38,7 +37,7 @@ export function promiseSeen(
     // Without stories there is nothing else to continue with, so it is also a question.
     return withNotes(state, storyId, notes => ({
       ...notes,
-      question: { iteration, message, ...optional('storyId', storyId) },
+      question: { iteration, message, storyId },
     }));
   }
   if (signal === 'blocked' && storyId !== undefined) {
@@ -68,13 +67,13 @@ export function iterationEnded(
     // With one lane, no iteration is running any more.
     running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
     // The next iteration reuses its number: an iteration without an agent does not count.
-    ...(isNotBegun(event, state) && { iteration: Math.max(0, iteration - 1) }),
+    iteration: isNotBegun(event, state) ? Math.max(0, iteration - 1) : state.iteration,
     stories: storyCount(event.stories),
     // In journals of 0.1, only this event has the cost.
     costUsd: state.costUsd - (current?.costUsd ?? 0) + costUsd,
-    ...(event.costEstimated === true && { costEstimated: true }),
-    lastIteration: { number: iteration, outcome, ...optional('storyId', storyId) },
-    ...(outcome === 'storyDone' && optional('lastCompletedStory', storyId)),
+    costEstimated: event.costEstimated || state.costEstimated,
+    lastIteration: { number: iteration, outcome, storyId },
+    lastCompletedStory: (outcome === 'storyDone' && storyId) || state.lastCompletedStory,
   };
   return withStory(ended, storyId ?? WHOLE_TASK, before => {
     const record = { ...before, costUsd: before.costUsd + costUsd };

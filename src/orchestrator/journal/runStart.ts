@@ -1,4 +1,3 @@
-import { optional } from '../../base/optional.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { INITIAL_RUN_STATE, type RunState } from './runState.ts';
@@ -15,11 +14,11 @@ export function startedRun(event: Extract<RunEvent, { type: 'run.started' }>): R
     runId: event.runId,
     mode: event.mode,
     task: event.task,
-    ...optional('storyFile', event.storyFile),
-    ...optional('planDir', event.planDir),
+    storyFile: event.storyFile,
+    planDir: event.planDir,
     startedAt: event.at,
-    ...optional('prepare', event.prepare),
-    ...optional('onlyStories', event.onlyStories),
+    prepare: event.prepare,
+    onlyStories: event.onlyStories,
   };
 }
 
@@ -28,40 +27,39 @@ export function resumedRun(
   before: RunState,
   event: Extract<RunEvent, { type: 'run.resumed' }>,
 ): RunState {
-  const {
-    endedAt: _endedAt,
-    outcome,
-    exitCode: _exitCode,
-    detail: _detail,
-    open: _open,
-    circle: _circle,
-    uncommitted: _uncommitted,
-    pause: _pause,
-    budgetUsd: _budget,
-    payer: _payer,
-    model: _model,
-    reviewer: _reviewer,
-    stopMode: _stopMode,
-    onLastWindow: _onLastWindow,
-    ...state
-  } = before;
+  const { outcome } = before;
   const isSettled = outcome === 'needsHuman' || outcome === 'stuck' || outcome === 'noReadyStory';
+  const loop = loopOf(event);
   return {
-    ...state,
-    ...loopOf(event),
+    ...before,
+    ...loop,
+    // Journals of 0.1 do not say these again.
+    startId: loop.startId ?? before.startId,
+    costUnknown: loop.costUnknown ?? before.costUnknown,
+    settings: loop.settings ?? before.settings,
+    branch: loop.branch ?? before.branch,
+    endedAt: undefined,
+    outcome: undefined,
+    exitCode: undefined,
+    detail: undefined,
+    open: undefined,
+    circle: undefined,
+    uncommitted: undefined,
+    pause: undefined,
+    stopMode: undefined,
     pauseRequested: false,
     // The interrupted iteration is judged first.
-    ...(before.cutOff.length > 0 && { running: before.cutOff.map(withoutProcess) }),
+    running: before.cutOff.length > 0 ? before.cutOff.map(withoutProcess) : before.running,
     cutOff: [],
     limits: new Map(),
     storyNotes: new Map(
-      [...state.storyNotes].map(([id, { question: _question, ...notes }]) => [id, notes] as const),
+      [...before.storyNotes].map(([id, notes]) => [id, { ...notes, question: undefined }] as const),
     ),
-    ...(isSettled && {
-      storyRecords: new Map(
-        [...state.storyRecords].map(([id, record]) => [id, anotherChance(record)] as const),
-      ),
-    }),
+    storyRecords: isSettled
+      ? new Map(
+          [...before.storyRecords].map(([id, record]) => [id, anotherChance(record)] as const),
+        )
+      : before.storyRecords,
   };
 }
 
@@ -70,20 +68,20 @@ function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }
   return {
     phase: 'running' as const,
     pid: event.pid,
-    ...optional('startId', event.startId),
+    startId: event.startId,
     agent: event.agent,
-    ...(!tellsCost(event.agent) && { costUnknown: true as const }),
-    ...optional('model', event.model),
+    costUnknown: tellsCost(event.agent) ? undefined : (true as const),
+    model: event.model,
     maxIterations: event.maxIterations,
     lanes: event.lanes ?? 1,
     stuckThreshold: event.stuckThreshold,
-    ...optional('budgetUsd', event.budgetUsd),
-    ...optional('payer', event.payer),
+    budgetUsd: event.budgetUsd,
+    payer: event.payer,
     verify: event.verify ?? [],
-    ...(event.reviewer === true && { reviewer: true as const }),
-    ...optional('settings', event.settings),
-    ...optional('onLastWindow', event.onLastWindow),
-    ...optional('branch', event.branch),
+    reviewer: event.reviewer || undefined,
+    settings: event.settings,
+    onLastWindow: event.onLastWindow,
+    branch: event.branch,
     stories: storyCount(event.stories),
   };
 }

@@ -60,8 +60,7 @@ export function withoutKey<K extends 'planner' | 'prepare' | 'rolledBack'>(
   state: RunState,
   key: K,
 ): RunState {
-  const { [key]: _gone, ...rest } = state;
-  return rest as RunState;
+  return { ...state, [key]: undefined };
 }
 
 export function withoutLimit(state: RunState, iteration: number): RunState {
@@ -84,7 +83,7 @@ export function withoutQuestion(
       : storyNotes(state, storyId).question;
   return settled === undefined
     ? state
-    : withNotes(state, settled.storyId, ({ question: _question, ...notes }) => notes);
+    : withNotes(state, settled.storyId, notes => ({ ...notes, question: undefined }));
 }
 
 /** The story of a running iteration; `undefined` for the whole task, or if this iteration is not running. */

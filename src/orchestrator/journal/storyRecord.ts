@@ -65,31 +65,23 @@ export function afterIteration(
 }
 
 /** A person's change is a new start for the story, whether ticked or unticked. */
-export function newStart({
-  doneBy: _doneBy,
-  verified: _verified,
-  approved: _approved,
-  refused: _refused,
-  blocked: _blocked,
-  skipped: _skipped,
-  ...record
-}: StoryRecord): StoryRecord {
-  return { ...notStuck(record), failures: 0 };
+export function newStart(record: StoryRecord): StoryRecord {
+  return { ...withoutProof(anotherChance(record)), skipped: undefined };
 }
 
 /** When a run continues, old failures no longer count against the story; what was done for it still counts. */
-export function anotherChance({ blocked: _blocked, ...record }: StoryRecord): StoryRecord {
-  return { ...notStuck(record), failures: 0 };
+export function anotherChance(record: StoryRecord): StoryRecord {
+  return { ...notStuck(record), blocked: undefined, failures: 0 };
 }
 
 /** The story makes progress, or gets a new chance to. */
-export function notStuck({ later: _later, ...record }: StoryRecord): StoryRecord {
-  return { ...record, stuckFor: 0 };
+export function notStuck(record: StoryRecord): StoryRecord {
+  return { ...record, later: undefined, stuckFor: 0 };
 }
 
 /** The gate or the reviewer approved, which overrides an earlier refusal. */
-export function notRefused({ refused: _refused, ...record }: StoryRecord): StoryRecord {
-  return record;
+export function notRefused(record: StoryRecord): StoryRecord {
+  return { ...record, refused: undefined };
 }
 
 /** The story's status in the file changed: by an agent, by somebody else, or by the loop, which reset it. */
@@ -97,12 +89,16 @@ export function changed(
   before: StoryRecord,
   { by, done }: Extract<RunEvent, { type: 'story.changed' }>,
 ): StoryRecord {
-  const {
-    doneBy: _doneBy,
-    verified: _verified,
-    approved: _approved,
-    refused: _refused,
-    ...record
-  } = before;
-  return done ? { ...record, doneBy: by === 'agent' ? 'agent' : 'outside' } : record;
+  const doneBy = by === 'agent' ? 'agent' : 'outside';
+  return { ...withoutProof(before), doneBy: done ? doneBy : undefined };
+}
+
+function withoutProof(record: StoryRecord): StoryRecord {
+  return {
+    ...record,
+    doneBy: undefined,
+    verified: undefined,
+    approved: undefined,
+    refused: undefined,
+  };
 }

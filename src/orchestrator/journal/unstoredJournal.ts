@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts';
+import { withoutUndefined } from '../../base/withoutUndefined.ts';
 import type { RunEvent, RunEventBody } from './events.ts';
 import type { Journal } from './journal.ts';
 
@@ -15,7 +16,11 @@ export class UnstoredJournal implements Journal {
 
   append(body: RunEventBody): RunEvent {
     this.seq += 1;
-    const event = { seq: this.seq, at: new Date().toISOString(), ...body } as RunEvent;
+    const event = {
+      seq: this.seq,
+      at: new Date().toISOString(),
+      ...withoutUndefined(body),
+    } as RunEvent;
     this.appendEmitter.fire(event);
     return event;
   }

@@ -80,18 +80,18 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     place.workTree.take();
   }
   if (judged.kind === 'cutOff') {
-    return { ...(judged.verdict && { verdict: judged.verdict }), after };
+    return { verdict: judged.verdict, after };
   }
   if (judged.kind === 'refused') {
     after = await readSnapshot(place.storyFile, place.git, before);
   }
   const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;
   const judgement = judge({
-    ...(story && { story }),
+    story,
     storiesBefore,
     storiesAfter: after.stories?.stories ?? [],
     commits,
-    ...(result && { result }),
+    result,
     completionPromise: config.completionPromise,
     handled: handledIn(run.state(), iteration),
     stopped: result === undefined || isStopped(run, result),
@@ -102,7 +102,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   await record(run, { ...work, after }, { ...judgement, commits });
   tellOfTrouble(run, scope);
   const { outcome, verdict } = judgement;
-  return { outcome, ...(verdict && { verdict }), after };
+  return { outcome, verdict, after };
 }
 
 /** Records the outcome in the journal and in the iteration's folder. */
@@ -129,15 +129,15 @@ async function record(
   const ended = scope.append({
     type: 'iteration.ended',
     iteration,
-    ...(story && { storyId: story.id }),
+    storyId: story?.id,
     outcome,
     durationMs: result === undefined ? 0 : elapsed(spent?.startedAt),
-    ...(spent?.usage === undefined && !spent?.costUsd ? {} : { costUsd: spent?.costUsd ?? 0 }),
-    ...(spent?.costEstimated && { costEstimated: true }),
-    ...(turns === undefined ? {} : { turns: whole(turns) }),
-    ...(spent?.usage && { usage: { ...spent.usage } }),
+    costUsd: spent?.usage === undefined && !spent?.costUsd ? undefined : (spent?.costUsd ?? 0),
+    costEstimated: spent?.costEstimated ? true : undefined,
+    turns: turns === undefined ? undefined : whole(turns),
+    usage: spent?.usage ? { ...spent.usage } : undefined,
     commits,
-    ...(uncommitted && { uncommitted }),
+    uncommitted: uncommitted || undefined,
     progress,
     stories: storyCountOf(after),
   });

@@ -34,7 +34,7 @@ export async function dryRun(
   const cutOff = earlier && (cutOffOf(earlier) ?? currentOf(earlier));
   const before = cutOff && (await storiesBeforeCutOff(options, cutOff));
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
-    ...(before && { before }),
+    before,
   });
   const facts = [
     `Workspace: ${files.workspace}`,
@@ -61,7 +61,7 @@ export async function dryRun(
   // Without a listener: events of a run that does not exist would be printed between these lines.
   const { onEvent: _onEvent, ...unwatched } = options;
   const run = openRun(unwatched, new UnstoredJournal(state?.lastSeq ?? 0), {
-    ...(state && { earlier: state }),
+    earlier: state,
     look: async () => undefined,
     wake: () => new AbortController().signal,
   });
@@ -85,7 +85,7 @@ export async function dryRun(
   await tellPendingHints(run, start.story?.id);
   const { prompt, sections } = await new Briefer(run, template, snapshot).brief({
     iteration: start.iteration,
-    ...(start.story && { story: start.story }),
+    story: start.story,
     place,
     before: snapshot,
   });
@@ -97,7 +97,7 @@ export async function dryRun(
       prompt,
       promptFile: path.join(files.iterationDir(options.runId, start.iteration), 'prompt.md'),
       env: options.env,
-      ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+      maxBudgetUsd,
     }),
   );
   const made = sections.map(({ name, tokens }) => `${name} ${tokens}`).join(', ');
@@ -115,7 +115,7 @@ function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunS
     agent: agent.id,
     maxIterations: config.maxIterations,
     stuckThreshold: config.stuckThreshold,
-    ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
+    verify: config.verify.length === 0 ? undefined : [...config.verify],
     stories: earlier.stories,
   });
   return { ...state, running: [] };
@@ -124,7 +124,7 @@ function wentOn({ agent, config, version }: RunOptions, earlier: RunState): RunS
 function firstStep({ config, state }: Run, snapshot: Snapshot): Decision {
   return decide({
     state: state(),
-    ...(snapshot.stories && { stories: snapshot.stories.stories }),
+    stories: snapshot.stories ? snapshot.stories.stories : undefined,
     config,
     stopRequested: false,
   });

@@ -79,7 +79,7 @@ export class FreshRun {
     this.place = place;
     this.snapshot = snapshot;
     const run = openRun(options, journal, {
-      ...(earlier && { earlier }),
+      earlier,
       look: () => this.desk.look(),
       wake: () => this.desk.wakeSignal,
     });
@@ -105,11 +105,11 @@ export class FreshRun {
       task: taskOf(run, snapshot).slice(0, 4_000),
       maxIterations: config.maxIterations,
       stuckThreshold: config.stuckThreshold,
-      ...(prepare === undefined ? {} : { prepare: asRecorded(prepare) }),
-      ...(storyFile === undefined ? {} : { storyFile: relative(storyFile) }),
-      ...(planDir === undefined ? {} : { planDir: relative(planDir) }),
-      ...(onlyStories === undefined ? {} : { onlyStories: [...onlyStories] }),
-      ...(head === undefined ? {} : { startCommit: head }),
+      prepare: prepare === undefined ? undefined : asRecorded(prepare),
+      storyFile: storyFile === undefined ? undefined : relative(storyFile),
+      planDir: planDir === undefined ? undefined : relative(planDir),
+      onlyStories: onlyStories === undefined ? undefined : [...onlyStories],
+      startCommit: head,
     });
     await this.open();
     this.tidying = clearBehind(run);
@@ -162,11 +162,11 @@ export class FreshRun {
     const { otherMode, run, snapshot, verdict } = this;
     const decision = decide({
       state: run.state(),
-      ...(snapshot.stories && { stories: snapshot.stories.stories }),
+      stories: snapshot.stories ? snapshot.stories.stories : undefined,
       config: run.config,
       stopRequested: run.stop.requested,
-      ...(verdict && { verdict }),
-      ...(otherMode === undefined ? {} : { otherMode }),
+      verdict,
+      otherMode,
     });
     if (decision.kind !== 'start') {
       await this.finishIterations();
@@ -205,8 +205,8 @@ export class FreshRun {
     journal.append({
       type: 'pause.started',
       reason,
-      ...(storyId === undefined ? {} : { storyId }),
-      ...(detail === undefined ? {} : { detail: detail.slice(0, 2_000) }),
+      storyId,
+      detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });
     journal.sync();
     this.place.workTree.take();
@@ -276,10 +276,10 @@ export class FreshRun {
       type: 'run.ended',
       outcome,
       exitCode: EXIT_CODES[outcome],
-      ...(detail === undefined ? {} : { detail: detail.slice(0, 4_000) }),
-      ...(open === undefined ? {} : { open: [...open] }),
-      ...(circle === undefined ? {} : { circle: [...circle] }),
-      ...(uncommitted && { uncommitted }),
+      detail: detail === undefined ? undefined : detail.slice(0, 4_000),
+      open: open === undefined ? undefined : [...open],
+      circle: circle === undefined ? undefined : [...circle],
+      uncommitted,
       stories: storyCountOf(snapshot),
       iterations: run.state().iteration,
     });
@@ -316,7 +316,7 @@ export class FreshRun {
     const { files, id, journal } = this.run;
     return {
       iteration,
-      ...(story && { story }),
+      story,
       place: this.place,
       dir: files.iterationDir(id, iteration),
       before,
@@ -339,10 +339,10 @@ export class FreshRun {
     const stories = run.keptStories.parse(bytes) ?? snapshot.stories;
     const story = stories?.stories.find(({ id }) => id === current.storyId);
     const scope = this.scopeOf(current.number, story, {
-      ...(stories && { stories }),
-      ...(current.startCommit === undefined ? {} : { head: current.startCommit }),
+      stories,
+      head: current.startCommit,
     });
-    await this.land(await collectWork(run, { scope, ...(bytes && { bytes }) }));
+    await this.land(await collectWork(run, { scope, bytes }));
   }
 
   /**
@@ -367,15 +367,15 @@ export class FreshRun {
       version,
       ...(await identify(process.pid)),
       agent: agent.id,
-      ...(model === undefined ? {} : { model }),
-      ...(budgetUsd === undefined ? {} : { budgetUsd }),
-      ...(agent.id === 'claude' || agent.id === 'sdk' ? { payer } : {}),
-      ...(config.verify.length === 0 ? {} : { verify: [...config.verify] }),
-      ...(config.reviewer && { reviewer: true }),
-      ...(settings === undefined ? {} : { settings: { ...settings } }),
-      ...(onLastWindow === undefined ? {} : { onLastWindow }),
+      model,
+      budgetUsd,
+      payer: agent.id === 'claude' || agent.id === 'sdk' ? payer : undefined,
+      verify: config.verify.length === 0 ? undefined : [...config.verify],
+      reviewer: config.reviewer ? true : undefined,
+      settings: settings === undefined ? undefined : { ...settings },
+      onLastWindow,
       stories: storyCountOf(this.snapshot),
-      ...(branch === '' ? {} : { branch }),
+      branch: branch === '' ? undefined : branch,
     };
   }
 

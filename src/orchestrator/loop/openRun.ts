@@ -42,9 +42,9 @@ export function openRun(
   });
   return {
     ...{ id, files, config, env, journal, caller, stop, state },
-    ...(planDir !== undefined && { planDir }),
-    ...(storyFile !== undefined && { storyFile }),
-    ...(task !== undefined && { task }),
+    planDir,
+    storyFile,
+    task,
     requests: { look },
     keptStories: new KeptStories(files, id, storyFile),
     marker: new StateMarker({ files, id, stop, state }),

@@ -92,7 +92,7 @@ function turnOf(situation: Situation) {
       ? []
       : [...state.storyNotes].flatMap(([id, notes]) => (notes.question ? [id] : []));
   const skip = new Set([...leftAlone(situation), ...taken, ...asking]);
-  return { skip, last: comeLast(state), ...(only && { only }) };
+  return { skip, last: comeLast(state), only };
 }
 
 /** Why the run ends, regardless of the remaining work. */
@@ -180,7 +180,7 @@ function starts(
         return nextStory(stories ?? [], { ...turn, skip: others }).story !== undefined;
       });
     if (trouble === undefined) {
-      found.push({ iteration: state.iteration + 1 + found.length, ...(story && { story }) });
+      found.push({ iteration: state.iteration + 1 + found.length, story });
     } else if (found.length === 0) {
       if (state.lanes === 1 || trouble.kind !== 'pause') {
         return trouble;
@@ -208,7 +208,7 @@ function question({ config, state }: Situation): Decision | undefined {
         kind: 'pause',
         reason: 'question',
         detail: message,
-        ...(storyId === undefined ? {} : { storyId }),
+        storyId,
       };
 }
 
@@ -240,7 +240,7 @@ function stuck({ config, state }: Situation, story: Story | undefined): Decision
         ? { kind: 'skip', story, iterations: stuckFor }
         : { kind: 'end', outcome: 'stuck', detail };
     case 'ask':
-      return { kind: 'pause', reason: 'stuck', detail, ...(story && { storyId: story.id }) };
+      return { kind: 'pause', reason: 'stuck', detail, storyId: story?.id };
     case 'stop':
       return { kind: 'end', outcome: 'stuck', detail: story?.id ?? detail };
   }
@@ -282,7 +282,7 @@ function notReady(stories: readonly Story[] | undefined, state: RunState): Decis
     // For people; an id may contain any character, so programs use the list.
     detail: open.join(', '),
     open,
-    ...(circle && { circle }),
+    circle,
   };
 }
 

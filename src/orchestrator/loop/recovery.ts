@@ -64,7 +64,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       journal.append({
         type: 'agent.ended',
         iteration,
-        ...(purpose === undefined ? {} : { purpose }),
+        purpose,
         reason: 'cancelled',
         durationMs: call.durationMs,
         leftovers,

@@ -105,7 +105,7 @@ export class RequestDesk {
         hurryGit(mode === 'kill' ? HURRIED_GIT_MS : STOPPED_GIT_MS);
       }
       try {
-        journal.append({ type: 'stop.requested', by, mode, ...(signal && { signal }) });
+        journal.append({ type: 'stop.requested', by, mode, signal: signal || undefined });
       } catch (error) {
         // Called from a signal handler, where nobody would catch the error; the run ends in any case.
         process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
@@ -211,7 +211,7 @@ export class RequestDesk {
         break;
       case 'hello': {
         const { pid, startId, window: id } = request;
-        const process = pid === undefined ? undefined : { pid, ...(startId && { startId }) };
+        const process = pid === undefined ? undefined : { pid, startId: startId || undefined };
         this.windows?.hello({ id, process });
         break;
       }

@@ -64,7 +64,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const before = earlier && (await storiesBeforeCutOff(options, cutOffOf(earlier)));
     const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
-      ...(before && { before }),
+      before,
     });
     if (await isNothingToDo(options, snapshot)) {
       return undefined;
@@ -76,7 +76,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       const { snapshot, storyIds } = reopened;
       const fresh = new FreshRun(run, {
         ...{ place, journal, snapshot, template, inboxFrom },
-        ...(earlier && { earlier }),
+        earlier,
       });
       return await runToEnd(fresh, run.resume === true, [
         ...warnings.map(warning => ['precondition', warning] as const),

@@ -63,11 +63,11 @@ function groundOf(
     files,
     env,
     settings: { agent: agent.id, branch, reviewer },
-    ...(stories && { stories }),
+    stories,
     progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,
     canAsk: askBranch !== undefined,
-    ...(root && { root }),
+    root,
   };
 }
 

@@ -45,7 +45,7 @@ export async function tellPendingHints(
           type: 'hint.given',
           id,
           text,
-          ...(only === undefined ? {} : { storyId: only }),
+          storyId: only,
         });
       }
     }

@@ -22,8 +22,8 @@ export function userTree(dir: string, storyFile: string | undefined): Place {
   return {
     dir,
     git,
-    ...(gitDir !== undefined && { gitDir }),
-    ...(storyFile !== undefined && { storyFile }),
+    gitDir,
+    storyFile,
     workTree: new WorkTreeAhead(git),
     dispose: async () => undefined,
   };

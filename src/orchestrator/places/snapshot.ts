@@ -59,7 +59,7 @@ export async function readStories(
         };
   }
   return {
-    ...(before?.stories && { stories: before.stories }),
+    stories: before?.stories,
     storyFileProblem: read === undefined ? noStoryFile(storyFile) : problemText(read.problems[0]),
   };
 }
@@ -72,7 +72,7 @@ function placeOf(
     return found;
   }
   const known = before?.head;
-  return { ...(known === undefined ? {} : { head: known }), gitProblem: found.problem };
+  return { head: known, gitProblem: found.problem };
 }
 
 function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[] {

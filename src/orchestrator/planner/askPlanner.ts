@@ -76,7 +76,7 @@ export async function askPlanner<T>(
         kind: 'answered',
         value: checked.value,
         attempts: attempt,
-        ...(costUsd === undefined ? {} : { costUsd }),
+        costUsd,
       };
     }
     journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });

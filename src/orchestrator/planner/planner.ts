@@ -70,12 +70,12 @@ export async function planStories(options: PlanOptions): Promise<PlanResult> {
   }
   const { attempts, costUsd, stories, text } = draft;
   const { archived } = await placeStories({ files, storyFile, content: text, now });
-  const facts = { stories, attempts, ...(archived === undefined ? {} : { archived }) };
+  const facts = { stories, attempts, archived };
   journal.append({
     type: 'plan.written',
     storyFile: relative(files, storyFile),
     ...facts,
-    ...(costUsd === undefined ? {} : { costUsd }),
+    costUsd,
   });
   return { kind: 'planned', ...facts };
 }
@@ -94,7 +94,7 @@ export async function draftStories(options: DraftOptions): Promise<DraftResult> 
       plannerPrompt({
         task,
         storyFile: relative(files, storyFile),
-        ...(problems.length === 0 ? {} : { refused: { problems, ...draft.place } }),
+        refused: problems.length === 0 ? undefined : { problems, ...draft.place },
       }),
     jsonSchema: planJsonSchema(),
     isMended: true,

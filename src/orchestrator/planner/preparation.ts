@@ -36,7 +36,7 @@ export async function prepareStories(
   if (prepare.kind === 'tasks') {
     await writeTaskStories({
       tasks: prepare.tasks,
-      ...(run.task === undefined ? {} : { task: run.task }),
+      task: run.task,
       files,
       storyFile,
       now: new Date(),

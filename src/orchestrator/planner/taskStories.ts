@@ -39,7 +39,7 @@ export async function writeTaskStories(
   }
   const prd = {
     project: path.basename(files.workspace),
-    ...(task === undefined ? {} : { description: task }),
+    description: task,
     userStories: tasks.map((text, index) => taskStory(text.trim(), titles[index] ?? '', index)),
   };
   const content = `${JSON.stringify(prd, null, 2)}\n`;
@@ -51,7 +51,7 @@ function taskStory(text: string, title: string, index: number): object {
   return {
     id: `US-${String(index + 1).padStart(3, '0')}`,
     title,
-    ...(text === title ? {} : { description: text }),
+    description: text === title ? undefined : text,
     acceptanceCriteria: [
       `Everything that this task asks for is done: ${title}`,
       "What was done is covered by tests where the project has tests, and all of the project's tests pass",

@@ -52,7 +52,7 @@ export class ProcessLock<Facts extends object> {
     await writeDerivedFile(this.file, `${JSON.stringify(self)}\n`);
     return {
       kind: 'taken',
-      ...(owner !== undefined && { died: owner }),
+      died: owner,
       release: async () => {
         const now = await this.readOwner();
         if (now !== undefined && isSame(now, self)) {

@@ -114,8 +114,8 @@ export async function supervise(
   const watch = isInCgroup ? undefined : new DescendantWatch(pid);
   const origin = {
     ...{ call, forks },
-    ...(isInCgroup && { cgroup: cgroup.dir }),
-    ...(watch && { others: () => watch.pids() }),
+    cgroup: isInCgroup ? cgroup.dir : undefined,
+    others: watch ? () => watch.pids() : undefined,
   };
 
   let reason: EndReason | undefined;
@@ -155,7 +155,7 @@ export async function supervise(
 
   try {
     const identity = await identify(pid);
-    const started = { ...identity, ...(isInCgroup && { cgroup: cgroup.dir }) };
+    const started = { ...identity, cgroup: isInCgroup ? cgroup.dir : undefined };
     options.onStarted(started, {
       end: why => end(why),
       isEnding: () => reason !== undefined,
@@ -187,8 +187,8 @@ export async function supervise(
     }
     return {
       reason: reason ?? 'exited',
-      ...(child.exitCode === null ? {} : { exitCode: child.exitCode }),
-      ...(child.signalCode === null ? {} : { signal: child.signalCode }),
+      exitCode: child.exitCode === null ? undefined : child.exitCode,
+      signal: child.signalCode === null ? undefined : child.signalCode,
       durationMs: performance.now() - startedAt,
       leftovers,
     };

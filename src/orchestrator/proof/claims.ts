@@ -92,7 +92,7 @@ async function passGate(
         iteration,
         command,
         ok,
-        ...(exitCode === undefined ? {} : { exitCode }),
+        exitCode,
         timedOut,
         durationMs: Math.round(durationMs),
         outputTail: tail(outputTail),
@@ -110,7 +110,7 @@ async function passGate(
       type: 'gate.ended',
       iteration,
       green,
-      ...(id === undefined ? {} : { storyId: id }),
+      storyId: id,
     });
   }
   run.journal.sync();
@@ -142,7 +142,7 @@ async function passReview(
     }
     const review = await reviewClaim({
       story,
-      ...(before.head === undefined ? {} : { startCommit: before.head }),
+      startCommit: before.head,
       earlierCommits: run
         .state()
         .commits.flatMap(commit =>
@@ -150,7 +150,7 @@ async function passReview(
         ),
       git: place.git,
       call: run.caller.port('review', iteration, dir, place.dir),
-      ...(config.reviewerModel === undefined ? {} : { model: config.reviewerModel }),
+      model: config.reviewerModel,
       verify: config.verify,
     });
     switch (review.kind) {
@@ -170,7 +170,7 @@ async function passReview(
           storyId,
           approved: true,
           objections: [],
-          ...(review.costUsd ? { costUsd: review.costUsd } : {}),
+          costUsd: review.costUsd || undefined,
         });
         await markApproved(scope, storyFile, storyId);
         break;
@@ -181,7 +181,7 @@ async function passReview(
           storyId,
           approved: false,
           objections: review.objections.slice(0, 20).map(text => shortenBlock(text, 1_000)),
-          ...(review.costUsd ? { costUsd: review.costUsd } : {}),
+          costUsd: review.costUsd || undefined,
         });
         await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
         isRefused = true;
@@ -260,7 +260,7 @@ async function putBack(
     try {
       const edit = await setStoryDone(
         storyFile,
-        { id: storyId, ...(story && { position: story.position }) },
+        { id: storyId, position: story?.position },
         false,
         hash === undefined ? {} : { expectedHash: hash },
       );

@@ -54,8 +54,8 @@ export function judge(evidence: Evidence): Judgement {
   return {
     outcome: outcomeOf(evidence, storyDone, progress, signal),
     progress,
-    ...(signal && { signal }),
-    ...(verdict && { verdict }),
+    signal,
+    verdict,
   };
 }
 

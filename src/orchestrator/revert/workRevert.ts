@@ -97,14 +97,14 @@ export async function planWorkRevert(
   const plan = await planRevert(files.workspace, {
     hashes: recorded.map(({ hash }) => hash),
     keep,
-    ...(edited && { edits: new Map([[editedPlace, edited]]) }),
+    edits: edited ? new Map([[editedPlace, edited]]) : undefined,
   });
   return {
     of,
     plan,
     commits: await commitsOf(git, plan.commits),
     reopens,
-    ...(storyFile === undefined ? {} : { storyFile }),
+    storyFile,
     isStoryFileCommitted: edited !== undefined,
   };
 }

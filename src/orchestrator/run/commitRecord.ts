@@ -35,15 +35,15 @@ export async function recordCommits(
     }
     const recorded = new Set(known.map(({ hash }) => hash));
     const all = await git.commits({
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { at: until }),
+      since,
+      at: until,
     });
     const commits = all.filter(({ hash }) => !recorded.has(hash));
     for (const { hash, subject, author } of commits.reverse()) {
       journal.append({
         type: 'commit.recorded',
         iteration,
-        ...(storyId === undefined ? {} : { storyId }),
+        storyId,
         hash,
         subject: subject.slice(0, 500),
         author: author.slice(0, 200),

@@ -36,7 +36,7 @@ export class StateMarker {
       run_id: id,
       pid: process.pid,
       workspace: files.workspace,
-      ...(active ? {} : { outcome }),
+      outcome: active ? undefined : outcome,
     };
     await writeDerivedFile(files.stateFile, `${JSON.stringify(state, null, 2)}\n`);
   }

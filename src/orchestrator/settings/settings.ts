@@ -2,6 +2,7 @@ import path from 'node:path';
 import { assertNever } from '../../base/assertNever.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { withoutUndefined } from '../../base/withoutUndefined.ts';
 import type { Agent } from '../agents/agent.ts';
 import { type ClaudeCodeOptions, claudeAgent, claudeEnv, homeOf } from '../agents/claude/claude.ts';
 import { commandAgent } from '../agents/command/command.ts';
@@ -127,10 +128,6 @@ function withoutCommand(settings: GivenSettings): GivenSettings {
   return only(settings, setting => !COMMAND_SETTINGS.includes(setting));
 }
 
-function withoutUndefined(settings: GivenSettings): GivenSettings {
-  return only(settings, setting => settings[setting] !== undefined);
-}
-
 function only(settings: GivenSettings, isKept: (setting: SettingName) => boolean): GivenSettings {
   return Object.fromEntries(
     SETTING_NAMES.filter(setting => setting in settings && isKept(setting)).map(setting => [
@@ -158,15 +155,15 @@ export function configOf(settings: Settings): RunConfig {
     verify: settings.verify,
     verifyTimeLimitMs: ms(settings.verifyTimeLimitMinutes * 60),
     reviewer: settings.reviewer,
-    ...(settings.reviewerModel === undefined ? {} : { reviewerModel: settings.reviewerModel }),
+    reviewerModel: settings.reviewerModel,
     guard: settings.guard,
     branch: settings.branch,
-    ...(model === undefined ? {} : { model }),
-    ...(fallbackModel === undefined ? {} : { fallbackModel }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(budgetUsd === undefined ? {} : { budgetUsd }),
-    ...(iterationBudgetUsd === undefined ? {} : { iterationBudgetUsd }),
+    model,
+    fallbackModel,
+    effort,
+    allowedTools,
+    budgetUsd,
+    iterationBudgetUsd,
     limits: {
       ...DEFAULT_CONFIG.limits,
       hardMs: ms(settings.timeLimitMinutes * 60),

@@ -55,7 +55,7 @@ export async function addPendingHint(
   const added: PendingHint = {
     id: randomUUID(),
     text: hint.text,
-    ...(hint.storyId === undefined ? {} : { storyId: hint.storyId }),
+    storyId: hint.storyId,
     at: new Date().toISOString(),
   };
   await change(files, hints => [...hints, added]);

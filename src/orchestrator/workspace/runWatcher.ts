@@ -126,7 +126,7 @@ export class RunWatcher implements Disposable {
       this.reader =
         runId === undefined ? undefined : new JournalReader(this.files.journalFile(runId));
       this.watched = {
-        ...(runId === undefined ? {} : { runId }),
+        runId,
         state: INITIAL_RUN_STATE,
         alive: false,
       };

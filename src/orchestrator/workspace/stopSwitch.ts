@@ -44,6 +44,6 @@ export class StopSwitch {
       this.killController.abort();
     }
     // Fired last: if a listener fails (the journal's disk is full), the agent is already being ended.
-    this.requestEmitter.fire({ mode, by, ...(signal !== undefined && { signal }) });
+    this.requestEmitter.fire({ mode, by, signal });
   }
 }

@@ -19,7 +19,7 @@ export function toldHints(events: Iterable<RunEvent>): ReadonlyMap<string, ToldH
     } else if (event.type === 'iteration.started') {
       const { iteration, storyId } = event;
       for (const id of given) {
-        told.set(id, { iteration, ...(storyId === undefined ? {} : { storyId }) });
+        told.set(id, { iteration, storyId });
       }
       given = [];
     }

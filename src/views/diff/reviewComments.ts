@@ -196,11 +196,11 @@ export class ReviewComments implements Disposable {
       folder: folder.path,
       commit: shown.commit,
       path: shown.path,
-      ...(shown.of === undefined ? {} : { of: shown.of }),
+      of: shown.of,
       line: start.line,
       endLine: end.line,
       text: words,
-      ...(recorded?.storyId === undefined ? {} : { storyId: recorded.storyId }),
+      storyId: recorded?.storyId === undefined ? undefined : recorded.storyId,
     };
     const { at, id } = await addPendingHint(folder.files, {
       text: await hintText(about),

@@ -200,7 +200,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
       description: [plainLabel(row.storyId ?? '', MAX_ID), outcomeWord(row.outcome, translate)]
         .filter(Boolean)
         .join(' · '),
-      ...(row.durationMs !== undefined && { detail: duration(row.durationMs, translate) }),
+      detail: row.durationMs !== undefined ? duration(row.durationMs, translate) : undefined,
     }));
     return (await window.showQuickPick(picks, { title, matchOnDescription: true }))?.ref;
   }

@@ -169,7 +169,7 @@ function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
       return {
         title: plainLabel(stateWords(state), MAX_WORDS),
         command: '',
-        ...(meaning === undefined ? {} : { tooltip: meaning }),
+        tooltip: meaning,
       };
     }
     case 'run':

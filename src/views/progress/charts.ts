@@ -30,7 +30,7 @@ export function shownCharts(
     .filter(({ outcome }) => outcome !== 'running' && outcome !== 'interrupted')
     .map(({ number, costEstimated = false, costUsd = 0 }) => {
       const left = leftAt.get(number);
-      return { number, costUsd, estimated: costEstimated, ...(left !== undefined && { left }) };
+      return { number, costUsd, estimated: costEstimated, left };
     });
   const last = ended.at(-1);
   if (last === undefined) {
@@ -47,9 +47,10 @@ export function shownCharts(
   const hasCost = before + iterationsUsd > 0;
   return {
     points,
-    ...(start !== undefined && {
-      stories: storiesChart(start, last.left ?? start, last.number, points, t, numbers),
-    }),
+    stories:
+      start !== undefined
+        ? storiesChart(start, last.left ?? start, last.number, points, t, numbers)
+        : undefined,
     ...(hasCost && {
       sum: sumChart(before + iterationsUsd, state, last.number, t, numbers),
       cost: costChart(ended, points, t, numbers),
@@ -90,7 +91,7 @@ function shownPoints(
   const points: ShownPoint[] = [
     {
       label: '0',
-      ...(start !== undefined && { left: start }),
+      left: start,
       sum: before,
       sumWords: numbers.money(before),
     },
@@ -105,7 +106,7 @@ function shownPoints(
       sum += cost;
       points.push({
         label: first === last ? `${first.number}` : `${first.number}–${last.number}`,
-        ...(last.left !== undefined && { left: last.left }),
+        left: last.left,
         cost,
         costWords: numbers.money(cost, { estimated: hasEstimate(group) }),
         sum,
@@ -165,7 +166,7 @@ function sumChart(
     top,
     topWords: numbers.money(top),
     zeroWords: numbers.money(0),
-    ...(budgetUsd !== undefined && { budget: budgetUsd }),
+    budget: budgetUsd,
   };
 }
 

@@ -63,10 +63,10 @@ export function iterationProofs(events: readonly RunEvent[]): ReadonlyMap<number
       case 'iteration.ended': {
         const { costEstimated, usage } = event;
         change(event.iteration, {
-          ...(costEstimated === true && { costEstimated }),
-          ...(usage && {
-            tokens: usage.input + usage.output + usage.cacheRead + usage.cacheWrite,
-          }),
+          costEstimated: costEstimated === true ? costEstimated : undefined,
+          tokens: usage
+            ? usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+            : undefined,
         });
         break;
       }

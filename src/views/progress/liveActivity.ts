@@ -42,7 +42,7 @@ export function shownActivity(
               : text.replace(OF_CALL, '');
           return {
             kind: kindOf(style, isOwn),
-            ...(isOpening && { isOpening }),
+            isOpening: isOpening || undefined,
             text: shorten(words, MAX_LINE),
           };
         })

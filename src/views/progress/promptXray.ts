@@ -76,7 +76,7 @@ function shownSection(
     tokens,
     tokenWords: numbers.count(tokens),
     share: numbers.percent(total === 0 ? 0 : tokens / total),
-    ...(budget !== undefined && { budget: t('at most {0}', numbers.count(budget)) }),
+    budget: budget !== undefined ? t('at most {0}', numbers.count(budget)) : undefined,
   };
 }
 

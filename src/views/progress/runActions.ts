@@ -57,7 +57,7 @@ export function runActions(
         action: 'resumeRun',
         label: waiting.reason === 'question' ? t('Go On Without an Answer') : t('Resume'),
         // The answer has its own button.
-        ...(waiting.reason !== 'question' && { primary: true }),
+        primary: waiting.reason !== 'question' ? true : undefined,
       },
       ...(waiting.reason === 'stuck' ? [button('giveHint', t('Give a Hint…'))] : []),
       ...(waiting.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),

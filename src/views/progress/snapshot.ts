@@ -46,10 +46,11 @@ export function progressSnapshot(
   return {
     sentAt: now.getTime(),
     announcements: shown ? announcements(shown, run.state, rows, t) : [],
-    ...(shown?.active === true &&
-      currentOf(run.state) === undefined &&
-      !waitingOf(run.state) && { isBetweenIterations: true }),
-    ...(shown && { run: shown }),
+    isBetweenIterations:
+      shown?.active === true && currentOf(run.state) === undefined && !waitingOf(run.state)
+        ? true
+        : undefined,
+    run: shown,
   };
 }
 
@@ -76,14 +77,14 @@ function shownRun(
     ...standing(state, active, stopping, t, now),
     active,
     actions: runActions(state, active, stopping, allDone, t),
-    ...(question && { question }),
-    ...(active && { now: shownNow(state, stopping, t) }),
-    ...(stories && { stories }),
-    ...(cost && { cost }),
+    question,
+    now: active ? shownNow(state, stopping, t) : undefined,
+    stories,
+    cost,
     facts: runFacts(state, t, numbers),
     activity: shownActivity(events, state, t),
-    ...(charts && { charts }),
-    ...(prompt && { prompt }),
+    charts,
+    prompt,
     timeline: shownTimeline(rows, iterationProofs(events), page, t, numbers),
   };
 }
@@ -151,7 +152,7 @@ function costMeter(
   }
   return {
     value: costUsd,
-    ...(budgetUsd !== undefined && { max: budgetUsd }),
+    max: budgetUsd,
     words:
       budgetUsd === undefined
         ? t('{0} spent', spent)
@@ -167,7 +168,7 @@ function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate)
   }
   const story = shownStory(current.storyId, current.storyTitle);
   return {
-    ...(story && { story }),
+    story,
     words: t('Iteration {0} of {1}', current.number, maxIterations),
     step: stepWords(current, state, t),
     since: current.startedAt,

@@ -71,7 +71,7 @@ function ended(state: RunState, t: Translate): Standing {
       return {
         glyph: 'needsYou',
         status: t('Needs you'),
-        ...(quote !== '' && { quote }),
+        quote: quote !== '' ? quote : undefined,
         sentence: needsHumanSentence(state, t),
       };
     case 'budget':
@@ -135,7 +135,7 @@ function ended(state: RunState, t: Translate): Standing {
       return {
         glyph: 'failed',
         status: t('Failed'),
-        ...(quote !== '' && { quote }),
+        quote: quote !== '' ? quote : undefined,
         sentence: t('The run could not go on. Mend the cause, then start a run.'),
       };
     default:
@@ -169,7 +169,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
       sentence: waits.known
         ? t('The account has used up what it may use for now. The run goes on by itself.')
         : t('The account has used up what it may use for now. The run tries again by itself.'),
-      ...(!Number.isNaN(Date.parse(waits.until)) && { until: waits.until }),
+      until: !Number.isNaN(Date.parse(waits.until)) ? waits.until : undefined,
     };
   }
   switch (waits.reason) {
@@ -184,7 +184,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
       return {
         glyph: 'needsYou',
         status: t('Needs you'),
-        ...(quote !== '' && { quote }),
+        quote: quote !== '' ? quote : undefined,
         sentence: t('The run waits for your answer.'),
       };
     }

@@ -42,16 +42,17 @@ export function shownTimeline(
   const shown = rows.slice(Math.max(0, end - PAGE_SIZE), end).reverse();
   return {
     iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t, numbers)),
-    ...(last > 0 && {
-      words: t(
-        'Iterations {0} to {1} of {2}',
-        shown.at(-1)?.number ?? 0,
-        shown[0]?.number ?? 0,
-        numbers.count(rows.length),
-      ),
-    }),
-    ...(at > 0 && { newer: at - 1 }),
-    ...(at < last && { older: at + 1 }),
+    words:
+      last > 0
+        ? t(
+            'Iterations {0} to {1} of {2}',
+            shown.at(-1)?.number ?? 0,
+            shown[0]?.number ?? 0,
+            numbers.count(rows.length),
+          )
+        : undefined,
+    newer: at > 0 ? at - 1 : undefined,
+    older: at < last ? at + 1 : undefined,
   };
 }
 
@@ -68,22 +69,23 @@ function shownIteration(
   return {
     number: row.number,
     ...outcomeWords(row.outcome, t),
-    ...(reason !== undefined && { reason: shorten(reason, MAX_REASON) }),
-    ...(story && { story }),
+    reason: reason !== undefined ? shorten(reason, MAX_REASON) : undefined,
+    story,
     ...(row.outcome === 'running'
       ? { time: { since: row.startedAt } }
       : row.durationMs !== undefined && { time: { ms: row.durationMs } }),
-    ...(tokens !== undefined && { tokens: t('{0} tokens', numbers.compact(tokens)) }),
-    ...(row.costUsd !== undefined && {
-      cost: numbers.money(row.costUsd, { estimated: costEstimated }),
-    }),
+    tokens: tokens !== undefined ? t('{0} tokens', numbers.compact(tokens)) : undefined,
+    cost:
+      row.costUsd !== undefined
+        ? numbers.money(row.costUsd, { estimated: costEstimated })
+        : undefined,
     proofs: proofs ? shownProofs(proofs, row.outcome === 'running', t) : [],
     commits: row.commits.slice(0, MAX_COMMITS).map(({ hash, subject }) => ({
       hash,
       shortHash: hash.slice(0, 7),
       subject: shorten(subject, MAX_SUBJECT),
     })),
-    ...(more > 0 && { moreCommits: t('and {0} more', more) }),
+    moreCommits: more > 0 ? t('and {0} more', more) : undefined,
     documents: documents(row, proofs),
   };
 }

@@ -190,7 +190,7 @@ export class RunCommands implements Disposable {
     if (text === undefined) {
       return;
     }
-    await this.ask(folder, { type: 'hint', text, ...(storyId === undefined ? {} : { storyId }) });
+    await this.ask(folder, { type: 'hint', text, storyId });
     const { alive, state } = folder.runs.current;
     if (alive && state.pause?.reason === 'stuck') {
       // The run was waiting for exactly this.

@@ -92,8 +92,8 @@ export class RunStarter {
     await this.requireAgent(folder);
     const args = runArguments(this.settings.runArguments(folder.path), {
       onLastWindow: this.onLastWindowClosed.value,
-      ...(storyFile.isChosen && { file: path.relative(folder.path, storyFile.path) }),
-      ...(onlyStories && { onlyStories }),
+      file: storyFile.isChosen ? path.relative(folder.path, storyFile.path) : undefined,
+      onlyStories,
     });
     this.log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
     const launched = await window.withProgress({ location: { viewId: View.stories } }, async () => {

@@ -83,7 +83,7 @@ export class StoryCommands implements Disposable {
         throw new HumanError(l10n.t('The story file is gone. Restore it, then try again.'));
       }
       const { storyId: id, position } = ref;
-      const selector = { id, ...(position !== undefined && { position }) };
+      const selector = { id, position };
       await tickStory(folder.files, file.path, selector, done, { expectedHash: file.hash });
     } finally {
       // Also after a failure: the checkbox must show the file's state.

@@ -147,7 +147,7 @@ function stateOf(
     return {
       kind: 'running',
       iteration,
-      ...((step === 'gate' || step === 'review' || step === 'limit') && { step }),
+      step: step === 'gate' || step === 'review' || step === 'limit' ? step : undefined,
     };
   }
   if (story.done) {

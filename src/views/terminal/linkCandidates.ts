@@ -49,8 +49,8 @@ export function linkCandidates(line: string, transcript: RegExp): LinkCandidate[
         start: match.index,
         length: lineNumber === undefined ? name.length : match[0].length,
         path: name,
-        ...(lineNumber !== undefined && { line: Number(lineNumber) }),
-        ...(column !== undefined && { column: Number(column) }),
+        line: lineNumber !== undefined ? Number(lineNumber) : undefined,
+        column: column !== undefined ? Number(column) : undefined,
       });
     }
   }

@@ -25,7 +25,7 @@ export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQ
   const question = newest && questionOf(newest);
   const { stories, problems, ...rest } = storyListData(file, {
     stateOf: story => storyRunState(story, phase, states),
-    ...(question && { question }),
+    question,
   });
   const wanted = stories.filter(({ done }) => filter === 'all' || done === (filter === 'done'));
   return {

@@ -27,9 +27,10 @@ export function toolsOnDemand(
     store.add(
       lm.registerTool(tool, {
         invoke: async ({ input }) => (await load()).invoke(tool, input),
-        ...(tool === Tool.startRun && {
-          prepareInvocation: async ({ input }) => (await load()).beforeStart(input),
-        }),
+        prepareInvocation:
+          tool === Tool.startRun
+            ? async ({ input }) => (await load()).beforeStart(input)
+            : undefined,
       }),
     );
   }

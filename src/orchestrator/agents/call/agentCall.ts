@@ -74,8 +74,8 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
       signal: call.signal,
       killSignal: call.killSignal,
       rawFile: call.rawFile,
-      ...(call.ready && { ready: call.ready }),
-      ...(call.onExit && { onExit: call.onExit }),
+      ready: call.ready,
+      onExit: call.onExit,
       onStarted: identity =>
         void journal.append({
           type: 'agent.started',
@@ -103,18 +103,18 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     iteration,
     ...purpose,
     reason: end.reason,
-    ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
-    ...(end.signal === undefined ? {} : { signal: end.signal }),
+    exitCode: end.exitCode,
+    signal: end.signal,
     durationMs: Math.round(end.durationMs),
     leftovers: end.leftovers,
-    ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
+    error: error === undefined ? undefined : { kind: error.kind, message: error.message },
     ...(error === undefined ? {} : stderrOf(end, error.message, call.request.cwd)),
     ...cost,
   });
   return {
     end,
-    ...(error === undefined ? {} : { error }),
-    ...(cost.costUsd === undefined ? {} : { costUsd: cost.costUsd }),
+    error,
+    costUsd: cost.costUsd,
   };
 }
 
@@ -137,7 +137,7 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
         return {
           kind,
           message: shortenBlock(message, MAX_TEXT),
-          ...(resetsAt === undefined ? {} : { resetsAt }),
+          resetsAt,
         };
       }
       if (end.result === undefined || (end.reason === 'exited' && end.exitCode !== 0)) {

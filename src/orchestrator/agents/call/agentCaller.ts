@@ -199,10 +199,10 @@ export class AgentCaller {
       });
       return {
         text: end.result?.text ?? '',
-        ...(end.result?.structured === undefined ? {} : { structured: end.result.structured }),
-        ...(error && { error: { kind: error.kind, message: error.message } }),
+        structured: end.result?.structured === undefined ? undefined : end.result.structured,
+        error: error ? { kind: error.kind, message: error.message } : undefined,
         cancelled: end.reason === 'cancelled',
-        ...(costUsd === undefined ? {} : { costUsd }),
+        costUsd,
       };
     };
   }
@@ -236,8 +236,8 @@ export class AgentCaller {
       ),
       signal: call.skip ? AbortSignal.any([stop.endSignal, call.skip]) : stop.endSignal,
       killSignal: stop.killSignal,
-      ...(call.ready && { ready: call.ready }),
-      ...(call.onExit && { onExit: call.onExit }),
+      ready: call.ready,
+      onExit: call.onExit,
     });
   }
 
@@ -343,11 +343,11 @@ export function agentRequest(
 ): AgentRequest {
   return {
     maxTurns: maxTurnsPerIteration,
-    ...(model === undefined ? {} : { model }),
-    ...(fallbackModel === undefined ? {} : { fallbackModel }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
     ...call,
+    model: call.model ?? model,
+    fallbackModel: call.fallbackModel ?? fallbackModel,
+    effort: call.effort ?? effort,
+    allowedTools: call.allowedTools ?? allowedTools,
   };
 }
 

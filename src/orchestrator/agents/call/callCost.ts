@@ -24,9 +24,9 @@ export function callCost(
   const turnsTaken = turns === undefined ? {} : { turns: whole(turns) };
   if (estimate.costUsd === 0) {
     return {
-      ...(costUsd === undefined ? {} : { costUsd: amount(costUsd) }),
+      costUsd: costUsd === undefined ? undefined : amount(costUsd),
       ...turnsTaken,
-      ...(usage === undefined ? {} : { usage: wholeTokens(usage) }),
+      usage: usage === undefined ? undefined : wholeTokens(usage),
     };
   }
   // A result with a cost does not include what comes after it. A result without one may have counted the same

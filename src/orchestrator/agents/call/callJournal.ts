@@ -147,7 +147,7 @@ export class CallJournal {
             attempt: whole(event.attempt),
             maxAttempts: whole(event.maxAttempts),
             delayMs: whole(event.delayMs),
-            ...(event.status === undefined ? {} : { status: whole(event.status) }),
+            status: event.status === undefined ? undefined : whole(event.status),
             error: fact(event.error),
           },
         ];

@@ -160,7 +160,7 @@ export class StreamJsonDecoder implements AgentDecoder {
       attempt: count(system.attempt) ?? 0,
       maxAttempts: count(system.max_retries) ?? 0,
       delayMs: count(system.retry_delay_ms) ?? 0,
-      ...(status !== undefined && { status }),
+      status,
       error,
     };
     const kind = errorKinds.get(error) ?? kindOfStatus(status);
@@ -185,8 +185,8 @@ export class StreamJsonDecoder implements AgentDecoder {
     const limitType = text(info.rateLimitType);
     return {
       type: 'limit',
-      ...(resetsAt !== undefined && { resetsAt }),
-      ...(limitType !== undefined && { limitType }),
+      resetsAt,
+      limitType,
     };
   }
 
@@ -251,14 +251,14 @@ export class StreamJsonDecoder implements AgentDecoder {
     return {
       type: 'result',
       isError,
-      ...(error !== undefined && { error }),
+      error,
       text: text(result.result) ?? '',
-      ...(result.structured_output != null && { structured: result.structured_output }),
+      structured: result.structured_output != null ? result.structured_output : undefined,
       turns: count(result.num_turns) ?? 0,
-      ...(costUsd !== undefined && { costUsd }),
-      ...(usage !== undefined && { usage }),
-      ...(durationMs !== undefined && { durationMs }),
-      ...(denials > 0 && { permissionDenials: denials }),
+      costUsd,
+      usage,
+      durationMs,
+      permissionDenials: denials > 0 ? denials : undefined,
     };
   }
 
@@ -316,10 +316,10 @@ function decodeInit(system: SystemEvent): AgentEvent {
   const apiKeySource = text(system.apiKeySource);
   return {
     type: 'init',
-    ...(sessionId !== undefined && { sessionId }),
-    ...(model !== undefined && { model }),
-    ...(version !== undefined && { version }),
-    ...(apiKeySource !== undefined && { apiKeySource }),
+    sessionId,
+    model,
+    version,
+    apiKeySource,
   };
 }
 

@@ -19,8 +19,8 @@ export function decodeUsage(message: Message): AgentEvent[] {
   return [
     {
       type: 'usage',
-      ...(messageId !== undefined && { messageId }),
-      ...(model !== undefined && { model }),
+      messageId,
+      model,
       usage,
       outputChars: writtenLength(message.content),
     },
@@ -34,7 +34,7 @@ function requestUsageOf(value: unknown): RequestUsage | undefined {
   const cacheWrite5m = isRecord(cache_creation)
     ? count((cache_creation as Fields<'ephemeral_5m_input_tokens'>).ephemeral_5m_input_tokens)
     : undefined;
-  return { ...usage, ...(cacheWrite5m !== undefined && { cacheWrite5m }) };
+  return { ...usage, cacheWrite5m };
 }
 
 /** Length of the model's output. Thinking with hidden text has a signature that grows with it. */

@@ -99,7 +99,7 @@ export function resetFromEpoch(value: number, now: number): number | undefined {
 }
 
 function usageLimit(resetsAt: number | undefined): LimitReading {
-  return { kind: 'usageLimit', ...(resetsAt === undefined ? {} : { resetsAt }) };
+  return { kind: 'usageLimit', resetsAt };
 }
 
 /** The first match at the start of a line, ignoring what may precede a notice. */

@@ -96,7 +96,7 @@ async function findCommand(
   const isPath = /[\\/]/.test(command);
   const isHome = /^~[\\/]/.test(command);
   const file = await findProgram(command, {
-    ...(isPath && { setting: isHome ? command : path.resolve(cwd, command) }),
+    setting: isPath ? (isHome ? command : path.resolve(cwd, command)) : undefined,
     settingName: say("the agent's command"),
     env,
     home: homeOf(env),
@@ -177,7 +177,7 @@ class CommandDecoder implements AgentDecoder {
       {
         type: 'result',
         isError,
-        ...(isError && { error: commandError(exit, text, this.now()) }),
+        error: isError ? commandError(exit, text, this.now()) : undefined,
         text,
         turns: 0,
       },

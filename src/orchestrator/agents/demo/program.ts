@@ -33,7 +33,7 @@ async function main(signal: AbortSignal): Promise<number> {
       children: new ChildProcesses(cwd, process.env, signal),
       signal,
       paceMs: pace >= 0 ? pace : DEFAULT_PACE_MS,
-      ...(hold ? { hold } : {}),
+      hold: hold || undefined,
     });
     transcript.result(await playback.run());
     return 0;

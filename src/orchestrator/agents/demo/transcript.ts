@@ -63,7 +63,7 @@ export class Transcript {
       type: 'user',
       message: { role: 'user', content: [block] },
       parent_tool_use_id: null,
-      ...(detail === undefined ? {} : { tool_use_result: detail }),
+      tool_use_result: detail,
     });
   }
 

@@ -97,16 +97,17 @@ export function sdkCallOptions(
     // Nobody is there to answer.
     permissionPrompts: 'none',
     persistSession: false,
-    ...(model && { model }),
-    ...(fallbackModel && { fallbackModel }),
-    ...(effort && { effort }),
-    ...(maxBudgetUsd !== undefined && { maxBudgetUsd }),
+    model: model || undefined,
+    fallbackModel: fallbackModel || undefined,
+    effort: effort || undefined,
+    maxBudgetUsd,
     ...(tools !== undefined && { tools, strictMcpConfig: true }),
-    ...(disallowedTools.length > 0 && { disallowedTools }),
-    ...(jsonSchema !== undefined && { outputFormat: { type: 'json_schema', schema: jsonSchema } }),
+    disallowedTools: disallowedTools.length > 0 ? disallowedTools : undefined,
+    outputFormat:
+      jsonSchema !== undefined ? { type: 'json_schema', schema: jsonSchema } : undefined,
     ...(skipPermissions === true
       ? { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true }
       : mode && { permissionMode: mode }),
-    ...(claude !== undefined && { pathToClaudeCodeExecutable: claude }),
+    pathToClaudeCodeExecutable: claude,
   };
 }

@@ -111,7 +111,7 @@ async function restore(options: RestoreOptions, before: StoryList): Promise<Rest
   return {
     restored: changed ? (mend?.targets ?? []) : [],
     left: [],
-    ...(changed && keptAside !== undefined ? { keptAside } : {}),
+    keptAside: changed && keptAside !== undefined ? keptAside : undefined,
   };
 }
 

@@ -92,7 +92,7 @@ export async function guardStories(
     iteration,
     changes: forbidden.slice(0, MAX_CHANGES).map(shortChange),
     restored,
-    ...(keptAside === undefined ? {} : { keptAside: relativePath(run.files.workspace, keptAside) }),
+    keptAside: keptAside === undefined ? undefined : relativePath(run.files.workspace, keptAside),
   });
 }
 

@@ -121,8 +121,8 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
     return {
       command,
       ok: reason === 'exited' && exitCode === 0,
-      ...(exitCode !== undefined && { exitCode }),
-      ...(signal !== undefined && { signal }),
+      exitCode,
+      signal,
       timedOut: reason === 'hardLimit',
       durationMs,
       outputTail: output.tail,

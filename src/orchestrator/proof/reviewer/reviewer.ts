@@ -67,11 +67,11 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
   let diff: WorkDiff;
   try {
     work = await storyWork(git, {
-      ...(startCommit === undefined ? {} : { startCommit }),
+      startCommit,
       earlier: earlierCommits,
     });
     const { from, paths } = work;
-    diff = await readWorkDiff(git, from, { maxBytes: MAX_DIFF_BYTES, ...(paths && { paths }) });
+    diff = await readWorkDiff(git, from, { maxBytes: MAX_DIFF_BYTES, paths });
   } catch (error) {
     return { kind: 'failed', message: messageOf(error) };
   }
@@ -82,9 +82,9 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
       name: `review-${fileNameOf(story.id)}-${attempt}`,
       prompt: reviewerPrompt({
         ...{ story, work, diff, verify },
-        ...(problems === undefined ? {} : { problems }),
+        problems,
       }),
-      ...(model === undefined ? {} : { model }),
+      model,
       tools: READING_TOOLS,
       allowedTools: READING_TOOLS,
       jsonSchema: jsonSchemaOf(reviewSchema()),

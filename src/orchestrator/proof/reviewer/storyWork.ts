@@ -29,7 +29,7 @@ export async function storyWork(
   options: { readonly startCommit?: string; readonly earlier: readonly string[] },
 ): Promise<StoryWork> {
   const { earlier, startCommit } = options;
-  const last = { ...(startCommit === undefined ? {} : { from: startCommit }), isShared: false };
+  const last = { from: startCommit, isShared: false };
   const root = earlier.length === 0 ? undefined : await git.root();
   if (root === undefined || startCommit === undefined) {
     return last;
@@ -52,8 +52,8 @@ export async function storyWork(
         )
       : [];
     return {
-      ...(from === undefined ? {} : { from }),
-      ...(paths.length > 0 && paths.length <= MAX_PATHS ? { paths } : {}),
+      from,
+      paths: paths.length > 0 && paths.length <= MAX_PATHS ? paths : undefined,
       isShared,
     };
   }

@@ -123,7 +123,7 @@ function* checkTexts(
       code: `missing${field[0]?.toUpperCase()}${field.slice(1)}`,
       severity: 'info',
       message: words,
-      ...(isPresent && { key: field }),
+      key: isPresent ? field : undefined,
       mends: () =>
         isPresent && !isVoid(entry[field])
           ? []

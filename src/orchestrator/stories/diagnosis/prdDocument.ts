@@ -113,7 +113,7 @@ export class PrdDocument {
           : element;
       return id === undefined || inner === undefined
         ? []
-        : [{ id, span: inner, member, ...(isList && { list: { elements, index } }) }];
+        : [{ id, span: inner, member, list: isList ? { elements, index } : undefined }];
     });
   }
 }

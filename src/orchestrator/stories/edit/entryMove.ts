@@ -86,7 +86,7 @@ function withoutKey(text: string, start: number): Edit[] {
 function isInPlace(stories: readonly Story[], [story, target, side]: Move): boolean {
   const { priority: _, ...rest } = story;
   const { priority } = target;
-  const moved = { ...rest, ...(priority === undefined ? {} : { priority }) };
+  const moved = { ...rest, priority };
   const order = inWorkOrder(stories.map(other => (other === story ? moved : other)));
   const at = order.indexOf(moved);
   return order[side === 'before' ? at + 1 : at - 1] === target;

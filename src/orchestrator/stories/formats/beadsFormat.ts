@@ -134,7 +134,7 @@ function readIssues(issues: readonly Issue[], lines: TextLines): Story[] {
       ...story,
       done: isDoneWord(entry.status),
       dependsOn: [...new Set(blockers.map(({ to }) => to))],
-      ...(parent === undefined ? {} : { epic: titles.get(parent) ?? parent }),
+      epic: parent === undefined ? undefined : (titles.get(parent) ?? parent),
       ...(isParked(entry) ? { parked: true } : {}),
     };
   });

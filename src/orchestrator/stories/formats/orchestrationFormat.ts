@@ -132,8 +132,8 @@ function readPhase(document: Document, map: unknown, phase: unknown): Phase | un
   const { id, name } = phase as { readonly id?: unknown; readonly name?: unknown };
   return {
     tasks,
-    ...(typeof id === 'string' ? { id } : {}),
-    ...(typeof name === 'string' ? { name: name.trim() } : {}),
+    id: typeof id === 'string' ? id : undefined,
+    name: typeof name === 'string' ? name.trim() : undefined,
     dependsOn: dependenciesOf(phase),
   };
 }
@@ -173,7 +173,7 @@ function readTasks(phases: readonly Phase[], lines: TextLines): Story[] {
     return {
       ...story,
       dependsOn: [...new Set(needs)].filter(id => !parked.has(id)),
-      ...(epic === undefined ? {} : { epic }),
+      epic,
       ...(isParked(entry) ? { parked: true } : {}),
     };
   });

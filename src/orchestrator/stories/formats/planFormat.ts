@@ -101,9 +101,9 @@ function readItem(
     description: body === '' ? '' : `${text}\n${body}`,
     criteria: [],
     done: isTicked(mark),
-    ...(status === undefined ? {} : { status }),
+    status,
     dependsOn: [],
-    ...(facts.epic === undefined ? {} : { epic: facts.epic }),
+    epic: facts.epic,
     position: facts.position,
     line: line.line,
   };

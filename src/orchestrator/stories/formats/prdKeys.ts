@@ -204,10 +204,10 @@ export function readStory(entry: Entry, position: number, line: number): Story {
     description: firstText(entry, DESCRIPTION_KEYS) ?? '',
     criteria: readCriteria(entry),
     done: isDone(entry),
-    ...(status === undefined ? {} : { status }),
-    ...(priority === undefined ? {} : { priority }),
+    status,
+    priority,
     dependsOn: readDependencies(entry),
-    ...(epic === undefined ? {} : { epic: oneLine(epic) }),
+    epic: epic === undefined ? undefined : oneLine(epic),
     position,
     line,
   };

@@ -21,9 +21,9 @@ export function prdFileText({ project, branchName, description, stories }: NewSt
       title,
       description: story.description,
       acceptanceCriteria: criteria.map(({ text }) => text),
-      ...(priority === undefined ? {} : { priority }),
-      ...(dependsOn.length === 0 ? {} : { dependsOn }),
-      ...(epic === undefined ? {} : { epic }),
+      priority,
+      dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
+      epic,
       passes: done,
     };
   });
