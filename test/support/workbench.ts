@@ -31,6 +31,8 @@ const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
 const readyLimitMs = 300_000;
 const actionLimitMs = 180_000;
 const tryMs = 10_000;
+/** For the first try: what it waits for has usually been closed, and comes only with the next one. */
+const firstTryMs = 1_000;
 const closingLimitMs = 60_000;
 const triesLimitMs = 300_000;
 /** No connection is lost here, so the extension host of a closed window may end soon. */
@@ -333,13 +335,13 @@ export class Workbench implements AsyncDisposable {
       has: this.page.locator('.label-name', { hasText: wholeText(label) }),
       visible: true,
     });
-    await expect(async () => {
+    await repeated(`The list of themes has no "${label}".`, async timeout => {
       await this.runCommand('Preferences: Color Theme');
-      await expect(input).toBeVisible({ timeout: tryMs });
-      await input.fill(label, { timeout: tryMs });
-      await entry.click({ timeout: tryMs });
-      await expect(input).toBeHidden({ timeout: tryMs });
-    }, `The list of themes has no "${label}".`).toPass({ timeout: triesLimitMs });
+      await input.waitFor({ timeout });
+      await input.fill(label, { timeout });
+      await entry.click({ timeout });
+      await input.waitFor({ state: 'hidden', timeout });
+    });
     await this.themed();
   }
 
@@ -351,22 +353,22 @@ export class Workbench implements AsyncDisposable {
     const entry = this.page
       .locator('.quick-input-widget .monaco-list-row')
       .filter({ has: label, visible: true });
-    await expect(async () => {
+    await repeated(`The command palette has no entry "${title}".`, async timeout => {
       if (await input.isVisible()) {
         // If it is still open from the last attempt, it keeps its results for the same text.
         await this.page.keyboard.press('Escape');
       }
       await this.page.keyboard.press('F1');
-      await expect(input).toBeVisible({ timeout: tryMs });
-      await input.fill('>', { timeout: tryMs });
+      await input.waitFor({ timeout });
+      await input.fill('>', { timeout });
       // The palette may close at any moment, and Playwright would wait for a field that is gone.
-      await input.fill(`>${title}`, { timeout: tryMs });
-      await expect(entry.first()).toBeVisible({ timeout: tryMs });
+      await input.fill(`>${title}`, { timeout });
+      await entry.first().waitFor({ timeout });
       // Not Enter: the first entry may be a different, more recently used one. Anything that takes the focus at this
       // moment closes the palette, and then nothing has been clicked.
       await this.page.evaluate(noteClickInPalette);
       try {
-        await entry.first().click({ timeout: tryMs });
+        await entry.first().click({ timeout });
       } catch (error) {
         // On a busy machine the click may be reported too late, and a second one would run the command twice. A page
         // that does not answer is being reloaded, by the command.
@@ -374,8 +376,8 @@ export class Workbench implements AsyncDisposable {
           throw error;
         }
       }
-    }, `The command palette has no entry "${title}".`).toPass({ timeout: triesLimitMs });
-    await expect(entry).toHaveCount(0, { timeout: actionLimitMs });
+    });
+    await entry.first().waitFor({ state: 'hidden', timeout: actionLimitMs });
   }
 
   /** Clicks until the effect is visible: a busy window loses clicks. Only for actions that may happen twice. */
@@ -587,7 +589,7 @@ export class Workbench implements AsyncDisposable {
   async scrollTo(target: Locator): Promise<void> {
     const editor = this.page.locator('.part.editor');
     let attempt = 0;
-    await expect(async () => {
+    await repeated('It cannot be scrolled into sight.', async () => {
       const [box, sight] = [await target.boundingBox(), await editor.boundingBox()];
       if (box === null || sight === null) {
         throw new Error('It is not in the editor.');
@@ -601,7 +603,7 @@ export class Workbench implements AsyncDisposable {
         await this.turnWheel(distance);
         throw new Error(`It was out of sight, ${Math.round(distance)} pixels from the middle.`);
       }
-    }).toPass({ timeout: triesLimitMs });
+    });
   }
 
   /** One turn of the wheel moves an editor by a fixed distance, whatever delta the event has. */
@@ -725,6 +727,20 @@ export class Workbench implements AsyncDisposable {
       .locator(`.monaco-workbench[class*="${this.themeFile}"]`)
       .waitFor({ timeout: readyLimitMs });
   }
+}
+
+/**
+ * Tries until it succeeds, first with little patience: what comes too late on a busy machine gets more time with each
+ * try.
+ * @param what says that it never did
+ */
+async function repeated(what: string, attempt: (timeout: number) => Promise<void>): Promise<void> {
+  let patienceMs = firstTryMs;
+  await expect(async () => {
+    const timeout = patienceMs;
+    patienceMs = Math.min(2 * patienceMs, tryMs);
+    await attempt(timeout);
+  }, what).toPass({ timeout: triesLimitMs, intervals: [100] });
 }
 
 function wholeText(text: string): RegExp {
