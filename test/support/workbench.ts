@@ -38,7 +38,7 @@ const triesLimitMs = 300_000;
 /** No connection is lost here, so the extension host of a closed window may end soon. */
 const graceSeconds = 2;
 const foldersTryMs = 30_000;
-const scrollLimitMs = 2_000;
+const highPixels = 3_000;
 const pixelsPerTurn = 50;
 const maxTurns = 100;
 /** Where the mouse is while it scrolls, as fractions of the editor's width and height. */
@@ -335,7 +335,13 @@ export class Workbench implements AsyncDisposable {
     const tabs = this.page.locator('.part.editor .tabs-container .tab');
     if ((await tabs.count()) > 0) {
       await this.runCommand('View: Close All Editors');
-      await expect(tabs).toHaveCount(0);
+      const unsaved = this.dialog.getByRole('button', { name: "Don't Save" });
+      await repeated('The editors do not close.', async timeout => {
+        if (await unsaved.isVisible()) {
+          await unsaved.click({ timeout });
+        }
+        await expect(tabs).toHaveCount(0, { timeout });
+      });
     }
   }
 
@@ -635,56 +641,45 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * The files of the visible multi-diff editor, in order, as shown in its headers. Only entries near the visible area
-   * exist as elements, so this scrolls through all of them and back.
+   * The files of the visible multi-diff editor, in order, as shown in its headers. It draws only those in sight, so for a
+   * moment the window is as high as all of them.
    */
   async diffEditorFileNames(): Promise<readonly string[]> {
-    const editor = this.page.locator('.editor-instance .multiDiffEditor:visible').first();
-    await editor.locator('.multiDiffEntry:visible').first().waitFor({ timeout: actionLimitMs });
-    const box = await editor.boundingBox();
-    if (box === null) {
-      throw new Error('The multi-diff editor is not in sight.');
-    }
-    const title = await this.page.locator('.editor-group-container.active .tab.active').innerText();
-    const count = Number(/\((\d+) files?\)/.exec(title)?.[1] ?? Number.POSITIVE_INFINITY);
-
-    const inSight = (): Promise<{ top: number; name: string }[]> =>
-      editor.locator('.multiDiffEntry:visible').evaluateAll(entries =>
-        entries
+    const entries = this.page.locator('.editor-instance .multiDiffEditor:visible .multiDiffEntry');
+    const tab = this.page.locator('.editor-group-container.active .tab.active');
+    const inSight = async (): Promise<readonly string[]> => {
+      const found = await entries.filter({ visible: true }).evaluateAll(all =>
+        all
           .map(entry => ({
             top: Math.round(entry.getBoundingClientRect().top),
             name: entry.querySelector('.title.modified .monaco-icon-label')?.ariaLabel ?? '',
           }))
           .sort((a, b) => a.top - b.top),
       );
-    const scroll = async (pixels: number): Promise<boolean> => {
-      const before = JSON.stringify(await inSight());
-      await this.turnWheel(pixels);
-      return expect
-        .poll(async () => JSON.stringify(await inSight()), {
-          timeout: scrollLimitMs,
-          intervals: [50],
-        })
-        .not.toBe(before)
-        .then(
-          () => true,
-          () => false,
-        );
+      return [...new Set(found.map(({ name }) => name).filter(name => name !== ''))];
     };
+    let names: readonly string[] = [];
+    await this.inHighWindow(() =>
+      expect
+        .poll(
+          async () => {
+            const count = /\((\d+) files?\)/.exec(await tab.innerText())?.[1];
+            names = await inSight();
+            return names.length > 0 && names.length === Number(count);
+          },
+          { timeout: actionLimitMs, intervals: [50] },
+        )
+        .toBe(true),
+    );
+    return names.map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
+  }
 
-    await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    const names = new Set<string>();
-    do {
-      for (const { name } of await inSight()) {
-        if (name !== '') {
-          names.add(name);
-        }
-      }
-    } while (names.size < count && (await scroll(box.height / 2)));
-    while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-5 * box.height))) {
-      // Entries that were measured again on the way push the first one out of view.
-    }
-    return [...names].map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
+  /** Does something while the window is so high that an editor need not be scrolled. */
+  async inHighWindow(action: () => Promise<void>): Promise<void> {
+    const size = this.page.viewportSize() ?? { width: 1280, height: 800 };
+    await this.page.setViewportSize({ ...size, height: highPixels });
+    await action();
+    await this.page.setViewportSize(size);
   }
 
   /** Saves a screenshot of the window below test-results/screenshots. */
@@ -754,7 +749,7 @@ async function repeated(what: string, attempt: (timeout: number) => Promise<void
   let patienceMs = firstTryMs;
   await expect(async () => {
     const timeout = patienceMs;
-    patienceMs = Math.min(2 * patienceMs, tryMs);
+    patienceMs = Math.min(1.5 * patienceMs, tryMs);
     await attempt(timeout);
   }, what).toPass({ timeout: triesLimitMs, intervals: [100] });
 }
