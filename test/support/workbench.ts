@@ -100,6 +100,7 @@ const noise: readonly RegExp[] = [
   /An unknown error occurred\. Please consult the log/,
   // Timeouts of the workbench on a busy machine.
   /Aborted on\w+-event after \d+ms/,
+  /Request \d+ timed out \(\d+ms\)/,
   // From a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
