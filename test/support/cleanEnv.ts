@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -95,13 +95,7 @@ export async function tempDir(prefix: string): Promise<TempDir> {
 /** Makes the folder a repository on `main` with all its files in a first commit, and returns that commit. */
 export async function gitRepo(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  // A git hook that runs the tests passes its own repository on in such variables.
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
-  const env = { ...Object.fromEntries(inherited), ...ownGit(path.join(folder, '.git')) };
-  const git = async (...args: readonly string[]): Promise<string> => {
-    const { stdout } = await run('git', [...args], { cwd: folder, env });
-    return stdout.trim();
-  };
+  const git = gitIn(folder);
   await git('init', '--quiet', '--initial-branch=main');
   await git('config', 'user.name', 'Test Person');
   await git('config', 'user.email', 'test@example.com');
@@ -110,4 +104,29 @@ export async function gitRepo(folder: string): Promise<string> {
   await git('add', '--all');
   await git('commit', '--quiet', '--allow-empty', '--message', 'First commit');
   return git('rev-parse', 'HEAD');
+}
+
+/**
+ * Empties the folder for other files, and forgets its commits. The repository itself stays: a window that has the folder
+ * open watches it.
+ */
+export async function emptyRepo(folder: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    if (entry !== '.git') {
+      await rm(path.join(folder, entry), { recursive: true, force: true, maxRetries: 10 });
+    }
+  }
+  const git = gitIn(folder);
+  await git('symbolic-ref', 'HEAD', 'refs/heads/main');
+  await git('update-ref', '-d', 'HEAD');
+}
+
+function gitIn(folder: string): (...args: readonly string[]) => Promise<string> {
+  // A git hook that runs the tests passes its own repository on in such variables.
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  const env = { ...Object.fromEntries(inherited), ...ownGit(path.join(folder, '.git')) };
+  return async (...args) => {
+    const { stdout } = await run('git', [...args], { cwd: folder, env });
+    return stdout.trim();
+  };
 }

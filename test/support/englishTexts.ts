@@ -26,6 +26,9 @@ export class EnglishTexts {
   private readonly patterns: readonly RegExp[];
   private readonly ofVsCode: ReadonlySet<string>;
 
+  /** A window shows the same few thousand texts again and again, and there are hundreds of patterns. */
+  private readonly judged = new Map<string, boolean>();
+
   private constructor(translated: ReadonlyMap<string, string>, ofVsCode: ReadonlySet<string>) {
     this.translated = translated;
     this.ofVsCode = ofVsCode;
@@ -78,9 +81,16 @@ export class EnglishTexts {
   /** VS Code itself is English in these tests, and some of its texts are the same. */
   private has(shown: string, isOwn: boolean): boolean {
     const text = shown.replace(/^\[Ralph Fresh\] /, '').trim();
-    return isOwn || !this.ofVsCode.has(text)
-      ? this.translated.has(text) || this.patterns.some(pattern => pattern.test(text))
-      : false;
+    return (isOwn || !this.ofVsCode.has(text)) && this.isOurs(text);
+  }
+
+  private isOurs(text: string): boolean {
+    let isOurs = this.judged.get(text);
+    if (isOurs === undefined) {
+      isOurs = this.translated.has(text) || this.patterns.some(pattern => pattern.test(text));
+      this.judged.set(text, isOurs);
+    }
+    return isOurs;
   }
 }
 

@@ -17,7 +17,12 @@ export async function sampleProject(prefix: string): Promise<SampleProject> {
   const home = path.join(temp.path, 'home');
   const workspace = path.join(temp.path, 'todo-api');
   await mkdir(home);
+  await fillWithSample(workspace);
+  return { temp, home, workspace };
+}
+
+/** Makes an empty folder a copy of the sample. */
+export async function fillWithSample(workspace: string): Promise<void> {
   await cp(sample, workspace, { recursive: true });
   await gitRepo(workspace);
-  return { temp, home, workspace };
 }

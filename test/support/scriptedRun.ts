@@ -2,8 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { newestRunId, RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
-import { cleanEnv, gitRepo, tempDir } from './cleanEnv.ts';
-import { gitFolder } from './gitFolder.ts';
+import { cleanEnv, emptyRepo, gitRepo, tempDir } from './cleanEnv.ts';
 import { endRuns, newestJournal } from './journals.ts';
 import { fakeAgent, type PrdStory, type Step } from './ralph.ts';
 
@@ -27,6 +26,15 @@ export function toolCall(
   ];
 }
 
+/** What a project contains, and what its agents do, call by call. */
+export interface Scene {
+  /** Without them, the project has no `prd.json`. */
+  readonly stories?: readonly PrdStory[];
+  readonly calls: readonly (readonly Step[])[];
+  /** Further files besides the stories, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** A project for a window, whose agents follow a script, call by call. */
 export interface ScriptedRun extends AsyncDisposable {
   /** Absolute path of the workspace. */
@@ -38,56 +46,62 @@ export interface ScriptedRun extends AsyncDisposable {
   /** Lets agents continue that wait for this name. */
   release(name: string): Promise<void>;
   events(): Promise<RunEvent[]>;
-  /** Ends its runs and resets the project, for the next story in the same window. */
-  startAgain(): Promise<void>;
+  /**
+   * Ends its runs and makes the project anew, for the next story in the same window.
+   * @param next what it contains from now on; by default what it contained at first
+   * @param emptied called while it contains nothing
+   */
+  startAgain(next?: Scene, emptied?: () => Promise<void>): Promise<void>;
   /** The prompt of an iteration of the newest run. */
   prompt(iteration: number): Promise<string>;
 }
 
 /** Creates it in a new folder, with a git repository. */
-export async function scriptedRun(options: {
-  readonly stories: readonly PrdStory[];
-  readonly calls: readonly (readonly Step[])[];
-  /** Further files besides the stories, by their paths. */
-  readonly files?: Readonly<Record<string, string>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly settings?: Readonly<Record<string, unknown>>;
-}): Promise<ScriptedRun> {
+export async function scriptedRun(
+  options: Scene & {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly settings?: Readonly<Record<string, unknown>>;
+  },
+): Promise<ScriptedRun> {
   const temp = await tempDir('ralph-fresh-scripted-');
   const [workspace, home, notes] = ['todo', 'home', 'notes'].map(name =>
     path.join(temp.path, name),
   ) as [string, string, string];
-  await Promise.all([home, notes].map(dir => mkdir(dir)));
-  const prd = { project: 'todo', description: 'A list of todos', userStories: options.stories };
-  const files = { '.omc/prd.json': `${JSON.stringify(prd, null, 2)}\n`, ...options.files };
-  for (const [name, content] of Object.entries(files)) {
-    const file = path.join(workspace, name);
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, content);
-  }
-  await gitRepo(workspace);
-  const { git } = gitFolder(() => ({ folder: workspace, home }));
-  const first = await git('rev-parse', 'HEAD');
+  await Promise.all([home, workspace].map(dir => mkdir(dir)));
+  const stage = async ({ stories, calls, files }: Scene): Promise<void> => {
+    await mkdir(notes);
+    await writeFile(path.join(notes, 'script.json'), JSON.stringify(calls));
+    const prd = { project: 'todo', description: 'A list of todos', userStories: stories };
+    const all = {
+      ...(stories && { '.omc/prd.json': `${JSON.stringify(prd, null, 2)}\n` }),
+      ...files,
+    };
+    for (const [name, content] of Object.entries(all)) {
+      const file = path.join(workspace, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, content);
+    }
+    await gitRepo(workspace);
+  };
+  await stage(options);
   return {
     workspace,
     env: cleanEnv({
       home,
       extra: {
         FAKE_AGENT_NOTES: notes,
-        FAKE_AGENT_SCRIPT: JSON.stringify(options.calls),
         ...options.env,
       },
     }),
     settings: { 'ralphFresh.claudePath': fakeAgent('scripted'), ...options.settings },
     release: name => writeFile(path.join(notes, name), ''),
     events: () => newestJournal(workspace),
-    startAgain: async () => {
+    startAgain: async (next = options, emptied = async () => {}) => {
       await endRuns(workspace);
-      await rm(path.join(workspace, '.omc', 'state'), { recursive: true, force: true });
-      await git('reset', '--quiet', '--hard', first);
-      await git('clean', '--quiet', '-fdx');
+      await emptyRepo(workspace);
       await rm(notes, { recursive: true });
-      await mkdir(notes);
+      await emptied();
+      await stage(next);
     },
     prompt: async iteration => {
       const runs = new RunFiles(workspace);

@@ -31,12 +31,14 @@ const EXTENSION_ID = 'ralph-fresh.ralph-fresh';
 const readyLimitMs = 300_000;
 const actionLimitMs = 180_000;
 const tryMs = 10_000;
+/** For the first try: what it waits for has usually been closed, and comes only with the next one. */
+const firstTryMs = 1_000;
 const closingLimitMs = 60_000;
 const triesLimitMs = 300_000;
 /** No connection is lost here, so the extension host of a closed window may end soon. */
 const graceSeconds = 2;
 const foldersTryMs = 30_000;
-const scrollLimitMs = 2_000;
+const highPixels = 3_000;
 const pixelsPerTurn = 50;
 const maxTurns = 100;
 /** Where the mouse is while it scrolls, as fractions of the editor's width and height. */
@@ -98,6 +100,7 @@ const noise: readonly RegExp[] = [
   /An unknown error occurred\. Please consult the log/,
   // Timeouts of the workbench on a busy machine.
   /Aborted on\w+-event after \d+ms/,
+  /Request \d+ timed out \(\d+ms\)/,
   // From a window that is being reloaded or closed.
   /IndexedDB database '[^']*' is closed|'IDBTransaction': The transaction has finished/,
   /'BroadcastChannel': Channel is closed/,
@@ -308,17 +311,39 @@ export class Workbench implements AsyncDisposable {
     await this.ready();
   }
 
-  /** Closes everything that the previous story in the same window left open, including settings above the window. */
+  /**
+   * Leaves the window to the next story as if it had just been opened: without questions, notifications, editors and the
+   * panel. What it has in the console so far is forgotten.
+   */
+  async tidy(): Promise<void> {
+    await this.runCommand('Notifications: Clear All Notifications');
+    await this.closeEditors();
+    if (await this.page.locator('.part.panel').isVisible()) {
+      await this.runCommand('View: Hide Panel');
+    }
+    this.errors.length = 0;
+  }
+
+  /** Closes what is above the window, such as settings, and all editors. */
   async closeEditors(): Promise<void> {
     const above = this.page.locator('.modal-editor-part');
-    await expect(async () => {
+    await repeated('Something above the window does not close.', async () => {
       if (await above.isVisible()) {
         await this.page.keyboard.press('Escape');
       }
-      await expect(above).toBeHidden({ timeout: 1_000 });
-    }).toPass({ timeout: triesLimitMs });
-    await this.runCommand('View: Close All Editors');
-    await expect(this.page.locator('.part.editor .tabs-container .tab')).toHaveCount(0);
+      await above.waitFor({ state: 'hidden', timeout: 1_000 });
+    });
+    const tabs = this.page.locator('.part.editor .tabs-container .tab');
+    if ((await tabs.count()) > 0) {
+      await this.runCommand('View: Close All Editors');
+      const unsaved = this.dialog.getByRole('button', { name: "Don't Save" });
+      await repeated('The editors do not close.', async timeout => {
+        if (await unsaved.isVisible()) {
+          await unsaved.click({ timeout });
+        }
+        await expect(tabs).toHaveCount(0, { timeout });
+      });
+    }
   }
 
   /** Chooses the theme like a user: a window without native modules does not detect changes of the settings file. */
@@ -333,13 +358,13 @@ export class Workbench implements AsyncDisposable {
       has: this.page.locator('.label-name', { hasText: wholeText(label) }),
       visible: true,
     });
-    await expect(async () => {
+    await repeated(`The list of themes has no "${label}".`, async timeout => {
       await this.runCommand('Preferences: Color Theme');
-      await expect(input).toBeVisible({ timeout: tryMs });
-      await input.fill(label, { timeout: tryMs });
-      await entry.click({ timeout: tryMs });
-      await expect(input).toBeHidden({ timeout: tryMs });
-    }, `The list of themes has no "${label}".`).toPass({ timeout: triesLimitMs });
+      await input.waitFor({ timeout });
+      await input.fill(label, { timeout });
+      await entry.click({ timeout });
+      await input.waitFor({ state: 'hidden', timeout });
+    });
     await this.themed();
   }
 
@@ -351,22 +376,22 @@ export class Workbench implements AsyncDisposable {
     const entry = this.page
       .locator('.quick-input-widget .monaco-list-row')
       .filter({ has: label, visible: true });
-    await expect(async () => {
+    await repeated(`The command palette has no entry "${title}".`, async timeout => {
       if (await input.isVisible()) {
         // If it is still open from the last attempt, it keeps its results for the same text.
         await this.page.keyboard.press('Escape');
       }
       await this.page.keyboard.press('F1');
-      await expect(input).toBeVisible({ timeout: tryMs });
-      await input.fill('>', { timeout: tryMs });
+      await input.waitFor({ timeout });
+      await input.fill('>', { timeout });
       // The palette may close at any moment, and Playwright would wait for a field that is gone.
-      await input.fill(`>${title}`, { timeout: tryMs });
-      await expect(entry.first()).toBeVisible({ timeout: tryMs });
+      await input.fill(`>${title}`, { timeout });
+      await entry.first().waitFor({ timeout });
       // Not Enter: the first entry may be a different, more recently used one. Anything that takes the focus at this
       // moment closes the palette, and then nothing has been clicked.
       await this.page.evaluate(noteClickInPalette);
       try {
-        await entry.first().click({ timeout: tryMs });
+        await entry.first().click({ timeout });
       } catch (error) {
         // On a busy machine the click may be reported too late, and a second one would run the command twice. A page
         // that does not answer is being reloaded, by the command.
@@ -374,8 +399,8 @@ export class Workbench implements AsyncDisposable {
           throw error;
         }
       }
-    }, `The command palette has no entry "${title}".`).toPass({ timeout: triesLimitMs });
-    await expect(entry).toHaveCount(0, { timeout: actionLimitMs });
+    });
+    await entry.first().waitFor({ state: 'hidden', timeout: actionLimitMs });
   }
 
   /** Clicks until the effect is visible: a busy window loses clicks. Only for actions that may happen twice. */
@@ -587,7 +612,7 @@ export class Workbench implements AsyncDisposable {
   async scrollTo(target: Locator): Promise<void> {
     const editor = this.page.locator('.part.editor');
     let attempt = 0;
-    await expect(async () => {
+    await repeated('It cannot be scrolled into sight.', async () => {
       const [box, sight] = [await target.boundingBox(), await editor.boundingBox()];
       if (box === null || sight === null) {
         throw new Error('It is not in the editor.');
@@ -601,7 +626,7 @@ export class Workbench implements AsyncDisposable {
         await this.turnWheel(distance);
         throw new Error(`It was out of sight, ${Math.round(distance)} pixels from the middle.`);
       }
-    }).toPass({ timeout: triesLimitMs });
+    });
   }
 
   /** One turn of the wheel moves an editor by a fixed distance, whatever delta the event has. */
@@ -617,56 +642,45 @@ export class Workbench implements AsyncDisposable {
   }
 
   /**
-   * The files of the visible multi-diff editor, in order, as shown in its headers. Only entries near the visible area
-   * exist as elements, so this scrolls through all of them and back.
+   * The files of the visible multi-diff editor, in order, as shown in its headers. It draws only those in sight, so for a
+   * moment the window is as high as all of them.
    */
   async diffEditorFileNames(): Promise<readonly string[]> {
-    const editor = this.page.locator('.editor-instance .multiDiffEditor:visible').first();
-    await editor.locator('.multiDiffEntry:visible').first().waitFor({ timeout: actionLimitMs });
-    const box = await editor.boundingBox();
-    if (box === null) {
-      throw new Error('The multi-diff editor is not in sight.');
-    }
-    const title = await this.page.locator('.editor-group-container.active .tab.active').innerText();
-    const count = Number(/\((\d+) files?\)/.exec(title)?.[1] ?? Number.POSITIVE_INFINITY);
-
-    const inSight = (): Promise<{ top: number; name: string }[]> =>
-      editor.locator('.multiDiffEntry:visible').evaluateAll(entries =>
-        entries
+    const entries = this.page.locator('.editor-instance .multiDiffEditor:visible .multiDiffEntry');
+    const tab = this.page.locator('.editor-group-container.active .tab.active');
+    const inSight = async (): Promise<readonly string[]> => {
+      const found = await entries.filter({ visible: true }).evaluateAll(all =>
+        all
           .map(entry => ({
             top: Math.round(entry.getBoundingClientRect().top),
             name: entry.querySelector('.title.modified .monaco-icon-label')?.ariaLabel ?? '',
           }))
           .sort((a, b) => a.top - b.top),
       );
-    const scroll = async (pixels: number): Promise<boolean> => {
-      const before = JSON.stringify(await inSight());
-      await this.turnWheel(pixels);
-      return expect
-        .poll(async () => JSON.stringify(await inSight()), {
-          timeout: scrollLimitMs,
-          intervals: [50],
-        })
-        .not.toBe(before)
-        .then(
-          () => true,
-          () => false,
-        );
+      return [...new Set(found.map(({ name }) => name).filter(name => name !== ''))];
     };
+    let names: readonly string[] = [];
+    await this.inHighWindow(() =>
+      expect
+        .poll(
+          async () => {
+            const count = /\((\d+) files?\)/.exec(await tab.innerText())?.[1];
+            names = await inSight();
+            return names.length > 0 && names.length === Number(count);
+          },
+          { timeout: actionLimitMs, intervals: [50] },
+        )
+        .toBe(true),
+    );
+    return names.map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
+  }
 
-    await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    const names = new Set<string>();
-    do {
-      for (const { name } of await inSight()) {
-        if (name !== '') {
-          names.add(name);
-        }
-      }
-    } while (names.size < count && (await scroll(box.height / 2)));
-    while ((await inSight())[0]?.name !== [...names][0] && (await scroll(-5 * box.height))) {
-      // Entries that were measured again on the way push the first one out of view.
-    }
-    return [...names].map(name => name.replace(this.workspace, '').replace(/^[\\/]/, ''));
+  /** Does something while the window is so high that an editor need not be scrolled. */
+  async inHighWindow(action: () => Promise<void>): Promise<void> {
+    const size = this.page.viewportSize() ?? { width: 1280, height: 800 };
+    await this.page.setViewportSize({ ...size, height: highPixels });
+    await action();
+    await this.page.setViewportSize(size);
   }
 
   /** Saves a screenshot of the window below test-results/screenshots. */
@@ -725,6 +739,20 @@ export class Workbench implements AsyncDisposable {
       .locator(`.monaco-workbench[class*="${this.themeFile}"]`)
       .waitFor({ timeout: readyLimitMs });
   }
+}
+
+/**
+ * Tries until it succeeds, first with little patience: what comes too late on a busy machine gets more time with each
+ * try.
+ * @param what says that it never did
+ */
+async function repeated(what: string, attempt: (timeout: number) => Promise<void>): Promise<void> {
+  let patienceMs = firstTryMs;
+  await expect(async () => {
+    const timeout = patienceMs;
+    patienceMs = Math.min(1.5 * patienceMs, tryMs);
+    await attempt(timeout);
+  }, what).toPass({ timeout: triesLimitMs, intervals: [100] });
 }
 
 function wholeText(text: string): RegExp {

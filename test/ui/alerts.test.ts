@@ -1,192 +1,184 @@
 import { openStories, type Step, until } from '../support/ralph.ts';
-import { type ScriptedRun, scriptedRun } from '../support/scriptedRun.ts';
+import { scriptedRun } from '../support/scriptedRun.ts';
+import { scriptedWindow } from '../support/scriptedWindow.ts';
 import { expect, test } from '../support/story.ts';
-import { type Theme, Workbench } from '../support/workbench.ts';
+import { Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
-
-function open(run: ScriptedRun, theme: Theme = 'dark'): Promise<Workbench> {
-  const { env, settings, workspace } = run;
-  return Workbench.open({ workspace, env, settings, theme });
-}
 
 const asks = (question: string): Step => ({
   result: [`I need a decision.\n\n<promise>NEEDS_HUMAN: ${question}</promise>`],
 });
 const nothing: Step = { result: ['I could not do it.'] };
 
-test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
-  const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
-  await using run = await scriptedRun({
-    stories: openStories(1),
-    calls: [[asks(question)], [{ wait: 'go' }, 'work']],
-  });
-  await using workbench = await open(run, 'hc-dark');
-  const { page } = workbench;
-  const statusBar = (text: string) => workbench.statusBarItem(text).last();
-  await workbench.view('Ralph');
-  await workbench.runCommand('Ralph: Start Fresh Run');
+test.describe('in one window', () => {
+  const prepared = scriptedWindow();
 
-  const alert = workbench.notification(/The agent of US-001 asks: Blue or/);
-  await expect(alert).toBeVisible(RUN_LIMIT);
-  await expect(alert.locator('a', { hasText: 'green' })).toHaveCount(0);
-  await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
-  await workbench.screenshot('alerts-1-question');
-  const input = page.locator('.quick-input-widget input[type="text"]');
-  await workbench.openByNotification(alert, 'Answer and Go On…', input);
-  await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
-  await expect(page.locator('.quick-input-message a')).toHaveCount(0);
-  await input.fill('Blue, and dark');
-  await workbench.screenshot('alerts-2-answer');
-  await page.keyboard.press('Escape');
+  test('a question is answered in an input box, the next agent gets it, and the end offers the review', async () => {
+    const question = 'Blue or $(alert) [green](command:workbench.action.quit)?';
+    const { run, workbench } = await prepared({
+      theme: 'hc-dark',
+      stories: openStories(1),
+      calls: [[asks(question)], [{ wait: 'go' }, 'work']],
+    });
+    const { page } = workbench;
+    const statusBar = (text: string) => workbench.statusBarItem(text).last();
+    await workbench.runCommand('Ralph: Start Fresh Run');
 
-  // By keyboard, and what was begun is still there.
-  await statusBar('Ralph needs you · 0/1').locator('a').focus();
-  await page.keyboard.press('Enter');
-  const actions = page.locator('.quick-input-widget .monaco-list-row');
-  await expect(actions.first()).toContainText('Answer and Go On…');
-  await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
-  await workbench.screenshot('alerts-3-actions');
-  await page.keyboard.press('Enter');
-  await expect(input).toHaveValue('Blue, and dark');
-  await page.keyboard.press('Enter');
-  await expect(statusBar('Ralph US-001 0/1')).toBeVisible(RUN_LIMIT);
-  const prompt = await until('the prompt', () => run.prompt(2).catch(() => undefined));
-  expect(prompt).toContain('Blue, and dark');
-  await run.release('go');
+    const alert = workbench.notification(/The agent of US-001 asks: Blue or/);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    await expect(alert.locator('a', { hasText: 'green' })).toHaveCount(0);
+    await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
+    await workbench.screenshot('alerts-1-question');
+    const input = page.locator('.quick-input-widget input[type="text"]');
+    await workbench.openByNotification(alert, 'Answer and Go On…', input);
+    await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
+    await expect(page.locator('.quick-input-message a')).toHaveCount(0);
+    await input.fill('Blue, and dark');
+    await workbench.screenshot('alerts-2-answer');
+    await page.keyboard.press('Escape');
 
-  const done = workbench.notification('Ralph is done: 1 of 1 stories.');
-  await expect(done).toBeVisible(RUN_LIMIT);
-  await expect(done.getByRole('button', { name: 'Review Changes' })).toBeVisible();
-  await expect(done.getByRole('button', { name: 'Show Stories' })).toBeVisible();
-  await workbench.screenshot('alerts-4-done');
-  await workbench.clickInNotification(done, 'Review Changes');
-  await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('US-001.txt');
-  // VS Code writes what an alert says to the console, too.
-  expect(workbench.consoleErrors().filter(text => !text.includes(' asks: Blue or '))).toEqual([]);
-});
+    // By keyboard, and what was begun is still there.
+    await statusBar('Ralph needs you · 0/1').locator('a').focus();
+    await page.keyboard.press('Enter');
+    const actions = page.locator('.quick-input-widget .monaco-list-row');
+    await expect(actions.first()).toContainText('Answer and Go On…');
+    await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
+    await workbench.screenshot('alerts-3-actions');
+    await page.keyboard.press('Enter');
+    await expect(input).toHaveValue('Blue, and dark');
+    await page.keyboard.press('Enter');
+    await expect(statusBar('Ralph US-001 0/1')).toBeVisible(RUN_LIMIT);
+    const prompt = await until('the prompt', () => run.prompt(2).catch(() => undefined));
+    expect(prompt).toContain('Blue, and dark');
+    await run.release('go');
 
-test('a stuck story warns, and is skipped from the alert', async () => {
-  await using run = await scriptedRun({
-    stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
-    files: { '.omc/config.json': '{ "stuckThreshold": 1, "budgetUsd": 50 }\n' },
-    calls: [[nothing], [{ wait: 'never' }], [{ wait: 'go' }, 'work']],
-  });
-  await using workbench = await open(run, 'light');
-  await workbench.view('Ralph');
-  await workbench.runCommand('Ralph: Start Fresh Run');
-
-  const alert = workbench.notification(/US-001 has made no progress for 1 iteration\./);
-  await expect(alert).toBeVisible(RUN_LIMIT);
-  const item = workbench.statusBarItem('Ralph US-001 0/2 · $0.25/$50.00');
-  await expect(item).toHaveClass(/warning-kind/);
-  for (const name of ['Hint…', 'Skip', 'Split…', 'Transcript', 'Stop']) {
-    await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
-  }
-  await workbench.screenshot('alerts-5-stuck');
-  await workbench.clickInNotification(alert, 'Skip');
-  await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
-  await expect(workbench.statusBarItem('Ralph US-002 0/2')).not.toHaveClass(/warning-kind/);
-  const skipped = (await run.events()).find(({ type }) => type === 'story.skipped');
-  expect(skipped).toMatchObject({ storyId: 'US-001', by: 'person' });
-
-  await test.step('a hint for one story goes into its next prompt', async () => {
-    await workbench.runCommand('Ralph: Hint for the Next Agent…');
-    const input = workbench.page.locator('.quick-input-widget input[type="text"]');
-    await input.fill('Mind the umlauts');
-    await workbench.page.keyboard.press('Enter');
-    await expect
-      .poll(async () => (await run.events()).some(({ type }) => type === 'hint.given'))
-      .toBe(true);
+    const done = workbench.notification('Ralph is done: 1 of 1 stories.');
+    await expect(done).toBeVisible(RUN_LIMIT);
+    await expect(done.getByRole('button', { name: 'Review Changes' })).toBeVisible();
+    await expect(done.getByRole('button', { name: 'Show Stories' })).toBeVisible();
+    await workbench.screenshot('alerts-4-done');
+    await workbench.clickInNotification(done, 'Review Changes');
+    await expect.poll(() => workbench.diffEditorFileNames(), RUN_LIMIT).toContain('US-001.txt');
+    // VS Code writes what an alert says to the console, too.
+    expect(workbench.consoleErrors().filter(text => !text.includes(' asks: Blue or '))).toEqual([]);
   });
 
-  await test.step('a reload tells nothing twice', async () => {
-    await workbench.kept(text => text.includes('alerts.told'));
-    await workbench.reload();
+  test('a stuck story warns, and is skipped from the alert', async () => {
+    const { run, workbench } = await prepared({
+      theme: 'light',
+      stories: openStories(2).map(story => ({ ...story, title: '[x](command:quit) $(alert) <b>' })),
+      files: { '.omc/config.json': '{ "stuckThreshold": 1, "budgetUsd": 50 }\n' },
+      calls: [[nothing], [{ wait: 'never' }], [{ wait: 'go' }, 'work']],
+    });
+    await workbench.runCommand('Ralph: Start Fresh Run');
+
+    const alert = workbench.notification(/US-001 has made no progress for 1 iteration\./);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    const item = workbench.statusBarItem('Ralph US-001 0/2 · $0.25/$50.00');
+    await expect(item).toHaveClass(/warning-kind/);
+    for (const name of ['Hint…', 'Skip', 'Split…', 'Transcript', 'Stop']) {
+      await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
+    }
+    await workbench.screenshot('alerts-5-stuck');
+    await workbench.clickInNotification(alert, 'Skip');
     await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
-    expect(await workbench.notifications()).toEqual([]);
+    await expect(workbench.statusBarItem('Ralph US-002 0/2')).not.toHaveClass(/warning-kind/);
+    const skipped = (await run.events()).find(({ type }) => type === 'story.skipped');
+    expect(skipped).toMatchObject({ storyId: 'US-001', by: 'person' });
+
+    await test.step('a hint for one story goes into its next prompt', async () => {
+      await workbench.runCommand('Ralph: Hint for the Next Agent…');
+      const input = workbench.page.locator('.quick-input-widget input[type="text"]');
+      await input.fill('Mind the umlauts');
+      await workbench.page.keyboard.press('Enter');
+      await expect
+        .poll(async () => (await run.events()).some(({ type }) => type === 'hint.given'))
+        .toBe(true);
+    });
+
+    await test.step('a reload tells nothing twice', async () => {
+      await workbench.kept(text => text.includes('alerts.told'));
+      await workbench.reload();
+      await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);
+      expect(await workbench.notifications()).toEqual([]);
+    });
+    await run.release('go');
+    await expect(workbench.notification(/No story is ready: US-001/)).toBeVisible(RUN_LIMIT);
+    expect(workbench.consoleErrors()).toEqual([]);
   });
-  await run.release('go');
-  await expect(workbench.notification(/No story is ready: US-001/)).toBeVisible(RUN_LIMIT);
-  expect(workbench.consoleErrors()).toEqual([]);
-});
 
-test('one story alone is run from the list, and when all are done nothing is started', async () => {
-  await using run = await scriptedRun({ stories: openStories(2), calls: [['work']] });
-  await using workbench = await open(run);
-  await workbench.view('Ralph');
-  const row = workbench.treeItem(/^US-002/);
-  await row.hover();
-  await row.getByRole('button', { name: 'Run This Story' }).click();
-  await expect(workbench.notification('Ralph is done with US-002.')).toBeVisible(RUN_LIMIT);
-  await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
-  await workbench.checkbox(/^US-001/).click();
-  await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
-  await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toHaveCount(0);
-  await workbench.statusBarItem('Ralph done · 2/2').click();
-  const actions = workbench.page.locator('.quick-input-widget .monaco-list-row');
-  await expect(actions.first()).toContainText('Review Changes');
-  await expect(actions.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);
-  await workbench.page.keyboard.press('Escape');
+  test('one story alone is run from the list, and when all are done nothing is started', async () => {
+    const { workbench } = await prepared({ stories: openStories(2), calls: [['work']] });
+    const row = workbench.treeItem(/^US-002/);
+    await row.hover();
+    await row.getByRole('button', { name: 'Run This Story' }).click();
+    await expect(workbench.notification('Ralph is done with US-002.')).toBeVisible(RUN_LIMIT);
+    await expect(workbench.checkbox(/^US-001/)).toHaveAttribute('aria-checked', 'false');
+    await workbench.checkbox(/^US-001/).click();
+    await expect(workbench.treeItem(/^US-001.*done by hand/)).toBeVisible();
+    await expect(workbench.page.getByRole('button', { name: 'Start Fresh Run' })).toHaveCount(0);
+    await workbench.statusBarItem('Ralph done · 2/2').click();
+    const actions = workbench.page.locator('.quick-input-widget .monaco-list-row');
+    await expect(actions.first()).toContainText('Review Changes');
+    await expect(actions.filter({ hasText: 'Start Fresh Run' })).toHaveCount(0);
+    await workbench.page.keyboard.press('Escape');
 
-  await workbench.runCommand('Ralph: Show Progress');
-  const button = (name: string) => workbench.webview().getByRole('button', { name, exact: true });
-  await expect(workbench.webview().getByText('Ralph is done with US-002.')).toBeVisible();
-  await expect(button('Review Changes')).toBeVisible();
-  await expect(button('Start Fresh Run')).toHaveCount(0);
-  await workbench.checkbox(/^US-001/).click();
-  await expect(button('Start Fresh Run')).toBeVisible();
-  expect(workbench.consoleErrors()).toEqual([]);
-});
-
-test('a run that has ended stuck offers to split the story or to hint', async () => {
-  await using run = await scriptedRun({
-    stories: openStories(2),
-    files: { '.omc/config.json': '{ "stuckThreshold": 1, "onStuck": "stop" }\n' },
-    calls: [[nothing]],
+    await workbench.runCommand('Ralph: Show Progress');
+    const button = (name: string) => workbench.webview().getByRole('button', { name, exact: true });
+    await expect(workbench.webview().getByText('Ralph is done with US-002.')).toBeVisible();
+    await expect(button('Review Changes')).toBeVisible();
+    await expect(button('Start Fresh Run')).toHaveCount(0);
+    await workbench.checkbox(/^US-001/).click();
+    await expect(button('Start Fresh Run')).toBeVisible();
+    expect(workbench.consoleErrors()).toEqual([]);
   });
-  await using workbench = await open(run);
-  await workbench.view('Ralph');
-  await workbench.runCommand('Ralph: Start Fresh Run');
-  const alert = workbench.notification(/Stuck: no progress on US-001/);
-  await expect(alert).toBeVisible(RUN_LIMIT);
-  for (const name of ['Split…', 'Show Stories', 'Start Again']) {
-    await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
-  }
-  await workbench.clickInNotification(alert, 'Hint…');
-  await expect(workbench.page.locator('.quick-input-widget')).toContainText(
-    'Hint for the agents of US-001',
-  );
-  expect(workbench.consoleErrors()).toEqual([]);
-});
 
-test('a story is split with the planner, and the draft is seen before it is written', async () => {
-  const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
-    ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
-  }));
-  await using run = await scriptedRun({
-    stories: openStories(2),
-    calls: [[{ result: [JSON.stringify({ parts })] }]],
+  test('a run that has ended stuck offers to split the story or to hint', async () => {
+    const { workbench } = await prepared({
+      stories: openStories(2),
+      files: { '.omc/config.json': '{ "stuckThreshold": 1, "onStuck": "stop" }\n' },
+      calls: [[nothing]],
+    });
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    const alert = workbench.notification(/Stuck: no progress on US-001/);
+    await expect(alert).toBeVisible(RUN_LIMIT);
+    for (const name of ['Split…', 'Show Stories', 'Start Again']) {
+      await expect(alert.getByRole('button', { name, exact: true })).toBeVisible();
+    }
+    await workbench.clickInNotification(alert, 'Hint…');
+    await expect(workbench.page.locator('.quick-input-widget')).toContainText(
+      'Hint for the agents of US-001',
+    );
+    expect(workbench.consoleErrors()).toEqual([]);
   });
-  await using workbench = await open(run);
-  const { page } = workbench;
-  await workbench.view('Ralph');
-  await expect(workbench.treeItem(/^US-001/)).toBeVisible();
-  await workbench.runCommand('Ralph: Split Story with the Planner…');
-  await page.locator('.quick-input-widget .monaco-list-row', { hasText: 'US-001' }).click();
-  await expect(page.locator('.quick-input-widget')).toContainText('An agent reads the project');
-  await page.keyboard.press('Enter');
-  const question = workbench.notification('Replace US-001 by these 2 stories?');
-  await expect(question).toBeVisible(RUN_LIMIT);
-  await expect(page.locator('.monaco-diff-editor')).toBeVisible();
-  await workbench.screenshot('alerts-6-split');
-  await expect(workbench.treeItem(/^US-001 Story number 1/)).toBeVisible();
-  await question.getByRole('button', { name: 'Write Stories' }).click();
-  await expect(workbench.treeItem(/^US-001\.1 Store todos/)).toBeVisible();
-  await expect(workbench.treeItem('US-001.2 List <b>todos</b> $(alert)')).toBeVisible();
-  await expect(workbench.treeItem(/^US-002/)).toBeVisible();
-  expect(workbench.consoleErrors()).toEqual([]);
+
+  test('a story is split with the planner, and the draft is seen before it is written', async () => {
+    const parts = ['Store todos', 'List <b>todos</b> $(alert)'].map((title, at) => ({
+      ...{ title, acceptanceCriteria: ['It works'], after: at === 0 ? [] : [1] },
+    }));
+    const { workbench } = await prepared({
+      stories: openStories(2),
+      calls: [[{ result: [JSON.stringify({ parts })] }]],
+    });
+    const { page } = workbench;
+    await expect(workbench.treeItem(/^US-001/)).toBeVisible();
+    await workbench.runCommand('Ralph: Split Story with the Planner…');
+    await page.locator('.quick-input-widget .monaco-list-row', { hasText: 'US-001' }).click();
+    await expect(page.locator('.quick-input-widget')).toContainText('An agent reads the project');
+    await page.keyboard.press('Enter');
+    const question = workbench.notification('Replace US-001 by these 2 stories?');
+    await expect(question).toBeVisible(RUN_LIMIT);
+    await expect(page.locator('.monaco-diff-editor')).toBeVisible();
+    await workbench.screenshot('alerts-6-split');
+    await expect(workbench.treeItem(/^US-001 Story number 1/)).toBeVisible();
+    await question.getByRole('button', { name: 'Write Stories' }).click();
+    await expect(workbench.treeItem(/^US-001\.1 Store todos/)).toBeVisible();
+    await expect(workbench.treeItem('US-001.2 List <b>todos</b> $(alert)')).toBeVisible();
+    await expect(workbench.treeItem(/^US-002/)).toBeVisible();
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
 });
 
 test('when the last of two windows is closed, the run stops after its iteration; a reload is none', async () => {
@@ -200,7 +192,8 @@ test('when the last of two windows is closed, the run stops after its iteration;
     settings: { 'ralphFresh.onLastWindowClosed': 'stopAfterIteration' },
   });
   const stops = async () => (await run.events()).filter(({ type }) => type === 'stop.requested');
-  await using workbench = await open(run);
+  const { env, settings, workspace } = run;
+  await using workbench = await Workbench.open({ workspace, env, settings });
   await workbench.view('Ralph');
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect(workbench.statusBarItem('Ralph US-001 0/3')).toBeVisible(RUN_LIMIT);

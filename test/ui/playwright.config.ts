@@ -9,8 +9,8 @@ const suite = process.env['RALPH_FRESH_TEST_REPORT'] || 'ui';
 export default defineConfig({
   testDir: import.meta.dirname,
   testMatch: '**/*.test.ts',
-  // Stories wait more than they compute.
-  workers: Math.min(4, availableParallelism()),
+  // A window needs two processors: with one worker for each, all stories take as long, and each of them twice as long.
+  workers: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   // A story that needs a second try waits for something else than an event.
   retries: 0,
   // Each wait in a story has a limit of its own; to go through all of them may take as long as the machine needs.

@@ -1,10 +1,10 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
-import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
+import { cleanEnv, emptyRepo, gitRepo, tempDir } from '../support/cleanEnv.ts';
 import { endRuns, newestJournal } from '../support/journals.ts';
 import { expect, oneWindow, test } from '../support/story.ts';
-import { Workbench, type WorkbenchOptions } from '../support/workbench.ts';
+import { Workbench } from '../support/workbench.ts';
 
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const HOSTILE =
@@ -15,50 +15,38 @@ interface Entry {
   readonly [key: string]: unknown;
 }
 
-let temp: TempDir;
+/** The window's folder, the one that its demo agent looks in for stories to wait at, and the home. */
 let workspace: string;
+let holds: string;
+let home: string;
 
-test.beforeEach(async () => {
-  temp = await tempDir('ralph-fresh-view-');
-  await mkdir(path.join(temp.path, 'home'));
-  workspace = await folder('shop');
-});
-test.afterEach(async () => {
-  // A test that failed in the middle must not leave its run behind.
-  await endRuns(path.join(temp.path, 'todo-api'));
-  await temp.remove();
-});
+/** The settings and the environment of both windows. */
+function open(file: string): Promise<Workbench> {
+  return Workbench.open({
+    workspace: file,
+    env: cleanEnv({
+      home,
+      extra: { RALPH_FRESH_DEMO_HOLD: holds, RALPH_FRESH_DEMO_PACE_MS: '20' },
+    }),
+    // Claude Code is not looked for, so that nothing comes in above the list later.
+    settings: { 'ralphFresh.agent': 'demo' },
+  });
+}
 
-async function folder(name: string, { path: parent } = temp): Promise<string> {
+async function makeFolders(kept: AsyncDisposableStack): Promise<string> {
+  const temp = kept.use(await tempDir('ralph-fresh-view-'));
+  [home, holds] = [path.join(temp.path, 'home'), path.join(temp.path, 'holds')];
+  await Promise.all([home, holds].map(dir => mkdir(dir)));
+  workspace = await folder('shop', temp.path);
+  return temp.path;
+}
+
+async function folder(name: string, parent: string): Promise<string> {
   const dir = path.join(parent, name);
   await mkdir(dir);
   await writeFile(path.join(dir, 'README.md'), `# ${name}\n`);
   await gitRepo(dir);
   return dir;
-}
-
-function open(options: Partial<WorkbenchOptions> = {}): Promise<Workbench> {
-  return Workbench.open({
-    workspace,
-    env: options.env ?? cleanEnv({ home: path.join(temp.path, 'home') }),
-    // Claude Code is not looked for, so that nothing comes in above the list later.
-    settings: { 'ralphFresh.agent': 'demo' },
-    ...options,
-  });
-}
-
-/** A window for several stories, on a folder of its own with these entries, in which a run got stuck at the last. */
-async function openOwn(
-  project: AsyncDisposableStack,
-  entries: readonly Entry[],
-): Promise<Workbench> {
-  const own = project.use(await tempDir('ralph-fresh-view-'));
-  const home = path.join(own.path, 'home');
-  await mkdir(home);
-  const dir = await folder('shop', own);
-  await write('prd.json', entries, dir);
-  await stuckRun(dir, 'US-005', 'prd.json');
-  return open({ workspace: dir, env: cleanEnv({ home }) });
 }
 
 /** Shows the view, with no hover of its tab over the lines. */
@@ -176,14 +164,36 @@ const SHOP: readonly Entry[] = [
   { id: 'US-005', epic: HOSTILE, title: 'Search by colour', priority: 5 },
 ];
 
-test.describe('the stories of a shop', () => {
-  const epics = oneWindow(project => openOwn(project, SHOP));
+test.describe('in one folder', () => {
+  const shop = oneWindow(async kept => {
+    await makeFolders(kept);
+    return open(workspace);
+  });
+  let workbench: Workbench;
+  let view: Locator;
 
-  for (const theme of ['light', 'dark', 'hc-dark'] as const) {
+  test.beforeEach(async () => {
+    workbench = shop();
+    view = await showStories(workbench);
+    await workbench.tidy();
+    if (await view.getByText(/^Filter: /).isVisible()) {
+      await workbench.runCommand('Ralph: Clear the Filter');
+    }
+    await endRuns(workspace);
+    await emptyRepo(workspace);
+    // What the last story has left is not taken for what this one shows.
+    await expect(view.getByText('There is no prd.json in this folder yet.')).toBeVisible();
+    await writeFile(path.join(workspace, 'README.md'), '# shop\n');
+    await gitRepo(workspace);
+  });
+  test.afterEach(() => endRuns(workspace));
+
+  // The other stories have the last of them.
+  for (const theme of ['light', 'hc-dark', 'dark'] as const) {
     test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
-      const workbench = epics();
+      await write('prd.json', SHOP);
+      await stuckRun(workspace, 'US-005', 'prd.json');
       await workbench.setTheme(theme);
-      await showStories(workbench);
       await expect(workbench.treeItem(/^Group Checkout, 1 of 3 done/)).toBeVisible();
       await expect(workbench.treeItem(`Group ${HOSTILE}, 0 of 2 done`)).toBeVisible();
       await expect(workbench.treeItem(/^US-001 Pay by card, done, priority 1/)).toBeVisible();
@@ -209,117 +219,200 @@ test.describe('the stories of a shop', () => {
       expect(workbench.consoleErrors()).toEqual([]);
     });
   }
-});
 
-test('a story gets another turn by the mouse and by the keyboard', async () => {
-  const file = path.join(workspace, 'prd.json');
-  const text = await write(
-    'prd.json',
-    ['US-001', 'US-002', 'US-003'].map((id, i) => ({ id, priority: i + 1 })),
-  );
-  await using workbench = await open();
-  await showStories(workbench);
-  const ids = async () => {
-    const names = await workbench.treeItem(/^US-/).evaluateAll(rows =>
-      rows
-        .map(row => ({ top: row.getBoundingClientRect().top, name: row.ariaLabel ?? '' }))
-        .sort((a, b) => a.top - b.top)
-        .map(({ name }) => name),
+  test('a story gets another turn by the mouse and by the keyboard', async () => {
+    const file = path.join(workspace, 'prd.json');
+    const text = await write(
+      'prd.json',
+      ['US-001', 'US-002', 'US-003'].map((id, i) => ({ id, priority: i + 1 })),
     );
-    return names.map(name => name.slice(0, 6)).join(' ');
-  };
-  await expect.poll(ids).toBe('US-001 US-002 US-003');
-  await workbench.treeItem(/^US-003/).dragTo(workbench.treeItem(/^US-001/));
-  await expect.poll(ids).toBe('US-003 US-001 US-002');
-  await expect(workbench.treeItem(/^US-003.*next/)).toBeVisible();
-  expect(await readFile(file, 'utf8')).toBe(text.replace('"priority": 3', '"priority": 0'));
+    const ids = async () => {
+      const names = await workbench.treeItem(/^US-/).evaluateAll(rows =>
+        rows
+          .map(row => ({ top: row.getBoundingClientRect().top, name: row.ariaLabel ?? '' }))
+          .sort((a, b) => a.top - b.top)
+          .map(({ name }) => name),
+      );
+      return names.map(name => name.slice(0, 6)).join(' ');
+    };
+    await expect.poll(ids).toBe('US-001 US-002 US-003');
+    await workbench.treeItem(/^US-003/).dragTo(workbench.treeItem(/^US-001/));
+    await expect.poll(ids).toBe('US-003 US-001 US-002');
+    await expect(workbench.treeItem(/^US-003.*next/)).toBeVisible();
+    expect(await readFile(file, 'utf8')).toBe(text.replace('"priority": 3', '"priority": 0'));
 
-  await workbench.treeItem(/^US-003/).click();
-  await workbench.page.keyboard.press('Alt+ArrowDown');
-  await expect.poll(ids).toBe('US-001 US-003 US-002');
-  await workbench.page.keyboard.press('Alt+ArrowDown');
-  await expect.poll(ids).toBe('US-001 US-002 US-003');
-  await workbench.page.keyboard.press('Alt+ArrowUp');
-  await expect.poll(ids).toBe('US-001 US-003 US-002');
-  expect(workbench.consoleErrors()).toEqual([]);
-});
+    await workbench.treeItem(/^US-003/).click();
+    await workbench.page.keyboard.press('Alt+ArrowDown');
+    await expect.poll(ids).toBe('US-001 US-003 US-002');
+    await workbench.page.keyboard.press('Alt+ArrowDown');
+    await expect.poll(ids).toBe('US-001 US-002 US-003');
+    await workbench.page.keyboard.press('Alt+ArrowUp');
+    await expect.poll(ids).toBe('US-001 US-003 US-002');
+    expect(workbench.consoleErrors()).toEqual([]);
+  });
 
-test('a filter shows only some stories, says so, and is cleared with one click', async () => {
-  await write('prd.json', SHOP);
-  await using workbench = await open();
-  const view = await showStories(workbench);
-  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
-  await workbench.runCommand('Ralph: Filter Stories…');
-  const pick = workbench.page.locator('.quick-input-widget');
-  await pick.getByRole('checkbox', { name: 'waiting,' }).click();
-  await workbench.screenshot('storiesView-filter-pick');
-  await pick.getByRole('button', { name: 'OK' }).click();
-  await expect(view.getByText('Filter: waiting · 1 of 5 shown')).toBeVisible();
-  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
-  await workbench.screenshot('storiesView-filter');
-  await workbench.treeItem(/^US-004/).hover();
-  await view.getByRole('button', { name: 'Clear the Filter' }).click();
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
-  await expect(view.getByText('1 of 5 done', { exact: true })).toBeVisible();
-
-  await workbench.runCommand('Ralph: Filter Stories…');
-  await workbench.page.keyboard.type('search colour');
-  await workbench.page.keyboard.press('Enter');
-  await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
-  await expect(workbench.treeItem(/^US-005/)).toBeVisible();
-});
-
-test('a filter is still there after a reload, and where it leaves nothing, one button clears it', async () => {
-  await write('prd.json', SHOP);
-  await using workbench = await open();
-  const view = await showStories(workbench);
-  const filterBy = async (words: string) => {
+  test('a filter shows only some stories, says so, and is cleared with one click', async () => {
+    await write('prd.json', SHOP);
+    await expect(workbench.treeItem(/^US-004/)).toBeVisible();
     await workbench.runCommand('Ralph: Filter Stories…');
-    const input = workbench.page.locator('.quick-input-widget input[type="text"]');
-    await input.fill(words);
+    const pick = workbench.page.locator('.quick-input-widget');
+    await pick.getByRole('checkbox', { name: 'waiting,' }).click();
+    await workbench.screenshot('storiesView-filter-pick');
+    await pick.getByRole('button', { name: 'OK' }).click();
+    await expect(view.getByText('Filter: waiting · 1 of 5 shown')).toBeVisible();
+    await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+    await workbench.screenshot('storiesView-filter');
+    await workbench.treeItem(/^US-004/).hover();
+    await view.getByRole('button', { name: 'Clear the Filter' }).click();
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+    await expect(view.getByText('1 of 5 done', { exact: true })).toBeVisible();
+
+    await workbench.runCommand('Ralph: Filter Stories…');
+    await workbench.page.keyboard.type('search colour');
     await workbench.page.keyboard.press('Enter');
-  };
-  await expect(workbench.treeItem(/^US-004/)).toBeVisible();
-  await filterBy('search colour');
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
-  await workbench.kept(text => text.includes('search colour'));
-  await workbench.reload();
-  await showStories(workbench);
-  await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
-  await view.getByText('Filter: “search colour”').hover();
-  await expect(view.getByRole('button', { name: 'Clear the Filter' })).toBeVisible();
+    await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
+    await expect(workbench.treeItem(/^US-005/)).toBeVisible();
+  });
 
-  await filterBy('nothing has this');
-  await expect(view.getByText('No story matches the filter.')).toBeVisible();
-  await workbench.screenshot('storiesView-filter-empty');
-  await view.getByRole('button', { name: 'Clear the Filter' }).last().click();
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
-  await workbench.kept(text => !text.includes('nothing has this'));
-  await workbench.reload();
-  await showStories(workbench);
-  await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
-});
+  test('a filter is still there after a reload, and where it leaves nothing, one button clears it', async () => {
+    await write('prd.json', SHOP);
+    const filterBy = async (words: string) => {
+      await workbench.runCommand('Ralph: Filter Stories…');
+      const input = workbench.page.locator('.quick-input-widget input[type="text"]');
+      await input.fill(words);
+      await workbench.page.keyboard.press('Enter');
+    };
+    await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+    await filterBy('search colour');
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+    await workbench.kept(text => text.includes('search colour'));
+    await workbench.reload();
+    await showStories(workbench);
+    await expect(view.getByText('Filter: “search colour” · 1 of 5 shown')).toBeVisible();
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(1);
+    await view.getByText('Filter: “search colour”').hover();
+    await expect(view.getByRole('button', { name: 'Clear the Filter' })).toBeVisible();
 
-test.describe('stories with long titles', () => {
+    await filterBy('nothing has this');
+    await expect(view.getByText('No story matches the filter.')).toBeVisible();
+    await workbench.screenshot('storiesView-filter-empty');
+    await view.getByRole('button', { name: 'Clear the Filter' }).last().click();
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+    await workbench.kept(text => !text.includes('nothing has this'));
+    await workbench.reload();
+    await showStories(workbench);
+    await expect(workbench.treeItem(/^US-/)).toHaveCount(5);
+  });
+
+  test('changes and revert are offered only where a story has commits', async () => {
+    await write('prd.json', [{ id: 'US-001' }, { id: 'US-002' }]);
+    await stuckRun(workspace, 'US-002', 'prd.json', ['a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2']);
+    const work = ['Open Story Changes', 'Revert Story…'];
+    await expect(workbench.treeItem(/^US-002.*stuck/)).toBeVisible();
+    expect(await workbench.menuEntries(/^US-002/)).toEqual(expect.arrayContaining(work));
+    const without = await workbench.menuEntries(/^US-001/);
+    expect(without).toContain('Run This Story');
+    expect(without.filter(entry => work.includes(entry))).toEqual([]);
+  });
+
+  test('of several story files a person chooses one, and the window remembers it', async () => {
+    await write('prd.json', [{ id: 'US-001', title: 'The usual list' }]);
+    await write('packages/api/prd.json', [
+      { id: 'API-1', title: 'The other list', passes: true },
+      { id: 'API-2' },
+    ]);
+    await mkdir(path.join(workspace, 'tasks'));
+    await writeFile(path.join(workspace, 'tasks', 'prd.json'), '{');
+    await expect(workbench.treeItem(/^US-001 The usual list/)).toBeVisible();
+    await workbench.runCommand('Ralph: Choose the Story File…');
+    const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+    await expect(rows.filter({ hasText: 'prd.json' }).first()).toContainText(
+      '0 of 1 done · shown now',
+    );
+    await expect(rows.filter({ hasText: 'tasks/prd.json' })).toContainText(
+      'cannot be used, line 1',
+    );
+    await workbench.screenshot('storiesView-choose');
+    await rows.filter({ hasText: 'packages/api/prd.json' }).click();
+    await expect(workbench.treeItem(/^API-1 The other list, done/)).toBeVisible();
+    await expect(view.getByText('packages/api/prd.json')).toBeVisible();
+    await workbench.checkbox(/^API-2/).click();
+    await expect
+      .poll(() => readFile(path.join(workspace, 'packages/api/prd.json'), 'utf8'))
+      .not.toContain('"passes": false');
+
+    await workbench.kept(text => text.includes('packages/api/prd.json'));
+    await workbench.reload();
+    await showStories(workbench);
+    await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
+  });
+
+  test('a run on another list than the one in sight is told, with the way to its stories', async () => {
+    await writeFile(path.join(holds, 'US-001'), '');
+    await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }]);
+    await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });
+    await gitRepo(workspace);
+    await expect(workbench.treeItem(/^US-001 Create a todo/)).toBeVisible();
+    await workbench.runCommand('Ralph: Start Fresh Run');
+    await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
+
+    // Its agent has read the list, in which the story is open. Later it would find nothing to do, and end.
+    await expect
+      .poll(async () => (await newestJournal(workspace)).some(({ type }) => type === 'agent.text'))
+      .toBe(true);
+    // As its agent claims it: that counts in no place before the iteration is over.
+    const prd = path.join(workspace, '.omc', 'prd.json');
+    const open001 = await readFile(prd, 'utf8');
+    await writeFile(prd, open001.replace('"passes": false', '"passes": true'));
+    await workbench.runCommand('Ralph: Choose the Story File…');
+    const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
+    await expect(rows.filter({ hasText: '.omc/prd.json' })).toContainText(
+      '0 of 5 done · shown now',
+    );
+    await writeFile(prd, open001);
+    await rows.filter({ hasText: 'tasks/prd.json' }).click();
+    await expect(workbench.treeItem(/^US-001 Of the other list, next/)).toBeVisible();
+    await expect(view.getByText('0 of 1 done · a run works on .omc/prd.json')).toBeVisible();
+    await workbench.screenshot('storiesView-otherList');
+    await workbench.treeItem(/^US-001/).hover();
+    await view.getByRole('button', { name: 'Show the Stories of the Run' }).click();
+    await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
+    await expect(view.getByText('a run works on')).toHaveCount(0);
+    await workbench.runCommand('Ralph: Stop');
+    await expect(workbench.treeItem(/^US-001 Create a todo, next/)).toBeVisible();
+  });
+
+  test('5,000 stories are shown, scrolled and ticked like five', async () => {
+    await write(
+      'prd.json',
+      Array.from({ length: 5000 }, (_, i) => ({ id: `S-${i + 1}`, priority: i + 1 })),
+    );
+    await expect(workbench.treeItem(/^S-1 /)).toBeVisible();
+    await expect(view.getByText('0 of 5000 done')).toBeVisible();
+    await workbench.treeItem(/^S-1 /).click();
+    await workbench.page.keyboard.press('End');
+    await expect(workbench.treeItem(/^S-5000 /)).toBeVisible();
+    await workbench.checkbox(/^S-5000 /).click();
+    await expect(workbench.treeItem(/^S-5000 .*done by hand/)).toBeVisible();
+    await expect(view.getByText('1 of 5000 done')).toBeVisible();
+    await workbench.screenshot('storiesView-many');
+  });
+
   const title = 'Customers pay by invoice or by card and get a receipt for it';
-  const longTitles = oneWindow(project =>
-    openOwn(project, [
-      { id: 'US-001', title, priority: 1, passes: true },
-      { id: 'US-002', title, priority: 2 },
-      { id: 'US-003', title, priority: 3 },
-      { id: 'US-004', title, priority: 4, dependsOn: ['US-002', 'US-003'] },
-      { id: 'US-005', title, priority: 5 },
-    ]),
-  );
-
+  // The last of them is about as wide as at first.
   for (const width of [200, 250, 300]) {
     test(`in a side bar of ${width} pixels the icon tells the state, and the hover the rest`, async () => {
-      const workbench = longTitles();
+      await write(
+        'prd.json',
+        ['US-001', 'US-002', 'US-003', 'US-004', 'US-005'].map((id, i) => ({
+          ...{ id, title, priority: i + 1, passes: i === 0 },
+          dependsOn: i === 3 ? ['US-002', 'US-003'] : [],
+        })),
+      );
+      await stuckRun(workspace, 'US-005', 'prd.json');
       await workbench.setTheme(width === 250 ? 'light' : 'dark');
-      const view = await showStories(workbench);
-      await expect(workbench.treeItem(/^US-004/)).toBeVisible();
+      await expect(workbench.treeItem(/^US-005.*stuck/)).toBeVisible();
       await narrow(workbench, width);
       const icons = new Map<string, string>();
       for (const id of ['US-001', 'US-002', 'US-003', 'US-004', 'US-005']) {
@@ -350,102 +443,21 @@ test.describe('stories with long titles', () => {
   }
 });
 
-test('changes and revert are offered only where a story has commits', async () => {
-  await write('prd.json', [{ id: 'US-001' }, { id: 'US-002' }]);
-  await stuckRun(workspace, 'US-002', 'prd.json', ['a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2']);
-  await using workbench = await open();
-  await showStories(workbench);
-  const work = ['Open Story Changes', 'Revert Story…'];
-  expect(await workbench.menuEntries(/^US-002/)).toEqual(expect.arrayContaining(work));
-  const without = await workbench.menuEntries(/^US-001/);
-  expect(without).toContain('Run This Story');
-  expect(without.filter(entry => work.includes(entry))).toEqual([]);
-});
-
-test('of several story files a person chooses one, and the window remembers it', async () => {
-  await write('prd.json', [{ id: 'US-001', title: 'The usual list' }]);
-  await write('packages/api/prd.json', [
-    { id: 'API-1', title: 'The other list', passes: true },
-    { id: 'API-2' },
-  ]);
-  await mkdir(path.join(workspace, 'tasks'));
-  await writeFile(path.join(workspace, 'tasks', 'prd.json'), '{');
-  await using workbench = await open();
-  const view = await showStories(workbench);
-  await expect(workbench.treeItem(/^US-001 The usual list/)).toBeVisible();
-  await workbench.runCommand('Ralph: Choose the Story File…');
-  const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
-  await expect(rows.filter({ hasText: 'prd.json' }).first()).toContainText(
-    '0 of 1 done · shown now',
-  );
-  await expect(rows.filter({ hasText: 'tasks/prd.json' })).toContainText('cannot be used, line 1');
-  await workbench.screenshot('storiesView-choose');
-  await rows.filter({ hasText: 'packages/api/prd.json' }).click();
-  await expect(workbench.treeItem(/^API-1 The other list, done/)).toBeVisible();
-  await expect(view.getByText('packages/api/prd.json')).toBeVisible();
-  await workbench.checkbox(/^API-2/).click();
-  await expect
-    .poll(() => readFile(path.join(workspace, 'packages/api/prd.json'), 'utf8'))
-    .not.toContain('"passes": false');
-
-  await workbench.kept(text => text.includes('packages/api/prd.json'));
-  await workbench.reload();
-  await showStories(workbench);
-  await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
-});
-
-test('a run on another list than the one in sight is told, with the way to its stories', async () => {
-  const sample = path.join(temp.path, 'todo-api');
-  await cp(path.join(repoRoot, 'sample'), sample, { recursive: true });
-  await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }], sample);
-  await gitRepo(sample);
-  const holds = path.join(temp.path, 'holds');
-  await mkdir(holds);
-  await writeFile(path.join(holds, 'US-001'), '');
-  const home = path.join(temp.path, 'home');
-  const extra = { RALPH_FRESH_DEMO_HOLD: holds, RALPH_FRESH_DEMO_PACE_MS: '20' };
-  await using workbench = await open({ workspace: sample, env: cleanEnv({ home, extra }) });
-  const view = await showStories(workbench);
-  await expect(workbench.treeItem(/^US-001 Create a todo/)).toBeVisible();
-  await workbench.runCommand('Ralph: Start Fresh Run');
-  await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
-
-  // Its agent has read the list, in which the story is open. Later it would find nothing to do, and end.
-  await expect
-    .poll(async () => (await newestJournal(sample)).some(({ type }) => type === 'agent.text'))
-    .toBe(true);
-  // As its agent claims it: that counts in no place before the iteration is over.
-  const prd = path.join(sample, '.omc', 'prd.json');
-  const open001 = await readFile(prd, 'utf8');
-  await writeFile(prd, open001.replace('"passes": false', '"passes": true'));
-  await workbench.runCommand('Ralph: Choose the Story File…');
-  const rows = workbench.page.locator('.quick-input-widget .monaco-list-row');
-  await expect(rows.filter({ hasText: '.omc/prd.json' })).toContainText('0 of 5 done · shown now');
-  await writeFile(prd, open001);
-  await rows.filter({ hasText: 'tasks/prd.json' }).click();
-  await expect(workbench.treeItem(/^US-001 Of the other list, next/)).toBeVisible();
-  await expect(view.getByText('0 of 1 done · a run works on .omc/prd.json')).toBeVisible();
-  await workbench.screenshot('storiesView-otherList');
-  await workbench.treeItem(/^US-001/).hover();
-  await view.getByRole('button', { name: 'Show the Stories of the Run' }).click();
-  await expect(workbench.treeItem(/^US-001 Create a todo, running/)).toBeVisible();
-  await expect(view.getByText('a run works on')).toHaveCount(0);
-  await workbench.runCommand('Ralph: Stop');
-  await expect(workbench.treeItem(/^US-001 Create a todo, next/)).toBeVisible();
-});
-
 test('each folder of a window has its own stories', async () => {
+  await using kept = new AsyncDisposableStack();
+  const parent = await makeFolders(kept);
   await write('prd.json', [{ id: 'US-001', passes: true }, { id: 'US-002' }]);
-  const second = await folder('docs');
+  const second = await folder('docs', parent);
   const text = await write('prd.json', [{ id: 'US-001', title: 'Write the guide' }], second);
   await stuckRun(second, 'US-001', 'prd.json');
-  await folder('empty');
-  const file = path.join(temp.path, 'all.code-workspace');
+  await folder('empty', parent);
+  const file = path.join(parent, 'all.code-workspace');
   await writeFile(
     file,
     JSON.stringify({ folders: ['shop', 'docs', 'empty'].map(name => ({ path: name })) }),
   );
-  await using workbench = await open({ workspace: file });
+  await using workbench = await open(file);
+  await showStories(workbench);
   await showStories(workbench);
   await expect(workbench.treeItem(/^Folder shop, 1 of 2 done$/)).toBeVisible();
   await expect(workbench.treeItem(/^Folder docs, 0 of 1 done, needs you$/)).toBeVisible();
@@ -463,22 +475,4 @@ test('each folder of a window has its own stories', async () => {
     workbench.page.locator('.breadcrumbs-below-tabs, .tabs-breadcrumbs').first(),
   ).toContainText('docs');
   expect(workbench.consoleErrors()).toEqual([]);
-});
-
-test('5,000 stories are shown, scrolled and ticked like five', async () => {
-  await write(
-    'prd.json',
-    Array.from({ length: 5000 }, (_, i) => ({ id: `S-${i + 1}`, priority: i + 1 })),
-  );
-  await using workbench = await open();
-  const view = await showStories(workbench);
-  await expect(workbench.treeItem(/^S-1 /)).toBeVisible();
-  await expect(view.getByText('0 of 5000 done')).toBeVisible();
-  await workbench.treeItem(/^S-1 /).click();
-  await workbench.page.keyboard.press('End');
-  await expect(workbench.treeItem(/^S-5000 /)).toBeVisible();
-  await workbench.checkbox(/^S-5000 /).click();
-  await expect(workbench.treeItem(/^S-5000 .*done by hand/)).toBeVisible();
-  await expect(view.getByText('1 of 5000 done')).toBeVisible();
-  await workbench.screenshot('storiesView-many');
 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A fake of `claude` that follows the test's script for its first, second, … call; further calls repeat the last one.
-// FAKE_AGENT_SCRIPT is a JSON list of lists of steps.
+// FAKE_AGENT_SCRIPT is a JSON list of lists of steps. Without it, script.json beside the notes contains that list.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -33,7 +33,10 @@ const notes = path.join(process.env.FAKE_AGENT_NOTES, 'agents.jsonl');
 const calls = readFileSync(notes, 'utf8')
   .split('\n')
   .filter(line => line.includes('"pid"')).length;
-const script = JSON.parse(process.env.FAKE_AGENT_SCRIPT);
+const script = JSON.parse(
+  process.env.FAKE_AGENT_SCRIPT ??
+    readFileSync(path.join(process.env.FAKE_AGENT_NOTES, 'script.json'), 'utf8'),
+);
 
 /** Changes one story of the file. */
 function change(id, edit) {
