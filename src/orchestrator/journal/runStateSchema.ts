@@ -11,6 +11,7 @@ import {
 import type { LimitWaiting, RunState } from './runState.ts';
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
+import { wordsSchema } from './words.ts';
 
 /** One field for each field of the type, so that the compiler reports a forgotten one. */
 type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
@@ -18,6 +19,7 @@ type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 /** The JSON form of a run's state: maps are lists of pairs. */
 export const runStateSchema = once(() => {
   const count = z.number().int().nonnegative();
+  const words = wordsSchema();
   const tokens = z.object({
     input: z.number(),
     output: z.number(),
@@ -68,7 +70,7 @@ export const runStateSchema = once(() => {
         output: z.string(),
       })
       .optional(),
-    review: z.object({ iteration: count, objections: z.array(z.string()) }).optional(),
+    review: z.object({ iteration: count, objections: z.array(words) }).optional(),
     guard: z
       .object({
         iteration: count,
@@ -79,7 +81,7 @@ export const runStateSchema = once(() => {
             before: z.string().optional(),
             after: z.string().optional(),
             text: z.string().optional(),
-            problem: z.string().optional(),
+            problem: words.optional(),
           }),
         ),
         restored: z.boolean(),
@@ -93,7 +95,7 @@ export const runStateSchema = once(() => {
       .object({
         iteration: count,
         kind: z.string(),
-        message: z.string(),
+        message: words,
         recoveryAttempt: z.string().optional(),
       })
       .optional(),

@@ -1,5 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words, withTexts } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
@@ -180,7 +180,9 @@ async function passReview(
           iteration,
           storyId,
           approved: false,
-          objections: review.objections.slice(0, 20).map(text => shortenBlock(text, 1_000)),
+          objections: review.objections
+            .slice(0, 20)
+            .map(words => withTexts(words, text => shortenBlock(text, 1_000))),
           costUsd: review.costUsd || undefined,
         });
         await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
@@ -194,7 +196,7 @@ async function passReview(
 /** How the run ends without the reviewer's verdict. */
 function cutOffBy(
   storyId: string,
-  { errorKind, message }: { readonly errorKind?: string; readonly message: string },
+  { errorKind, message }: { readonly errorKind?: string; readonly message: Words },
   isStopping: boolean,
 ): Extract<ClaimsJudgement, { kind: 'cutOff' }> {
   if (isStopping) {
@@ -232,7 +234,7 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    warn(scope, 'approvalNotWritten', error.message);
+    warn(scope, 'approvalNotWritten', error.said);
   }
 }
 
@@ -271,7 +273,7 @@ async function putBack(
       if (!(error instanceof HumanError)) {
         throw error;
       }
-      warn(scope, 'storyNotPutBack', error.message);
+      warn(scope, 'storyNotPutBack', error.said);
     }
   }
 }

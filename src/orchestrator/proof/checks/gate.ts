@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { requirePlainFolders } from '../../../base/plainFile.ts';
+import { englishOf } from '../../../base/say.ts';
 import type { ProcessIdentity } from '../../process/processIdentity.ts';
 import { DEFAULT_LIMITS } from '../../process/processLimits.ts';
 import { supervise } from '../../process/supervise.ts';
@@ -117,7 +118,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
         onStderr: take(),
       },
     );
-    output.add(problem ?? '');
+    output.add(englishOf(problem ?? ''));
     return {
       command,
       ok: reason === 'exited' && exitCode === 0,
