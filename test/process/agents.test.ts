@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { englishOf } from '../../src/base/say.ts';
 import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+import { messagesIn, storedSentences } from '../support/storedSentences.ts';
 
 describe('any agent of the command line', { concurrency: 3 }, () => {
   for (const [via, args] of [
@@ -34,6 +35,10 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
     const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
     assert.equal(code, 1);
     assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /no-such-agent/);
+    const journal = await workspace.journal();
+    assert.deepEqual(storedSentences(journal), []);
+    // Of the agent, and of the run.
+    assert.equal(messagesIn(journal).length, 2);
   });
 });
 

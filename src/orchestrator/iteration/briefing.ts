@@ -177,7 +177,10 @@ function said(
   const answers = state.answers.filter(answer => isAbout(answer.storyId));
   const { failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(state, storyId);
   return {
-    failedCheck,
+    failedCheck: failedCheck && {
+      ...failedCheck,
+      output: failedCheck.problem ? englishOf(failedCheck.problem) : failedCheck.output,
+    },
     review: review && { ...review, objections: review.objections.map(englishOf) },
     // Earlier iterations have already been informed about older violations.
     guardNote:

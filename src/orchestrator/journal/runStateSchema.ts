@@ -68,6 +68,7 @@ export const runStateSchema = once(() => {
         exitCode: z.number().int().optional(),
         timedOut: z.boolean(),
         output: z.string(),
+        problem: words.optional(),
       })
       .optional(),
     review: z.object({ iteration: count, objections: z.array(words) }).optional(),
@@ -141,7 +142,7 @@ export const runStateSchema = once(() => {
           kind: z.literal('limit'),
           until: z.string(),
           known: z.boolean(),
-          message: z.string(),
+          message: words,
         } satisfies FieldsOf<LimitWaiting>),
       ]),
     ),
@@ -197,7 +198,7 @@ export const runStateSchema = once(() => {
     lastCompletedStory: z.string().optional(),
     outcome: z.enum(RUN_OUTCOMES).optional(),
     exitCode: z.number().int().optional(),
-    detail: z.string().optional(),
+    detail: words.optional(),
     workBranch: z.string().optional(),
     uncommittedBefore: z.array(z.string()).optional(),
     branchLeft: z

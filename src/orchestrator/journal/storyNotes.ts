@@ -9,6 +9,8 @@ export interface FailedCheck {
   readonly exitCode?: number;
   readonly timedOut: boolean;
   readonly output: string;
+  /** Why it could not be started. */
+  readonly problem?: Words;
 }
 
 /** The error of a failed call of an iteration. */

@@ -86,7 +86,7 @@ async function passGate(
     dir: scope.dir,
     onStarted: (command, process) =>
       void scope.append({ type: 'check.started', iteration, command, ...process }),
-    onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
+    onEnded: ({ command, durationMs, exitCode, ok, outputTail, problem, timedOut }) =>
       void scope.append({
         type: 'check.ended',
         iteration,
@@ -96,6 +96,7 @@ async function passGate(
         timedOut,
         durationMs: Math.round(durationMs),
         outputTail: tail(outputTail),
+        problem,
       }),
   });
   if (cancelled) {

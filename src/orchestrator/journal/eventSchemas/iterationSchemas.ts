@@ -112,6 +112,8 @@ export function iterationSchemas() {
       durationMs: z.number().nonnegative(),
       /** The end of its output; the iteration's folder has all of it. */
       outputTail: z.string(),
+      /** Why it could not be started. */
+      problem: words.optional(),
     }),
     z.looseObject({
       ...header,
