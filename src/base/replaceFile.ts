@@ -58,7 +58,8 @@ async function create(temporary: string, mode: number): Promise<FileHandle | und
       throw error;
     }
     const found = await stat(temporary).catch(() => undefined);
-    if (found !== undefined && Date.now() - found.mtimeMs > STALE_AFTER) {
+    // A time in the future is no sign of life either: the clock was set back.
+    if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_AFTER) {
       await rm(temporary, { force: true });
     }
     return undefined;

@@ -2,8 +2,10 @@ import path from 'node:path';
 import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { shellWord } from '../base/shellWord.ts';
+import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
 import { runGit } from '../orchestrator/git/runGit.ts';
+import { namedFiles } from '../orchestrator/git/treeCommit.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
@@ -53,6 +55,7 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
     try {
       const done = await rollBack(files.workspace, {
         to,
+        storyFile: await storyFileOf(files, undefined),
         message: `Go back to before iteration ${iteration}\n\nOf run ${runId}, at ${to}.`,
       });
       if (done.kind === 'rolledBack') {
@@ -67,15 +70,15 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
     }
   });
   const { commit, files: changed } =
-    result.kind === 'rolledBack' ? result : { commit: null, files: 0 };
+    result.kind === 'rolledBack' ? result : { commit: null, files: [] };
   tellPassedOver(chosen, json === true);
   if (json) {
-    printJson({ commit, files: changed, to });
+    printJson({ commit, files: changed.length, to });
   } else if (commit === null) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
     print(
-      `Commit ${commit.slice(0, 7)} brings ${changed === 1 ? '1 file' : `${changed} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}. To take it back: git revert ${commit.slice(0, 7)}`,
+      `Commit ${commit.slice(0, 7)} brings ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${namedFiles(changed)}. To undo this: git revert ${commit.slice(0, 7)}`,
     );
     await tellOfTicks(files);
   }
@@ -120,15 +123,23 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
 async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<string> {
   const { runId } = chosen;
   const commits = new Map<number, string>();
+  let hadNoCommit = false;
   for (const event of await readDecisions(files.journalFile(runId))) {
     if (event.type === 'iteration.started' && event.startCommit !== undefined) {
       commits.set(event.iteration, event.startCommit);
+    } else if (event.type === 'iteration.started') {
+      hadNoCommit ||= event.iteration === iteration;
     }
   }
   for (const point of await restorePoints(files.workspace, runId)) {
     commits.set(point.iteration, point.commit);
   }
   const commit = commits.get(iteration);
+  if (commit === undefined && hadNoCommit) {
+    throw new UsageError(
+      `Iteration ${iteration} of run ${runId} began before the first commit, so there is nothing to go back to.`,
+    );
+  }
   if (commit === undefined) {
     throw noIteration(
       iteration,

@@ -986,6 +986,32 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
+  test('a story that was set back to not done does not stand in the way', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.run('succeeds').finished;
+    await printed(workspace, 'untick', 'US-002');
+    assert.match(await git(workspace, 'status', '--porcelain'), /^ M \.omc\/prd\.json$/m);
+    assert.match(await printed(workspace, 'rollback', '1'), /: \.omc\/prd\.json, /);
+    assert.equal(await git(workspace, 'status', '--porcelain'), '');
+    assert.deepEqual(await workspace.done(), []);
+  });
+
+  test('before the first commit there is nothing to go back to, which is said', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await rm(path.join(workspace.folder, '.git'), { recursive: true });
+    await git(workspace, 'init', '--quiet');
+    await git(workspace, 'config', 'user.name', 'A Person');
+    await git(workspace, 'config', 'user.email', 'person@example.com');
+    await workspace.run('succeeds').finished;
+    await refused(
+      workspace,
+      64,
+      /Iteration 1 of run .* began before the first commit/,
+      'rollback',
+      '1',
+    );
+  });
+
   test('refuses while a loop lives', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);

@@ -240,6 +240,25 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     });
   }
 
+  test('a run on another list in between does not make an unchecked claim count', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const killed = workspace.run('succeeds', '--verify', 'sleep 60');
+    await workspace.event('check.started');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));
+    const other = await workspace.run('succeeds', '--file', 'other.json').finished;
+    assert.equal(other.code, 0, other.stdout);
+
+    const { code, stdout } = await workspace.run(
+      'succeeds',
+      ...['--verify', 'exit 1', '--max-iterations', '1'],
+    ).finished;
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /never checked, so set back to not done: US-001$/m);
+    assert.deepEqual(await workspace.done(), []);
+  });
+
   test('no check runs after an iteration that claims nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(

@@ -149,6 +149,13 @@ describe('GitRepository', () => {
       const third = await commit('third');
       assert.equal(await repo.head(), third);
       assert.deepEqual(await repo.commits({ since: third, at: first }), []);
+      const hashes = async (from: string, to: string) => {
+        const { added, gone } = await repo.difference(from, to);
+        return [added.map(({ hash }) => hash), gone.map(({ hash }) => hash)];
+      };
+      assert.deepEqual(await hashes(third, first), [[], (await hashes(first, third))[0]]);
+      assert.deepEqual((await hashes(first, third))[1], []);
+      assert.deepEqual(await hashes(first, first), [[], []]);
       await git('reset', '--quiet', '--hard', first);
       assert.equal(await repo.head(), first);
       assert.deepEqual(

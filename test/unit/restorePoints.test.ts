@@ -151,7 +151,11 @@ describe('restore points', () => {
     test('one new commit with the files of the old one', async () => {
       const third = await work();
       const result = await rollBack(folder, { to: first, message });
-      assert.deepEqual(result, { kind: 'rolledBack', commit: await head(), files: 3 });
+      assert.deepEqual(result, {
+        kind: 'rolledBack',
+        commit: await head(),
+        files: ['.omc/prd.json', 'a.txt', 'src/b.txt'],
+      });
       assert.equal(
         await git('rev-parse', 'HEAD^{tree}'),
         await git('rev-parse', `${first}^{tree}`),

@@ -184,6 +184,13 @@ describe('the dialects', () => {
 });
 
 describe('problems that hide no story', () => {
+  test('a repeated id names the line of the first id, not that of its story', () => {
+    const { problems } = parseList(
+      '{"userStories": [\n  {\n    "title": "One",\n    "id": "A", "passes": false },\n  {"id": "A", "title": "Two", "passes": false}]}',
+    );
+    assert.match(englishOf(problems[0]?.message ?? ''), /^The id A is already used on line 4:/);
+  });
+
   test('repeated ids, unknown dependencies and circles, each on its line', async () => {
     const { problems } = await fixture('duplicates.json');
     sameValue(

@@ -34,6 +34,12 @@ interface CommitQuestion {
   readonly at?: string;
 }
 
+/** Commits that only one of two histories contains. */
+interface Difference {
+  readonly added: readonly Commit[];
+  readonly gone: readonly Commit[];
+}
+
 export interface WorkTreeStatus {
   /** Full hash; absent before the first commit. */
   readonly head?: string;
@@ -51,6 +57,7 @@ export interface WorkTreeStatus {
  */
 export class GitRepository {
   private readonly dir: string;
+  private lastDifference: (Difference & { readonly range: string }) | undefined;
 
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
@@ -120,22 +127,47 @@ export class GitRepository {
    * @param options.since exclude commits reachable from there
    */
   async commits({ at = 'HEAD', limit, since }: CommitQuestion = {}): Promise<Commit[]> {
+    const limits = limit === undefined ? [] : [`--max-count=${limit}`];
+    const found = await this.log(since === undefined ? at : `${since}..${at}`, limits);
+    return found.map(({ commit }) => commit);
+  }
+
+  /**
+   * How the history of two commits differs, newest first. One process, and none if the same two are asked for again:
+   * what commits contain never changes.
+   * @param from a full hash, like `to`
+   */
+  async difference(from: string, to: string): Promise<Difference> {
+    const range = `${from}...${to}`;
+    if (this.lastDifference?.range !== range) {
+      const found = await this.log(range, ['--left-right']);
+      const of = (mark: string) =>
+        found.flatMap(entry => (entry.mark === mark ? [entry.commit] : []));
+      this.lastDifference = { range, added: of('>'), gone: of('<') };
+    }
+    return this.lastDifference;
+  }
+
+  private async log(
+    range: string,
+    options: readonly string[],
+  ): Promise<{ readonly mark: string; readonly commit: Commit }[]> {
     const output = await this.run(
       'log',
       // Names and subjects cannot contain a NUL, so they cannot imitate another commit.
       '-z',
-      '--format=%H%x00%s%x00%an%x00%aI',
+      '--format=%m%x00%H%x00%s%x00%an%x00%aI',
       '--no-show-signature',
-      ...(limit === undefined ? [] : [`--max-count=${limit}`]),
+      ...options,
       '--end-of-options',
-      since === undefined ? at : `${since}..${at}`,
+      range,
       '--',
     );
     const fields = output.split('\0');
-    const found: Commit[] = [];
-    for (let i = 0; i + 3 < fields.length; i += 4) {
-      const [hash = '', subject = '', author = '', authoredAt = ''] = fields.slice(i, i + 4);
-      found.push({ hash, subject, author, at: authoredAt });
+    const found = [];
+    for (let i = 0; i + 4 < fields.length; i += 5) {
+      const [mark = '', hash = '', subject = '', author = '', at = ''] = fields.slice(i, i + 5);
+      found.push({ mark, commit: { hash, subject, author, at } });
     }
     return found;
   }

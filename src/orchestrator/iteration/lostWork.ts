@@ -62,7 +62,7 @@ export async function lookForLostCommits(
   if (before === undefined || before === head) {
     return;
   }
-  const gone = await history.place.git.commits({ since: head, at: before }).catch(() => []);
+  const { gone } = await history.place.git.difference(before, head).catch(() => ({ gone: [] }));
   if (gone.length === 0) {
     return;
   }

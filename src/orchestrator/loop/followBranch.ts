@@ -12,14 +12,14 @@ import type { Verdict } from '../run/verdict.ts';
  */
 export async function followBranch(
   run: Pick<Run, 'state' | 'branch'>,
-  { dir, git }: Pick<Place, 'dir' | 'git'>,
+  { dir }: Pick<Place, 'dir'>,
   snapshot: Snapshot,
 ): Promise<Verdict | undefined> {
-  if (snapshot.gitProblem !== undefined) {
+  const { branch: now, gitProblem } = snapshot;
+  if (gitProblem !== undefined || now === undefined) {
     return undefined;
   }
   const before = run.branch;
-  const now = await git.branch();
   run.branch = now;
   const newest = run.state().commits.at(-1);
   if (

@@ -70,7 +70,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       return undefined;
     }
     const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
-    const reopened = await reopenUnchecked(run, git, snapshot, lastRun);
+    const reopened = await reopenUnchecked(run, git, snapshot);
     const journal = await JournalWriter.open(journalFile);
     try {
       const { snapshot, storyIds } = reopened;

@@ -9,6 +9,8 @@ import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import { readRun } from '../workspace/runCheckpoint.ts';
+import { type RunFiles, runIds } from '../workspace/runFiles.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** The claims of the last run that a new run has reset. */
@@ -20,28 +22,25 @@ export interface Reopened {
 }
 
 /**
- * Resets stories to not done if the last run left them as claims that were not judged yet. A run that continues
+ * Resets stories to not done if the last run on their file left them as claims that were not judged yet. A run that continues
  * judges them; a new run has no such iteration, and would trust the file. Call it before the new run becomes the
  * newest: if it is killed in between, the next one still finds the claims. If there are no checks, claims are
  * accepted, unless their work is not on the run's branch.
  *
- * @param lastRun id of the newest run, closed
  * @throws {HumanError} if the story file cannot be written: the claim would then be accepted
  */
 export async function reopenUnchecked(
   options: RunOptions,
   git: GitRepository,
   snapshot: Snapshot,
-  lastRun: string | undefined,
 ): Promise<Reopened> {
   const { config, files, storyFile } = options;
   const hasChecks = config.verify.length > 0 || config.reviewer;
-  if (
-    options.resume ||
-    lastRun === undefined ||
-    storyFile === undefined ||
-    modeOf(options) !== 'stories'
-  ) {
+  if (options.resume || storyFile === undefined || modeOf(options) !== 'stories') {
+    return { storyIds: [], snapshot };
+  }
+  const lastRun = await lastRunOn(files, relativePath(files.workspace, storyFile));
+  if (lastRun === undefined) {
     return { storyIds: [], snapshot };
   }
   const events = await readDecisions(files.journalFile(lastRun));
@@ -50,10 +49,7 @@ export async function reopenUnchecked(
     return { storyIds: [], snapshot };
   }
   const isRefused = [...state.storyRecords.values()].some(({ refused }) => refused === true);
-  if (
-    (state.cutOff.length === 0 && !isRefused) ||
-    state.storyFile !== relativePath(files.workspace, storyFile)
-  ) {
+  if (state.cutOff.length === 0 && !isRefused) {
     return { storyIds: [], snapshot };
   }
   // The branch of the stories may have been checked out meanwhile.
@@ -78,6 +74,16 @@ export async function reopenUnchecked(
         storyIds: claims.map(({ id }) => id),
         snapshot: await readSnapshot(storyFile, git, now),
       };
+}
+
+/** The newest run that worked on a story file: runs on others in between say nothing about its claims. */
+async function lastRunOn(files: RunFiles, storyFile: string): Promise<string | undefined> {
+  for (const runId of (await runIds(files)).toReversed()) {
+    if ((await readRun(files, runId)).storyFile === storyFile) {
+      return runId;
+    }
+  }
+  return undefined;
 }
 
 /** Whether the interrupted iteration left its work on a branch other than the run's. */

@@ -35,12 +35,12 @@ export async function recordCommits(
       return 0; // Not a single commit yet: git reports that as an error.
     }
     const recorded = new Set(known.map(({ hash }) => hash));
-    const all = await git.commits({
-      since,
-      at: until,
-    });
+    const all =
+      since !== undefined && until !== undefined
+        ? (await git.difference(since, until)).added
+        : await git.commits({ since, at: until });
     const commits = all.filter(({ hash }) => !recorded.has(hash));
-    for (const { hash, subject, author } of commits.reverse()) {
+    for (const { hash, subject, author } of commits.toReversed()) {
       journal.append({
         type: 'commit.recorded',
         iteration,

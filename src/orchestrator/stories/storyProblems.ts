@@ -43,7 +43,7 @@ function* duplicateIds(
         message: say(
           'The id {0} is already used on line {1}: give this story an id of its own.',
           plainText(id),
-          first?.line ?? 1,
+          first === undefined ? 1 : placeOf(first, 'id').line,
         ),
         ...placeOf(other, 'id'),
         subject: { position: other.position, ids: [id] },

@@ -162,7 +162,8 @@ export class InboxReader {
   async takeNew(): Promise<RunRequest[]> {
     const handle = await openPlainFile(this.file);
     if (handle === undefined) {
-      if (lstatSync(this.file, { throwIfNoEntry: false }) !== undefined) {
+      // A plain file was created just now; the next call reads it.
+      if (lstatSync(this.file, { throwIfNoEntry: false })?.isFile() === false) {
         throw notPlain(this.file);
       }
       // A new file may get the same inode.

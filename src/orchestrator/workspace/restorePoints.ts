@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
 import { say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
-import { asHumanError, GitRepository } from '../git/git.ts';
+import { asHumanError, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { runGit, writeGit } from '../git/runGit.ts';
 import {
   changedPaths,
@@ -13,6 +16,7 @@ import {
   requireNoState,
   requireUnlocked,
 } from '../git/treeCommit.ts';
+import { isTickDifference } from '../stories/edit/tickDifference.ts';
 import { isRunId } from './runFiles.ts';
 
 /**
@@ -33,8 +37,8 @@ export interface RestorePoint {
 }
 
 export type RollBack =
-  /** `commit` is the new commit; `files` is the number of files it changed. */
-  | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: number }
+  /** `commit` is the new commit; `files` are the changed ones, relative to the top folder. */
+  | { readonly kind: 'rolledBack'; readonly commit: string; readonly files: readonly string[] }
   /** HEAD already has these files. */
   | { readonly kind: 'nothingToDo' };
 
@@ -135,14 +139,18 @@ export async function removeRestorePoints(
  * process is killed in between, HEAD is where it was. Hooks that check commits do not run, because these files have
  * been committed before; the post-merge hook does.
  *
+ * A story that was set back to not done, by the loop or a person, is an uncommitted change of the story file. If
+ * that is the whole change of this file, it does not stand in the way: the file gets its earlier content anyway.
+ *
  * @param options.to hash of the commit to restore
  * @param options.message of the new commit
+ * @param options.storyFile absolute path, if there is a story file
  * @throws {HumanError} if HEAD is not a descendant of that commit, tracked files have uncommitted changes, an
  * untracked file is in the way, or git is locked; nothing has changed then
  */
 export async function rollBack(
   dir: string,
-  options: { readonly to: string; readonly message: string },
+  options: { readonly to: string; readonly message: string; readonly storyFile?: string },
 ): Promise<RollBack> {
   const repository = new GitRepository(dir);
   const to = await repository.resolveCommit(options.to);
@@ -164,17 +172,56 @@ export async function rollBack(
     }
     await requireUnlocked(dir);
     requireNoState(changed);
-    await requireClean(dir);
+    const ticks = await uncommittedTicks(repository, dir, head, options.storyFile);
+    await requireClean(
+      dir,
+      (await changedTrackedFiles(dir)).filter(file => file !== ticks?.name),
+    );
     const commit = await commitOnHead(dir, {
       tree: `${to}^{tree}`,
       head,
       message: options.message,
     });
-    await fastForward(dir, commit);
-    return { kind: 'rolledBack', commit, files: changed.length };
+    const isInTheWay = ticks !== undefined && changed.includes(ticks.name);
+    if (isInTheWay) {
+      await replaceFile(ticks.file, ticks.now, ticks.committed);
+    }
+    try {
+      await fastForward(dir, commit);
+    } catch (error) {
+      if (isInTheWay) {
+        await replaceFile(ticks.file, ticks.committed, ticks.now);
+      }
+      throw error;
+    }
+    return { kind: 'rolledBack', commit, files: changed };
   } catch (error) {
     throw asHumanError(error, say('git cannot go back to {0}', to.slice(0, 10)));
   }
+}
+
+/** The story file, if ticks are its only uncommitted change. */
+async function uncommittedTicks(
+  repository: GitRepository,
+  dir: string,
+  head: string,
+  storyFile: string | undefined,
+) {
+  const root = storyFile === undefined ? undefined : await repository.root();
+  if (storyFile === undefined || root === undefined) {
+    return undefined;
+  }
+  const name = path.relative(root, storyFile).replaceAll(path.sep, '/');
+  if (!(await changedTrackedFiles(dir)).includes(name)) {
+    return undefined;
+  }
+  const committed = await repository.fileAt(head, name).catch(() => undefined);
+  const now = await readFile(storyFile).catch(() => undefined);
+  return committed !== undefined &&
+    now !== undefined &&
+    isTickDifference(storyFile, committed.toString(), now.toString())
+    ? { file: storyFile, name, committed, now }
+    : undefined;
 }
 
 /** With a slash at the end. */
