@@ -70,7 +70,17 @@ const ZOD: OwnFile = {
   file: 'zod.cjs',
   functions: [
     ...['array', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject'],
-    ...['number', 'object', 'record', 'strictObject', 'string', 'tuple', 'unknown', 'uuid'],
+    ...[
+      'number',
+      'object',
+      'record',
+      'strictObject',
+      'string',
+      'tuple',
+      'union',
+      'unknown',
+      'uuid',
+    ],
   ],
 };
 

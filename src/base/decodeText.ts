@@ -1,4 +1,4 @@
-import { say } from './say.ts';
+import { type Message, say } from './say.ts';
 /** The text of a file, and the first position that is not UTF-8, if any. */
 export interface DecodedText {
   /** Without the byte order mark. */
@@ -6,7 +6,7 @@ export interface DecodedText {
   /** The byte order mark, or ''. */
   readonly bom: string;
   /** `offset` in `text`. */
-  readonly problem?: { readonly offset: number; readonly message: string };
+  readonly problem?: { readonly offset: number; readonly message: Message };
 }
 
 const BOM = '\uFEFF';
@@ -41,7 +41,7 @@ function decode(content: Uint8Array): Decoded {
 }
 
 /** Decodes as much as possible, and finds the first invalid position. */
-function notUtf8(content: Uint8Array, message: string): Decoded {
+function notUtf8(content: Uint8Array, message: Message): Decoded {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);

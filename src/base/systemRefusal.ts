@@ -1,10 +1,10 @@
-import { say } from './say.ts';
+import { type Message, say, sentences } from './say.ts';
 
 /** Error codes of a full disk, an exceeded quota, or an exceeded file size limit. */
 const DISK_FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** What to do about a file or folder that the system refuses, by error code. */
-const ABOUT_FILES: Readonly<Record<string, (file: string) => string>> = {
+const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
   EACCES: file =>
     say('This account may not use {0}. Give it the rights, or run as its owner.', file),
   EPERM: file =>
@@ -29,7 +29,7 @@ export function diskFullCode(error: unknown): string | undefined {
  * @param file the written file, if the system's error does not include it
  * @returns `undefined` for another error
  */
-export function diskRefusal(error: unknown, file?: string): string | undefined {
+export function diskRefusal(error: unknown, file?: string): Message | undefined {
   const refusal = refusalOf(error, at => isFull(at) || at.code === 'EROFS' || at.code === 'EIO');
   if (refusal === undefined) {
     return undefined;
@@ -64,7 +64,7 @@ export function diskRefusal(error: unknown, file?: string): string | undefined {
  * report, for example, a full disk in the same way.
  * @returns `undefined` for any other error, which is a bug of the program
  */
-export function systemRefusal(error: unknown): string | undefined {
+export function systemRefusal(error: unknown): Message | undefined {
   const ofDisk = diskRefusal(error);
   if (ofDisk !== undefined) {
     return ofDisk;
@@ -80,7 +80,9 @@ export function systemRefusal(error: unknown): string | undefined {
     );
   }
   const tell = ABOUT_FILES[code];
-  return tell === undefined || path === undefined ? undefined : `${tell(path)} (${code})`;
+  return tell === undefined || path === undefined
+    ? undefined
+    : sentences([tell(path), `(${code})`]);
 }
 
 type Refusal = NodeJS.ErrnoException & { readonly dest?: string };

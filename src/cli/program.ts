@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { errorOutput, takeAsksForData } from '../base/errorOutput.ts';
 import { HumanError } from '../base/humanError.ts';
-import { say } from '../base/say.ts';
+import { type Message, say, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { systemRefusal } from '../base/systemRefusal.ts';
 import { shorten, withoutControls } from '../base/text.ts';
@@ -35,6 +36,9 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
 ];
 /** Maximum length of a message of commander, which repeats its input. */
 const MAX_MESSAGE = 1_000;
+
+/** Whether a program of ours reads the error. */
+const asData = takeAsksForData(process.env);
 
 /** Runs the command line that this process was given; sets the exit code. */
 export async function main(): Promise<void> {
@@ -83,15 +87,18 @@ function tell(error: unknown): number {
     return error.exitCode === 0 ? 0 : EXIT_USAGE;
   }
   if (error instanceof HumanError) {
-    process.stderr.write(`ralph-fresh: ${withoutControls(error.message)}\n`);
+    writeError(error.said);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
   }
-  const problem = systemRefusal(error) ?? unexpected(error);
-  process.stderr.write(`ralph-fresh: ${withoutControls(problem)}\n`);
+  writeError(systemRefusal(error) ?? unexpected(error));
   return EXIT_FAILURE;
 }
 
-function unexpected(error: unknown): string {
+function writeError(words: Words): void {
+  process.stderr.write(errorOutput(words, { asData, clean: withoutControls }));
+}
+
+function unexpected(error: unknown): Message {
   const details = String(error instanceof Error ? error.stack : error);
   return say('unexpected error, please report it: {0}', details);
 }

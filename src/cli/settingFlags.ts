@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { say } from '../base/say.ts';
+import { type Message, say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import {
@@ -188,7 +188,7 @@ function read(setting: SettingName, text: string, before: unknown): unknown {
 }
 
 /** A flag of a list setting gives one item. */
-function expectedOf(setting: SettingName): string {
+function expectedOf(setting: SettingName): Message {
   const { kind } = definitionOf(setting);
   if (kind.shape !== 'list') {
     return kind.expected;

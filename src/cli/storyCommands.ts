@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { englishOf } from '../base/say.ts';
 import { INITIAL_RUN_STATE, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
@@ -73,7 +74,7 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
     const read = await readStoryProblems(await requireStoryFile(files, named));
     list = read.file;
     problems = read.problems.map(({ code, line, message, severity }) => ({
-      ...{ message, line, code, severity },
+      ...{ message: englishOf(message), line, code, severity },
     }));
   } catch (error) {
     if (json && error instanceof HumanError) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { say } from '../base/say.ts';
+import { englishOf, type Message, say, sentences } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
@@ -59,7 +59,7 @@ export async function requireStoryFile(
             '{0} Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.',
             found,
           )
-        : `${found} ${choice}`,
+        : sentences([found, choice]),
     );
   }
   return file;
@@ -86,7 +86,7 @@ async function folderAboveWithStories(workspace: string): Promise<string | undef
  */
 export async function whyNoStoryFile(
   files: RunFiles,
-): Promise<{ readonly found: string; readonly choice?: string }> {
+): Promise<{ readonly found: Message; readonly choice?: Message }> {
   const { workspace } = files;
   const candidates = (await findAtKnownPlaces(workspace)).map(file =>
     shorten(path.relative(workspace, file), 100),
@@ -154,7 +154,7 @@ async function newestLeftOnBranch(files: RunFiles): Promise<LeftOnBranch | undef
 async function howToGoBack(
   { workspace }: RunFiles,
   { branch, file }: LeftOnBranch,
-): Promise<string> {
+): Promise<Message> {
   return say(
     'The last run worked on the branch {0}, which has {1}. {2}',
     shorten(branch, 200),
@@ -169,7 +169,7 @@ export function requireReadable(file: StoryFile): StoryList {
     const [{ line, message }] = file.problems;
     // Problems with the file as a whole (a link, its size) already name the file.
     throw new HumanError(
-      message.startsWith(file.path)
+      englishOf(message).startsWith(file.path)
         ? message
         : say('{0}: {1}', file.path, say('Line {0}: {1}', line, message)),
     );

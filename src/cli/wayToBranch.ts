@@ -1,11 +1,11 @@
-import { say } from '../base/say.ts';
+import { type Message, say } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 
 /**
  * How to switch to a branch that is not checked out here: git refuses a branch that another worktree has checked out.
  * @throws {HumanError} if git fails
  */
-export async function wayToBranch(workspace: string, branch: string): Promise<string> {
+export async function wayToBranch(workspace: string, branch: string): Promise<Message> {
   // Loaded on demand: few commands need git for this.
   const [{ lookAtBranch }, { adviceOnWorktree }] = await Promise.all([
     import('../orchestrator/git/branch.ts'),

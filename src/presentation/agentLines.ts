@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assertNever.ts';
+import type { Words } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { duration, type Translate } from './sentences.ts';
@@ -90,7 +91,7 @@ export function agentEnded(
 
 /** The agent's own last words. If there are many lines, each gets its own, followed by where to find all of them. */
 function failedLines(
-  message: string,
+  message: Words,
   stderr: string | undefined,
   t: Translate,
 ): readonly TranscriptLine[] {

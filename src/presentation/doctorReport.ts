@@ -1,3 +1,4 @@
+import { englishOf, type Message, type Words } from '../base/say.ts';
 import { withoutControls } from '../base/text.ts';
 
 /** The finding about one thing that a run needs. */
@@ -7,23 +8,41 @@ export interface Finding {
   /** `error`: no run can work like this. `warning`: it can, but a person should know. */
   readonly level: 'ok' | 'warning' | 'error';
   /** At most one sentence, without the fix. */
-  readonly message: string;
+  readonly message: Words;
   /** What to do; `null` if there is nothing to fix. */
-  readonly mend: string | null;
+  readonly mend: Words | null;
   /** The finding as data, if other programs use it: paths, versions, names of variables. */
   readonly facts?: Readonly<Record<string, string>>;
+}
+
+/** A finding in English, for other programs. */
+export interface FindingData extends Omit<Finding, 'mend' | 'message'> {
+  readonly message: string;
+  /** The same as a message, for a window in another language. */
+  readonly said?: Message;
+  readonly mend: string | null;
 }
 
 /** The data of `doctor --json`; a contract, described in docs/json-output.md. */
 export interface DoctorData {
   /** No finding is an error. */
   readonly ok: boolean;
-  readonly checks: readonly Finding[];
+  readonly checks: readonly FindingData[];
 }
 
 /** The data of `doctor --json`; `ok` if no finding is an error, regardless of warnings. */
 export function doctorData(checks: readonly Finding[]): DoctorData {
-  return { ok: checks.every(({ level }) => level !== 'error'), checks };
+  return {
+    ok: checks.every(({ level }) => level !== 'error'),
+    checks: checks.map(({ facts, id, level, mend, message }) => ({
+      id,
+      level,
+      message: englishOf(message),
+      said: typeof message === 'string' ? undefined : message,
+      mend: mend === null ? null : englishOf(mend),
+      facts,
+    })),
+  };
 }
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };

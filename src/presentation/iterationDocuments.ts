@@ -56,7 +56,7 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
   }
   return checks
     .map(({ event, output }) => {
-      const { command, durationMs, exitCode, ok, timedOut } = event;
+      const { command, durationMs, exitCode, ok, problem, timedOut } = event;
       const time = duration(durationMs, t);
       const result = ok
         ? t('passed in {0}', time)
@@ -66,7 +66,8 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
             ? t('failed after {0}', time)
             : t('failed after {0}, exit code {1}', time, exitCode);
       // If the file of a check is gone, the journal still has the end of its output.
-      return withoutControls(`$ ${command}\n[${result}]\n\n${output ?? event.outputTail}`);
+      const text = problem ? t.said(problem) : (output ?? event.outputTail);
+      return withoutControls(`$ ${command}\n[${result}]\n\n${text}`);
     })
     .map(text => `${text.trimEnd()}\n`)
     .join('\n\n');

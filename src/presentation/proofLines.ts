@@ -104,7 +104,7 @@ export function checkEnded(
   event: Extract<RunEvent, { type: 'check.ended' }>,
   t: Translate,
 ): readonly TranscriptLine[] {
-  const { ok, timedOut, exitCode, durationMs, outputTail } = event;
+  const { ok, timedOut, exitCode, durationMs, outputTail, problem } = event;
   if (ok) {
     return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
   }
@@ -113,7 +113,10 @@ export function checkEnded(
     : exitCode === undefined
       ? t('ended before it was done')
       : t('failed (exit code {0})', exitCode);
-  return [line('error', `  └  ${why} · ${duration(durationMs, t)}`), ...outputLines(outputTail, t)];
+  return [
+    line('error', `  └  ${why} · ${duration(durationMs, t)}`),
+    ...outputLines(problem ? t.said(problem) : outputTail, t),
+  ];
 }
 
 /** The failure is usually at the end of an output. */

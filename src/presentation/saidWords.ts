@@ -23,8 +23,9 @@ interface Translation {
 }
 
 /**
- * Translates the loop's English sentences. They arrive as finished texts, from errors, journals and the output of
- * other processes, so each is matched against its template (see `say.ts`), and so are the values of its placeholders.
+ * Translates English sentences of the loop that are finished texts, as journals before 0.2 have them: each is matched
+ * against its template, and so are the values of its placeholders. Only for a plain string of a journal. What is said
+ * since then is a message with a key (see `say.ts`), which never comes here.
  */
 export class SaidWords {
   private readonly fixed = new Map<string, string>();

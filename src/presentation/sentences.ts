@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assertNever.ts';
+import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
@@ -16,8 +17,11 @@ export interface Translate {
   (message: string, ...args: (string | number | boolean)[]): string;
   /** BCP 47, for numbers and times; `undefined` for the command line's format, which is the same everywhere. */
   readonly language: string | undefined;
-  /** Translates a sentence of the loop, which is always English; any other text is returned unchanged. */
-  readonly said: (text: string) => string;
+  /**
+   * The text of a sentence of the loop. A text of somebody else is returned unchanged; if it is a sentence of a journal
+   * that was written before, it is translated, too.
+   */
+  readonly said: (words: Words) => string;
 }
 
 /** Determines the format of numbers and times. */
@@ -27,7 +31,7 @@ type Speaker = Pick<Translate, 'language'>;
 export const english: Translate = Object.assign(
   (message: string, ...args: (string | number | boolean)[]) =>
     message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place)),
-  { language: undefined, said: (text: string) => text },
+  { language: undefined, said: englishOf },
 );
 
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
@@ -38,7 +42,7 @@ export interface RunEnd {
   readonly outcome: RunOutcome;
   readonly iterations: number;
   readonly stories: StoryCount;
-  readonly detail?: string | undefined;
+  readonly detail?: Words | undefined;
   /** In US dollars, as `costUsd`. */
   readonly budgetUsd?: number | undefined;
   readonly costUsd?: number | undefined;
@@ -95,7 +99,7 @@ export function outcomeSentence(
 
 function endText(end: RunEnd, t: Translate, door: Door): string {
   const { iterations, stories } = end;
-  const detail = end.detail ?? '';
+  const detail = englishOf(end.detail ?? '');
   switch (end.outcome) {
     case 'completed':
       return iterations === 0
@@ -156,7 +160,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
       return t('Stopped. State saved; run again to continue.');
     case 'error':
       // The last words of an agent may contain line breaks.
-      return t('Cannot continue: {0}', shorten(t.said(detail), MAX_DETAIL));
+      return t('Cannot continue: {0}', shorten(t.said(end.detail ?? ''), MAX_DETAIL));
     case 'interrupted':
       switch (end.killed ?? 'inIteration') {
         case 'beforeFirst':
@@ -210,7 +214,7 @@ function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): strin
 /** A skipped story remains skipped when the run continues. */
 function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
   // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
-  const open = ids ?? detail.split(', ');
+  const open = ids ?? englishOf(detail).split(', ');
   const left = skipped.filter(id => open.includes(id));
   const [first] = left;
   if (first === undefined) {

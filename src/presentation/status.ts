@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { englishOf } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import {
@@ -60,7 +61,7 @@ export async function statusData(
     pid: alive ? (state.pid ?? null) : null,
     startedAt: state.startedAt ?? null,
     endedAt: state.endedAt ?? null,
-    detail: state.detail ?? null,
+    detail: state.detail === undefined ? null : englishOf(state.detail),
     waiting: alive ? waitingData(state) : null,
     question: questionOf(state)?.message ?? null,
     payer: state.payer ?? null,
@@ -125,7 +126,7 @@ function waitingData(state: RunState): object | null {
     return null;
   }
   return waiting.kind === 'limit'
-    ? { kind: 'limit', until: waiting.until, detail: waiting.message }
+    ? { kind: 'limit', until: waiting.until, detail: englishOf(waiting.message) }
     : {
         kind: 'pause',
         reason: waiting.reason,
@@ -142,13 +143,13 @@ async function look(
   const stories = await readStoryFile(storyFile);
   if (stories === undefined) {
     // The journal has the last count.
-    return { problem: { file: storyFile, line: 0, message: noStoryFile(storyFile) } };
+    return { problem: { file: storyFile, line: 0, message: englishOf(noStoryFile(storyFile)) } };
   }
   if (stories.kind === 'stories') {
     return { stories };
   }
   const [{ line, message }] = stories.problems;
-  return { problem: { file: storyFile, line, message } };
+  return { problem: { file: storyFile, line, message: englishOf(message) } };
 }
 
 /**

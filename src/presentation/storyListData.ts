@@ -1,3 +1,4 @@
+import { englishOf } from '../base/say.ts';
 import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import {
   doneIds,
@@ -91,7 +92,8 @@ export function storyListData(
         question: asks ? question.message : null,
       };
     }),
-    problems: problems ?? file.problems.map(({ message, line }) => ({ message, line })),
+    problems:
+      problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
   };
 }
 

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { ensureAgentSdk, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
+import { englishOf } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import { type SdkOptions, sdkAgent } from '../../src/orchestrator/agents/sdk/sdk.ts';
@@ -176,6 +177,9 @@ describe('the Claude Agent SDK, as pinned', () => {
     assert.deepEqual(result?.error, { kind: 'other', message: 'no such engine' });
     await writeFile(broken, 'export const other = 1;\n');
     const { result: foreign } = await callWith({ text: 'x' }, { sdkPath: broken });
-    assert.match(foreign?.error?.message ?? '', /is no Claude Agent SDK that is known here/);
+    assert.match(
+      englishOf(foreign?.error?.message ?? ''),
+      /is no Claude Agent SDK that is known here/,
+    );
   });
 });

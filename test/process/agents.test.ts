@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
+import { messagesIn, storedSentences } from '../support/storedSentences.ts';
 
 describe('any agent of the command line', { concurrency: 3 }, () => {
   for (const [via, args] of [
@@ -32,7 +34,11 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
     assert.equal(code, 1);
-    assert.match((await workspace.event('run.ended')).detail ?? '', /no-such-agent/);
+    assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /no-such-agent/);
+    const journal = await workspace.journal();
+    assert.deepEqual(storedSentences(journal), []);
+    // Of the agent, and of the run.
+    assert.equal(messagesIn(journal).length, 2);
   });
 });
 
@@ -42,7 +48,7 @@ test('a script whose first line names no program: told as that', async t => {
   await writeFile(script, '#!/bin/nosuchshell\n', { mode: 0o755 });
   assert.equal((await workspace.cli('run', '--command', script).finished).code, 1);
   assert.match(
-    (await workspace.event('run.ended')).detail ?? '',
+    englishOf((await workspace.event('run.ended')).detail ?? ''),
     /the first line of .*agent\.sh names .*was not found\. Correct that line/,
   );
 });
@@ -81,7 +87,7 @@ describe('another mode that becomes active during a run', () => {
     await workspace.note('go');
     assert.equal((await cli.finished).code, 1);
     const end = await until('the end', async () => (await workspace.events('run.ended'))[0]);
-    assert.match(end.detail ?? '', /"ralph"/);
+    assert.match(englishOf(end.detail ?? ''), /"ralph"/);
     assert.deepEqual(await workspace.done(), ['US-001']);
   });
 });

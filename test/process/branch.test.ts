@@ -4,6 +4,7 @@ import { cp, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import { openStories, type Step, Workspace } from '../support/ralph.ts';
 
 const switchTo = (...args: string[]): Step => ({ git: ['switch', '--quiet', ...args] });
@@ -189,8 +190,14 @@ describe('nothing is complete whose commits are not on the branch of the run', {
         lost?.commits.map(commit => [commit.hash, commit.storyId]),
         [[hash, 'US-001']],
       );
-      assert.match(await lastDetail(workspace), new RegExp(`git merge ${hash.slice(0, 10)}\\b`));
-      assert.match(await lastDetail(workspace), new RegExp(`git branch \\S+ ${hash.slice(0, 10)}`));
+      assert.match(
+        englishOf(await lastDetail(workspace)),
+        new RegExp(`git merge ${hash.slice(0, 10)}\\b`),
+      );
+      assert.match(
+        englishOf(await lastDetail(workspace)),
+        new RegExp(`git branch \\S+ ${hash.slice(0, 10)}`),
+      );
       assert.match(stdout, /feat: US-001/);
       assert.equal((await workspace.agents()).length, 2);
       // It is kept, also when git forgets what was reset.
@@ -221,7 +228,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     await git(workspace, 'rm', '--quiet', '-f', 'US-001.txt');
     const { code, stdout } = await workspace.script([['work']]).finished;
     assert.equal(code, 1, stdout);
-    assert.match(await lastDetail(workspace), /no longer on main/);
+    assert.match(englishOf(await lastDetail(workspace)), /no longer on main/);
     assert.equal((await workspace.agents()).length, 2);
   });
 
@@ -293,7 +300,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
       stdout,
       /git repository of .* is gone since iteration 1, and the restore points with it/,
     );
-    assert.match(await lastDetail(workspace), /Put the folder \.git back/);
+    assert.match(englishOf(await lastDetail(workspace)), /Put the folder \.git back/);
     assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'error');
     assert.equal((await workspace.agents()).length, 1);
     const without = await workspace.script([['work']]).finished;

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import {
@@ -282,7 +283,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     await assertEnd(workspace, cli, 'error', 1);
     const next =
       /Credit balance is too low\. Add credit .*choose another .*the same command continues/;
-    assert.match(last(await workspace.journal()).detail ?? '', next);
+    assert.match(englishOf(last(await workspace.journal()).detail ?? ''), next);
     assert.match((await cli.finished).stdout, next);
     assert.match((await workspace.cli('status').finished).stdout, next);
     assert.equal((await workspace.agents()).length, 1);
@@ -720,7 +721,7 @@ describe('the story file meanwhile', { concurrency: 4 }, () => {
       warnings.map(({ code, iteration }) => [code, iteration]),
       [['storyFileUnreadable', 1]],
     );
-    assert.match(warnings[0]?.detail ?? '', /^Line \d+: /);
+    assert.match(englishOf(warnings[0]?.detail ?? ''), /^Line \d+: /);
     const ended = await workspace.events('iteration.ended');
     assert.deepEqual(
       ended.map(({ outcome, stories }) => [outcome, stories.done, stories.total]),
@@ -1204,7 +1205,7 @@ describe('what cannot start', { concurrency: 4 }, () => {
     const cli = workspace.cli('run', '--claude-path', 'no-such-claude');
     await assertEnd(workspace, cli, 'error', 1);
     const end = last(await workspace.journal());
-    assert.match(end.detail ?? '', /no-such-claude.*--claude-path.*full path/);
+    assert.match(englishOf(end.detail ?? ''), /no-such-claude.*--claude-path.*full path/);
     const [ended] = await workspace.events('agent.ended');
     assert.equal(ended?.reason, 'notStarted');
     assert.match((await cli.finished).stdout, /Cannot continue: .*no-such-claude/);
@@ -1216,7 +1217,10 @@ describe('what cannot start', { concurrency: 4 }, () => {
     await writeFile(file, '#!/no/such/interpreter\n', { mode: 0o755 });
     const cli = workspace.cli('run', '--claude-path', file);
     await assertEnd(workspace, cli, 'error', 1);
-    assert.match(last(await workspace.journal()).detail ?? '', /the first line of .*claude names/);
+    assert.match(
+      englishOf(last(await workspace.journal()).detail ?? ''),
+      /the first line of .*claude names/,
+    );
   });
 });
 

@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
+import { messagesIn, storedSentences } from '../support/storedSentences.ts';
 import { Terminal } from '../support/terminal.ts';
 
 const outcomes = async (workspace: Workspace) =>
@@ -122,6 +123,10 @@ describe('--prd: a planning agent writes the stories', { concurrency: 3 }, () =>
     assert.equal((await cli.finished).code, 1);
     assert.equal((await workspace.agents()).length, 3);
     assert.equal((await workspace.events('plan.refused')).length, 3);
+    const journal = await workspace.journal();
+    assert.deepEqual(storedSentences(journal), []);
+    // The problem of each draft, and all of it at the end.
+    assert.equal(messagesIn(journal).length, 4);
     assert.equal(existsSync(path.join(workspace.folder, '.omc/prd.json')), false);
     const [runId = ''] = await workspace.runIds();
     const prompts = path.join(workspace.files.iterationDir(runId, 0));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { openStories, Workspace } from '../support/ralph.ts';
 
 /** A file that is none of the repository's. */
@@ -40,7 +41,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     const warning = (await workspace.events('warning')).find(
       ({ code }) => code === 'progressUnreadable',
     );
-    assert.match(warning?.detail ?? '', /progress\.txt leads out of the repository/);
+    assert.match(englishOf(warning?.detail ?? ''), /progress\.txt leads out of the repository/);
   });
 
   test('a tick does not write through one, and a person may allow it', async t => {
@@ -100,6 +101,6 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     await mkdir(place(workspace, '.omc/progress.txt'));
     await workspace.script([['work']]).finished;
     const [warning] = await workspace.events('warning');
-    assert.match(warning?.detail ?? '', /progress\.txt is not a file/);
+    assert.match(englishOf(warning?.detail ?? ''), /progress\.txt is not a file/);
   });
 });

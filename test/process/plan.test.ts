@@ -5,10 +5,12 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { HumanError } from '../../src/base/humanError.ts';
 import { launchPlan } from '../../src/orchestrator/planner/launchPlan.ts';
 import { writePlan } from '../../src/orchestrator/planner/writePlan.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { fakeAgent, isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { translationInto } from '../support/translations.ts';
 
 const CLI = builtCli();
 
@@ -288,7 +290,13 @@ describe('launchPlan', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await assert.rejects(
       launch(workspace, [[draft({ branchName: 'a b' })]], new AbortController().signal),
-      /no valid plan in 3 tries: .*branch/,
+      (error: unknown) => {
+        assert.ok(error instanceof HumanError);
+        assert.match(error.message, /^The planning agent gave no valid plan in 3 tries: .*branch/);
+        const german = translationInto('de').said(error.said);
+        assert.match(german, /^Der planende Agent hat in 3 Versuchen .*Git-Branch/);
+        return true;
+      },
     );
   });
 });

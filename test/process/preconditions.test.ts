@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 import { fakeAgent, openStories, until, Workspace } from '../support/ralph.ts';
 
@@ -208,7 +209,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
     const { code, stdout } = await workspace.run('succeeds').finished;
     assert.equal(code, 0);
     assert.match(stdout, words);
-    assert.match((await workspace.event('warning')).detail, words);
+    assert.match(englishOf((await workspace.event('warning')).detail), words);
   });
 
   test('of a run whose loop was killed, --dry-run tells what the run will do', async t => {

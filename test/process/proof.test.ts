@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { openStories, type Step, Workspace } from '../support/ralph.ts';
 
 const outcomes = async (workspace: Workspace) =>
@@ -102,7 +103,7 @@ describe('nothing is done twice, and nothing gets lost in silence', { concurrenc
       ({ code }) => code === 'historyRewritten',
     );
     assert.equal(lost?.iteration, 2);
-    assert.match(lost?.detail ?? '', new RegExp(`git log ${before.slice(0, 10)}`));
+    assert.match(englishOf(lost?.detail ?? ''), new RegExp(`git log ${before.slice(0, 10)}`));
   });
 });
 

@@ -16,6 +16,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
 import {
   fakeAgent,
@@ -171,7 +172,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited], '--on-limit', 'stop');
     assert.equal((await cli.finished).code, 1);
-    assert.match((await workspace.event('run.ended')).detail ?? '', /session limit/);
+    assert.match(englishOf((await workspace.event('run.ended')).detail ?? ''), /session limit/);
   });
 });
 
@@ -526,7 +527,10 @@ describe('an agent that cannot be started', () => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.cli('run', '--claude-path', path.join(workspace.folder, 'nothing'));
     assert.equal((await cli.finished).code, 1);
-    assert.match((await workspace.event('run.ended')).detail ?? '', /--claude-path|claudePath/);
+    assert.match(
+      englishOf((await workspace.event('run.ended')).detail ?? ''),
+      /--claude-path|claudePath/,
+    );
     assert.equal((await workspace.events('iteration.started')).length, 1);
   });
 });
@@ -753,7 +757,10 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.equal(await readFile(files.lockFile, 'utf8'), owner);
     assert.equal(await readFile(files.stateFile, 'utf8'), state);
     const [ended] = await workspace.events('run.ended');
-    assert.deepEqual([ended?.outcome, /another loop/.test(ended?.detail ?? '')], ['error', true]);
+    assert.deepEqual(
+      [ended?.outcome, /another loop/.test(englishOf(ended?.detail ?? ''))],
+      ['error', true],
+    );
   });
 });
 

@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import { fakeAgent, openStories, type Step, Workspace } from '../support/ralph.ts';
 
 const execFileText = promisify(execFile);
@@ -187,6 +188,7 @@ test('one lost commit is one commit', async t => {
     hook,
     `#!/usr/bin/env node
 import { execFileSync } from 'node:child_process';
+import { englishOf } from '../../src/base/say.ts';
 execFileSync('git', ['reset', '--hard', '--quiet', 'HEAD~1']);
 console.log('Done.');
 `,
@@ -222,7 +224,7 @@ describe('words of others', { concurrency: 3 }, () => {
     const { stdout } = await workspace.run('succeeds').finished;
     const [warning] = await workspace.events('warning');
     assert.equal(warning?.code, 'restorePointNotKept');
-    assert.doesNotMatch(stdout + warning?.detail, /\b\w*Error:/);
+    assert.doesNotMatch(stdout + englishOf(warning?.detail ?? ''), /\b\w*Error:/);
   });
 });
 

@@ -161,7 +161,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
     { type: 'gate.ended', ...of, green: number % 2 === 0, storyId: 'US-001' },
     ...[true, false].map<RunEventBody>(approved => ({
       ...{ type: 'review.ended', ...of, storyId: 'US-001', approved, costUsd: 0.1 },
-      objections: approved ? [] : [DATA],
+      objections: approved ? [] : [DATA, SAID],
     })),
     { type: 'commit.recorded', ...of, storyId: 'US-001', hash: commit, subject: DATA },
     ...(['complete', 'needsHuman', 'blocked'] as const).flatMap(signal =>

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { SaidWords } from '../../src/presentation/saidWords.ts';
+import { saidIn } from '../../src/presentation/said.ts';
 import { english, type Translate } from '../../src/presentation/sentences.ts';
 
 /** The texts of a window in one of the supported languages. */
 export function translationInto(language: 'de' | 'ja'): Translate {
   const texts = bundleOf(language);
-  const saidWords = new SaidWords(texts);
   return Object.assign(
     (message: string, ...args: (string | number | boolean)[]) => {
       const text = texts[message];
@@ -15,7 +14,7 @@ export function translationInto(language: 'de' | 'ja'): Translate {
       }
       return english(text, ...args);
     },
-    { language, said: (text: string) => saidWords.in(text) },
+    { language, said: saidIn(texts) },
   );
 }
 

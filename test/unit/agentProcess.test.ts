@@ -7,6 +7,7 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { englishOf, say } from '../../src/base/say.ts';
 import type { Agent } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import { StreamJsonDecoder } from '../../src/orchestrator/agents/claude/streamJson.ts';
@@ -77,7 +78,7 @@ describe('a call that is bound to fail', () => {
     const { reason, error, result } = await run([limit], 'stays');
     assert.deepEqual(error, {
       kind: 'usageLimit',
-      message: 'usage limit: five_hour',
+      message: say('usage limit: {0}', 'five_hour'),
       resetsAt: inAnHour * 1000,
     });
     assert.deepEqual([reason, result], ['exited', undefined]);
@@ -494,7 +495,7 @@ describe('a start that the system refuses', { skip: process.platform === 'win32'
         { cwd: home.path, env: cleanEnv({ home: home.path }), killGraceMs: 1_000 },
       );
       assert.ok(!isStarted(start));
-      assert.match(start.problem, /ENOENT|E2BIG/);
+      assert.match(englishOf(start.problem), /ENOENT|E2BIG/);
     });
   }
 });

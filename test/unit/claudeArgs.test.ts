@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { englishOf, say } from '../../src/base/say.ts';
 import { type AgentRequest, isTransient } from '../../src/orchestrator/agents/agent.ts';
 import {
   claudeAgent,
@@ -139,16 +140,26 @@ describe('Claude Code on this machine', posix, () => {
     const file = await program(['echo "cannot execute: wrong architecture" >&2', 'exit 126']);
     sameValue(await claudeVersion({}, env()), {
       file,
-      problem: `${file} --version failed or told no version: cannot execute: wrong architecture`,
+      problem: say(
+        '{0} --version failed or told no version: {1}',
+        file,
+        'cannot execute: wrong architecture',
+      ),
     });
     const missing = await claudeVersion({ claudePath: '/nowhere/claude' }, env());
-    assert.match('problem' in missing ? missing.problem : '', /"\/nowhere\/claude".*claudePath/);
+    assert.match(
+      englishOf('problem' in missing ? missing.problem : ''),
+      /"\/nowhere\/claude".*claudePath/,
+    );
   });
 
   it('does not wait for one that hangs', async () => {
     await program(['exec sleep 600']);
     const answer = await claudeVersion({}, env(), 200);
-    assert.match('problem' in answer ? answer.problem : '', /gave no answer within 0\.2 s/);
+    assert.match(
+      englishOf('problem' in answer ? answer.problem : ''),
+      /gave no answer within 0\.2 s/,
+    );
   });
 });
 

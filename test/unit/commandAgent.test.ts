@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { say } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
 import { type AgentEnd, runAgentProcess } from '../../src/orchestrator/agents/agentProcess.ts';
 import {
@@ -191,9 +192,12 @@ describe('the command agent', posix, () => {
     assert.deepEqual(result?.error, { kind: 'other', message: 'cannot go on' });
     assert.equal(result?.text, 'working');
     const silent = await run('exit 4');
-    assert.deepEqual(silent.result?.error, { kind: 'other', message: 'exit code 4' });
+    assert.deepEqual(silent.result?.error, { kind: 'other', message: say('exit code {0}', '4') });
     const killed = await run('kill -KILL $$');
-    assert.deepEqual(killed.result?.error, { kind: 'other', message: 'ended by SIGKILL' });
+    assert.deepEqual(killed.result?.error, {
+      kind: 'other',
+      message: say('ended by {0}', 'SIGKILL'),
+    });
   });
 
   const causes = [

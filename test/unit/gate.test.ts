@@ -4,6 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { say } from '../../src/base/say.ts';
 import {
   type GateOptions,
   type GateResult,
@@ -139,7 +140,10 @@ describe('runGate', () => {
     const nowhere = only(await gate(['exit 0'], { cwd: path.join(temp.path, 'nowhere') }));
     assert.equal(nowhere.ok, false);
     assert.equal(nowhere.exitCode, undefined);
-    assert.notEqual(nowhere.outputTail, '');
+    assert.deepEqual(
+      nowhere.problem,
+      say('There is no folder {0}.', path.join(temp.path, 'nowhere')),
+    );
   });
 
   test('both streams come in the order they were written', async () => {

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { englishOf } from '../../src/base/say.ts';
 import {
   describeGuardChange,
   findGuardChanges,
@@ -204,7 +205,7 @@ test('after any tampering no forbidden change is left, and the own story is as t
           asideDir,
         });
 
-        assert.deepEqual(result.left, [], result.problem);
+        assert.deepEqual(result.left, [], englishOf(result.problem ?? ''));
         assert.deepEqual(result.restored, changes.filter(isForbidden));
         const now = await readStoryFileOrThrow(file);
         assert.equal(now.kind, 'stories');

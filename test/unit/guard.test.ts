@@ -5,6 +5,7 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from '
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { englishOf } from '../../src/base/say.ts';
 import {
   describeGuardChange,
   findGuardChanges,
@@ -241,7 +242,7 @@ describe('findGuardChanges', () => {
     const [broken, ...others] = find(original, original.slice(0, -10));
     sameValue(others, []);
     assert.equal(broken?.kind, 'fileBroken');
-    assert.match(broken?.kind === 'fileBroken' ? broken.problem : '', /^Line \d+: ./);
+    assert.match(englishOf(broken?.kind === 'fileBroken' ? broken.problem : ''), /^Line \d+: ./);
     assert.ok(isForbidden({ kind: 'fileGone' }));
     assert.ok(broken && isForbidden(broken));
     assert.equal(find(original, '')[0]?.kind, 'fileBroken');
@@ -707,7 +708,7 @@ describe('restoreStoryFile', () => {
     const { restored, left, problem } = await restore(now, { changes });
     sameValue(restored, []);
     sameValue(kinds(left), ['titleChanged US-3']);
-    assert.match(problem ?? '', /prd\.json could not be put right/);
+    assert.match(englishOf(problem ?? ''), /prd\.json could not be put right/);
     assert.equal(await read(), now);
   });
 
@@ -716,7 +717,7 @@ describe('restoreStoryFile', () => {
     const changes = [{ kind: 'fileBroken', problem: 'x' }] as const;
     const folder = await restore(undefined, { changes });
     sameValue(folder.left, changes);
-    assert.match(folder.problem ?? '', /something else at the place of .*prd\.json/);
+    assert.match(englishOf(folder.problem ?? ''), /something else at the place of .*prd\.json/);
     if (process.platform !== 'win32') {
       await rm(file, { recursive: true });
       await promisify(execFile)('mkfifo', [file]);
@@ -762,7 +763,7 @@ describe('restoreStoryFile', () => {
     await chmod(file, 0o444);
     const { left, problem } = await restore(undefined);
     assert.equal(left.length, 1);
-    assert.match(problem ?? '', /permissions/);
+    assert.match(englishOf(problem ?? ''), /permissions/);
   });
 
   test('a file that could not be read before', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { say } from '../../src/base/say.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import {
   type IterationReason,
@@ -111,8 +112,10 @@ describe('iterationRows', () => {
       timeLimit: { kind: 'hardLimit' },
       notStarted: {
         kind: 'notStarted',
-        message:
-          "no-such-agent was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+        message: say(
+          "{0} was not found on PATH or where installers put programs. Install it, or set the agent's command to its full path.",
+          'no-such-agent',
+        ),
       },
       exitCode: { kind: 'error', message: 'Out of order', exit: 3 },
       failed: { kind: 'error', message: 'prompt is too long' },

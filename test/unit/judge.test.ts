@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import type { AgentCallResult } from '../../src/orchestrator/agents/call/agentCall.ts';
 import { type Evidence, judge } from '../../src/orchestrator/proof/judge.ts';
@@ -147,7 +148,7 @@ describe('errors', () => {
     test(`${kind} is fatal, and what helps is said`, () => {
       const { verdict } = judge({ ...usual, result: failed(kind) });
       assert.ok(verdict?.kind === 'fatal');
-      assert.match(verdict.message, next);
+      assert.match(englishOf(verdict.message), next);
     });
   }
   for (const kind of ['api', 'hardLimit'] as const) {

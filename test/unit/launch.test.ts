@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { errorOutput } from '../../src/base/errorOutput.ts';
+import { say } from '../../src/base/say.ts';
 import type { RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { JournalReader } from '../../src/orchestrator/journal/journal.ts';
 import { type Launch, launchRun } from '../../src/orchestrator/workspace/launch.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
 import { runStarted } from '../support/runEvents.ts';
+import { sameValue } from '../support/sameValue.ts';
 
 const agent: RunEventBody = { type: 'agent.started', iteration: 1, pid: 1 };
 const waits: RunEventBody = {
@@ -73,6 +76,14 @@ describe('a start in the background', () => {
   it('has failed when the loop is killed before that', async () => {
     const launched = await launch([], "process.kill(process.pid, 'SIGKILL');");
     assert.match('refused' in launched ? launched.refused : '', /killed before its first agent/);
+  });
+
+  it('tells the last words of such a loop, once', async () => {
+    const output = errorOutput(say('Line {0}: {1}', 2, say('unknown error')), {
+      ...{ asData: true, clean: text => text },
+    });
+    const launched = await launch([], `console.error(${JSON.stringify(output)}); process.exit(1);`);
+    sameValue(launched, { refused: 'HumanError: Line 2: unknown error' });
   });
 
   it('reads the journal of the run before once, however long the loop takes', async t => {

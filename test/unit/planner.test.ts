@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { HumanError } from '../../src/base/humanError.ts';
+import { englishOf } from '../../src/base/say.ts';
 import type {
   CallAgent,
   CallRequest,
@@ -189,8 +190,8 @@ describe('planStories', () => {
     const bad = structured(plan({ userStories: [] }));
     const result = await planned(scripted(bad, bad, bad).call);
     assert.ok(result.kind === 'failed');
-    assert.match(result.message, /userStories/);
-    assert.match(result.message, /\.omc\/state\/plan\/prd\.json/);
+    assert.match(englishOf(result.message), /userStories/);
+    assert.match(englishOf(result.message), /\.omc\/state\/plan\/prd\.json/);
     assert.equal(await read(storyFile), '{"userStories": [{"id": "A", "passes": false}]}');
     assert.equal(await read(progressFile()), 'learned much');
     sameValue(await archives(), []);
@@ -247,7 +248,7 @@ describe('planStories', () => {
     const error = { kind: 'billing', message: 'Credit balance is too low' };
     const result = await planned(scripted({ text: '', cancelled: false, error }).call);
     assert.ok(result.kind === 'failed');
-    assert.match(result.message, /Credit balance is too low\. Add credit/);
+    assert.match(englishOf(result.message), /Credit balance is too low\. Add credit/);
     assert.equal(await read(storyFile), '{"userStories": []}');
     sameValue(await readJournal(journalFile()), []);
   });
@@ -312,7 +313,7 @@ describe('checkPlan', () => {
     test(`refuses ${what}`, () => {
       const { problems } = checkPlan(draft, TASK);
       assert.ok(
-        problems?.some(text => problem.test(text)),
+        problems?.some(text => problem.test(englishOf(text))),
         JSON.stringify(problems),
       );
     });
@@ -322,7 +323,7 @@ describe('checkPlan', () => {
     const userStories = Array.from({ length: 100 }, () => ({ id: 7 }));
     const { problems = [] } = checkPlan(plan({ userStories }), TASK);
     assert.equal(problems.length, 21);
-    assert.match(problems.at(-1) ?? '', /more problems/);
+    assert.match(englishOf(problems.at(-1) ?? ''), /more problems/);
   });
 
   test('keeps what else the agent wrote, but not a task of its own', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { englishOf } from '../../src/base/say.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import type { StoryRecord } from '../../src/orchestrator/journal/storyRecord.ts';
 import {
@@ -75,9 +76,10 @@ function inShort(decision: Decision): string {
         .filter(part => part !== undefined)
         .join(' ');
     case 'end':
-      return [decision.outcome, ...(decision.detail === undefined ? [] : [decision.detail])].join(
-        ': ',
-      );
+      return [
+        decision.outcome,
+        ...(decision.detail === undefined ? [] : [englishOf(decision.detail)]),
+      ].join(': ');
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { receiptOf } from '../../src/orchestrator/journal/receipt.ts';
 import { iterationText, receiptText } from '../../src/presentation/receiptTable.ts';
@@ -174,7 +175,7 @@ describe('the receipt as text', () => {
   test('in another language its columns stand below each other, wide letters too', () => {
     const t = Object.assign((message: string) => (message === 'story done' ? '完了' : message), {
       language: 'ja',
-      said: (text: string) => text,
+      said: englishOf,
     });
     const lines = receiptText(receiptOf(run), t).split('\n');
     const rows = lines.filter(line => /^\d +US-001 /.test(line));

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { englishOf, say } from '../../src/base/say.ts';
 import type {
   CallAgent,
   CallRequest,
@@ -147,7 +148,7 @@ describe('reviewClaim', () => {
     const { result } = await review([{ structured: { ...approval, criteria } }]);
     assert.deepEqual(result, {
       kind: 'rejected',
-      objections: ['Not met: Tests pass (there are none)'],
+      objections: [say('Not met: {0} ({1})', 'Tests pass', 'there are none')],
     });
   });
 
@@ -166,7 +167,7 @@ describe('reviewClaim', () => {
     const some = { structured: { ...approval, criteria: met.slice(1) } };
     const { result, requests } = await review([some, some]);
     assert.ok(result.kind === 'failed');
-    assert.match(result.message, /1 judged, but the story has 2/);
+    assert.match(englishOf(result.message), /1 judged, but the story has 2/);
     assert.equal(requests.length, 2);
   });
 
@@ -174,20 +175,22 @@ describe('reviewClaim', () => {
     const odd = { structured: { approved: 'yes', objections: [], criteria: [] } };
     const { result } = await review([odd, odd]);
     assert.ok(result.kind === 'failed');
-    assert.match(result.message, /approved: /);
+    assert.match(englishOf(result.message), /approved: /);
   });
 
   test('a failed or cancelled call is told as such', async () => {
     const error = { kind: 'api', message: 'no route' };
     const failed = await review([{ error }]);
-    assert.ok(failed.result.kind === 'failed' && failed.result.message.includes('no route'));
+    assert.ok(
+      failed.result.kind === 'failed' && englishOf(failed.result.message).includes('no route'),
+    );
     const { result } = await review([{ text: 'Looks' }, { cancelled: true }]);
     assert.deepEqual(result, { kind: 'cancelled' });
   });
 
   test('a commit that is gone is told without a call', async () => {
     const { result, requests } = await review([], { startCommit: 'f'.repeat(40) });
-    assert.ok(result.kind === 'failed' && /no commit/.test(result.message));
+    assert.ok(result.kind === 'failed' && /no commit/.test(englishOf(result.message)));
     assert.deepEqual(requests, []);
   });
 

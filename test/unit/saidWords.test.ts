@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { LANGUAGES } from '../../scripts/lib/l10nStrings.ts';
 import { HumanError } from '../../src/base/humanError.ts';
-import { say } from '../../src/base/say.ts';
+import { englishOf, say, sentences } from '../../src/base/say.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
 import { checkPlan } from '../../src/orchestrator/planner/planDraft.ts';
 import { checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
@@ -24,7 +24,9 @@ function inGerman(call: () => unknown): string {
     call();
   } catch (error) {
     assert.ok(error instanceof HumanError, String(error));
-    return said(error.message);
+    const german = said(error.said);
+    assert.equal(said(error.message), german, 'as a text of before');
+    return german;
   }
   return assert.fail('It did not fail.');
 }
@@ -43,9 +45,9 @@ for (const language of LANGUAGES) {
       const english = key.slice(0, -SAID.length);
       fc.assert(
         fc.property(fc.array(value, { minLength: 4, maxLength: 4 }), values => {
-          const text = say(english, ...values);
+          const text = englishOf(say(english, ...values));
           // Without words of its own it is said for what stands in its places.
-          const expected = hasWords(english) ? say(bundle[key] ?? '', ...values) : text;
+          const expected = hasWords(english) ? englishOf(say(bundle[key] ?? '', ...values)) : text;
           assert.equal(words.in(text), expected);
         }),
         { numRuns: 5 },
@@ -104,7 +106,7 @@ describe('in a German window', () => {
       told.join('\n'),
     );
     assert.deepEqual(
-      told.filter((words, index) => words === diagnoses[index]?.message),
+      told.filter((words, index) => words === englishOf(diagnoses[index]?.message ?? '')),
       [],
     );
   });
@@ -144,14 +146,16 @@ describe('in a German window', () => {
       },
       'Build it',
     );
-    assert.ok(problems.length >= 8, problems.join('\n'));
+    assert.ok(problems.length >= 8, problems.map(englishOf).join('\n'));
     const message = say(
       'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
       3,
-      problems.join(' '),
+      sentences(problems),
     );
+    const german = said(message);
+    assert.equal(said(englishOf(message)), german);
     assert.equal(
-      said(message),
+      german,
       [
         'Der planende Agent hat in 3 Versuchen keinen gültigen Plan geliefert:',
         'project: muss eine einzige Zeile Text sein.',
@@ -181,10 +185,12 @@ describe('in a German window', () => {
         ),
       ].flat();
     });
-    assert.ok(new Set(told).size > 20);
+    assert.ok(new Set(told.map(englishOf)).size > 20);
     for (const problem of told) {
-      assert.notEqual(said(problem), problem);
-      assert.doesNotMatch(said(problem), /\b(?:must|expected|Invalid)\b/, problem);
+      const english = englishOf(problem);
+      assert.notEqual(said(problem), english);
+      assert.equal(said(english), said(problem));
+      assert.doesNotMatch(said(problem), /\b(?:must|expected|Invalid)\b/, english);
     }
   });
 

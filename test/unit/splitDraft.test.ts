@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { applySplit, checkSplit } from '../../src/orchestrator/planner/splitDraft.ts';
 
 const parts = [
@@ -79,7 +80,9 @@ describe('checkSplit', () => {
     assert.ok(checkSplit({ parts: Array(6).fill(parts[0]) }).problems);
     assert.ok(checkSplit({ parts: [...parts, { title: 'x', acceptanceCriteria: [] }] }).problems);
     assert.match(
-      checkSplit({ parts: [{ ...parts[0], after: [2] }, parts[1]] }).problems?.join() ?? '',
+      checkSplit({ parts: [{ ...parts[0], after: [2] }, parts[1]] })
+        .problems?.map(englishOf)
+        .join() ?? '',
       /earlier parts/,
     );
     assert.ok(checkSplit('no').problems);

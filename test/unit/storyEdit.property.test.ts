@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { findJsonError } from '../../src/orchestrator/stories/formats/jsonError.ts';
 import { TextLines } from '../../src/orchestrator/stories/formats/textLines.ts';
@@ -282,7 +283,7 @@ describe('any content', () => {
         } catch {
           refused = true;
         }
-        assert.equal(error !== undefined, refused, error?.message);
+        assert.equal(error !== undefined, refused, englishOf(error?.message ?? ''));
         if (error !== undefined) {
           assert.ok(error.offset >= 0 && error.offset <= text.length);
         }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
+import { englishOf } from '../../src/base/say.ts';
 import type { StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
 import {
   findStoryFile,
@@ -187,7 +188,7 @@ describe('problems that hide no story', () => {
     const { problems } = parseList(
       '{"userStories": [\n  {\n    "title": "One",\n    "id": "A", "passes": false },\n  {"id": "A", "title": "Two", "passes": false}]}',
     );
-    assert.match(problems[0]?.message ?? '', /^The id A is already used on line 4:/);
+    assert.match(englishOf(problems[0]?.message ?? ''), /^The id A is already used on line 4:/);
   });
 
   test('repeated ids, unknown dependencies and circles, each on its line', async () => {
@@ -201,9 +202,9 @@ describe('problems that hide no story', () => {
         ['circularDependency', 7, 49],
       ],
     );
-    assert.match(problems[1]?.message ?? '', /A → B → A\. Remove one/);
-    assert.match(problems[2]?.message ?? '', /C waits for Z-9/);
-    assert.match(problems[3]?.message ?? '', /D → D/);
+    assert.match(englishOf(problems[1]?.message ?? ''), /A → B → A\. Remove one/);
+    assert.match(englishOf(problems[2]?.message ?? ''), /C waits for Z-9/);
+    assert.match(englishOf(problems[3]?.message ?? ''), /D → D/);
   });
 
   test('a chain of 5,000 and a circle of 5,000 are told apart without recursion', () => {
@@ -245,8 +246,8 @@ describe('files that cannot be used', () => {
     test(name, () => {
       const problem = parseProblem(text);
       assert.equal(problem.code, 'invalidJson');
-      sameValue([problem.line, problem.column], [line, column], problem.message);
-      assert.match(problem.message, message);
+      sameValue([problem.line, problem.column], [line, column], englishOf(problem.message));
+      assert.match(englishOf(problem.message), message);
     });
   }
 
@@ -269,7 +270,7 @@ describe('files that cannot be used', () => {
     ] as const) {
       const problem = parseProblem(await readFile(join(fixtures, name)));
       assert.equal(problem.code, 'noStories', name);
-      assert.match(problem.message, message);
+      assert.match(englishOf(problem.message), message);
     }
     for (const text of ['null', '7', '"stories"', '{}', '[1]', '{"stories":{"a":1}}']) {
       assert.equal(parseProblem(text).code, 'noStories', text);
@@ -284,7 +285,7 @@ describe('files that cannot be used', () => {
     ]);
     const problem = parseProblem(bad);
     sameValue([problem.code, problem.line, problem.column], ['unreadable', 2, 9]);
-    assert.match(parseProblem(Buffer.from('\uFEFF[]', 'utf16le')).message, /UTF-16/);
+    assert.match(englishOf(parseProblem(Buffer.from('\uFEFF[]', 'utf16le')).message), /UTF-16/);
   });
 
   test('half a million brackets end in an answer', () => {
@@ -296,7 +297,7 @@ describe('files that cannot be used', () => {
   });
 
   test('foreign text in a message steers no terminal', () => {
-    assert.equal(parseProblem('[\u001b[31mred]').message.includes('\u001b'), false);
+    assert.equal(englishOf(parseProblem('[\u001b[31mred]').message).includes('\u001b'), false);
   });
 });
 
@@ -370,7 +371,7 @@ describe('files that would block a reader', () => {
     const file = await readStoryFileOrThrow(path);
     assert(file.kind === 'invalid');
     assert.equal(file.problems[0]?.code, 'unreadable');
-    assert.match(file.problems[0]?.message ?? '', /prd\.json is larger than 8 MB: move/);
+    assert.match(englishOf(file.problems[0]?.message ?? ''), /prd\.json is larger than 8 MB: move/);
   });
 
   test('are refused for their nesting, in every format that nests', () => {
@@ -380,7 +381,7 @@ describe('files that would block a reader', () => {
         assert(file.kind === 'invalid', name);
         const { code, message, line } = file.problems[0] ?? {};
         sameValue([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
-        assert.match(message ?? '', /nested deeper than 200 levels/);
+        assert.match(englishOf(message ?? ''), /nested deeper than 200 levels/);
       }
     }
   });

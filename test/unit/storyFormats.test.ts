@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { HumanError } from '../../src/base/humanError.ts';
+import { englishOf } from '../../src/base/say.ts';
 import { editStoryDone, setStoryDone } from '../../src/orchestrator/stories/edit/edit.ts';
 import { nextStory } from '../../src/orchestrator/stories/select.ts';
 import type { Story, StoryList, StoryProblem } from '../../src/orchestrator/stories/story.ts';
@@ -133,7 +134,7 @@ describe('a plan', () => {
 
   test('no checkbox is no empty list', () => {
     assert.equal(problemOf('plan.md', '# Plan\n\n- do it').code, 'noStories');
-    assert.match(problemOf('specs/INDEX.md', '').message, /Write each specification/);
+    assert.match(englishOf(problemOf('specs/INDEX.md', '').message), /Write each specification/);
     assert.equal(problemOf('plan.md', Uint8Array.of(0xff)).code, 'unreadable');
   });
 
@@ -232,7 +233,7 @@ describe('Beads', () => {
     const good = '{"id":"a","title":"t"}';
     const place = (text: string) => {
       const { code, line, column, message } = problemOf('i.jsonl', text);
-      return [code, line, column, message.includes('line 1')];
+      return [code, line, column, englishOf(message).includes('line 1')];
     };
     assert.deepEqual(place(`${good}\n{"id":"b" "title":1}\n`), ['invalidJson', 2, 11, false]);
     assert.deepEqual(place(`${good}\r\n\r\n  []\n`), ['invalidJson', 3, 3, false]);
@@ -344,7 +345,10 @@ describe('orchestration', () => {
     assert.deepEqual(place('phases:\n\t- a\n'), ['invalidYaml', 2, 1]);
     assert.deepEqual(place('a: 1\nb: 2\na: 3\n'), ['invalidYaml', 3, 1]);
     assert.equal(place('a: *x')[0], 'invalidYaml');
-    assert.match(problemOf('o.yaml', 'a: 1\n---\nb: 2\n').message, /several YAML documents/);
+    assert.match(
+      englishOf(problemOf('o.yaml', 'a: 1\n---\nb: 2\n').message),
+      /several YAML documents/,
+    );
     assert.equal(place('['.repeat(5000))[0], 'invalidYaml');
     for (const text of ['', 'name: x', 'phases: 3', 'phases: [x]', 'phases: [{name: a}]', '- a']) {
       assert.equal(place(text)[0], 'noStories', text);

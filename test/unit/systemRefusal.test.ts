@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { englishOf } from '../../src/base/say.ts';
 import { systemRefusal } from '../../src/base/systemRefusal.ts';
 import { asHumanError } from '../../src/orchestrator/git/git.ts';
 
@@ -10,9 +11,12 @@ function refusal(code: string, more: object = {}): Error {
 describe('what the system refuses', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
     test(`${code}: the disk takes nothing more, whether the file is known or not`, () => {
-      assert.match(systemRefusal(refusal(code)) ?? '', /takes nothing more \(.*\)\. Make room/);
       assert.match(
-        systemRefusal(refusal(code, { path: '/a/b' })) ?? '',
+        englishOf(systemRefusal(refusal(code)) ?? ''),
+        /takes nothing more \(.*\)\. Make room/,
+      );
+      assert.match(
+        englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''),
         /takes nothing more .*\/a\/b cannot be written\. Make room/,
       );
     });
@@ -20,13 +24,16 @@ describe('what the system refuses', () => {
 
   for (const code of ['EROFS', 'EIO', 'EMFILE', 'ENFILE']) {
     test(`${code} needs no file`, () => {
-      assert.match(systemRefusal(refusal(code)) ?? '', /^[^\n]+\.$/);
+      assert.match(englishOf(systemRefusal(refusal(code)) ?? ''), /^[^\n]+\.$/);
     });
   }
 
   test('of a rename the place is named, not the temporary file that was to go there', () => {
     const error = refusal('EISDIR', { path: '/a/b.12ab.tmp', dest: '/a/b' });
-    assert.match(systemRefusal(error) ?? '', /the place of the file \/a\/b\. Move it away/);
+    assert.match(
+      englishOf(systemRefusal(error) ?? ''),
+      /the place of the file \/a\/b\. Move it away/,
+    );
   });
 
   test('git is understood in English', () => {
@@ -36,13 +43,13 @@ describe('what the system refuses', () => {
 
   for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ENOTDIR']) {
     test(`${code} names its file`, () => {
-      assert.match(systemRefusal(refusal(code, { path: '/a/b' })) ?? '', /\/a\/b/);
+      assert.match(englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''), /\/a\/b/);
     });
   }
 
   test('an error that came from one counts as that one', () => {
     const error = new Error('Nothing was kept', { cause: refusal('ENOSPC') });
-    assert.match(systemRefusal(error) ?? '', /takes nothing more \(ENOSPC\)/);
+    assert.match(englishOf(systemRefusal(error) ?? ''), /takes nothing more \(ENOSPC\)/);
   });
 
   test('what is no refusal is a fault of the program', () => {

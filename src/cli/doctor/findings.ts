@@ -1,4 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
+import type { Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 
@@ -8,24 +9,24 @@ export const MAX_WORDS = 300;
 const MAX_NAMED = 3;
 
 /** Nothing to fix. */
-export function good(id: string, message: string): Finding {
+export function good(id: string, message: Words): Finding {
   return { id, level: 'ok', message, mend: null };
 }
 
 /** A run can work like this, but a person should know. */
-export function warn(id: string, message: string, mend: string | null): Finding {
+export function warn(id: string, message: Words, mend: Words | null): Finding {
   return { id, level: 'warning', message, mend };
 }
 
 /** No run can work like this. Many messages already contain their fix. */
-export function wrong(id: string, message: string, mend: string | null): Finding {
+export function wrong(id: string, message: Words, mend: Words | null): Finding {
   return { id, level: 'error', message, mend };
 }
 
 /** Turns a `HumanError` into a finding; rethrows any other error. */
 export function wrongBy(id: string, error: unknown): Finding {
   if (error instanceof HumanError) {
-    return wrong(id, error.message, null);
+    return wrong(id, error.said, null);
   }
   throw error;
 }

@@ -1,3 +1,4 @@
+import { englishOf } from '../../base/say.ts';
 import { readStoryProblems } from '../../orchestrator/stories/diagnosis/readProblems.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
 import { storyFileOf, whyNoStoryFile } from '../storyFiles.ts';
@@ -27,7 +28,7 @@ export async function storiesCheck({
     // Hints are not worth a warning; "ralph-fresh stories" lists them.
     const problems = found
       .filter(({ severity }) => severity !== 'info')
-      .map(({ line, message }) => `Line ${line}: ${message}`);
+      .map(({ line, message }) => `Line ${line}: ${englishOf(message)}`);
     if (list.kind === 'invalid') {
       return [wrong('stories', `${file}: ${problems[0] ?? ''}`, null)];
     }

@@ -150,7 +150,7 @@ async function choose(
       maxIterations,
     });
   } catch (error) {
-    throw error instanceof OtherWorkError ? new UsageError(error.message) : error;
+    throw error instanceof OtherWorkError ? new UsageError(error.said) : error;
   }
 }
 

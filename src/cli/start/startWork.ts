@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import { type ChosenRun, fileOfRun } from '../../orchestrator/loop/resume.ts';
@@ -87,7 +87,7 @@ export async function requireWork(
             '{0} Let an agent plan the stories: ralph-fresh plan "your task" --write, or ralph-fresh run --prd "your task"; name a file with --file; or have a task done without stories: ralph-fresh run "your task".',
             found,
           )
-        : `${found} ${choice}`,
+        : sentences([found, choice]),
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { Words } from '../../base/say.ts';
 /**
  * The Agent port: how the loop asks any coding agent for one iteration of work, and what the agent reports back.
  *
@@ -84,8 +85,8 @@ export function isTransient(kind: AgentErrorKind | (string & {})): boolean {
 /** A failed call. */
 export interface AgentError {
   readonly kind: AgentErrorKind;
-  /** The agent's own message. */
-  readonly message: string;
+  /** The agent's own message, or a sentence of ours. */
+  readonly message: Words;
   /** When a usage limit resets, in ms since the epoch, if the agent reported it. */
   readonly resetsAt?: number;
 }

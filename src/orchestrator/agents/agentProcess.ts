@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { LineSplitter } from '../../base/lineSplitter.ts';
 import { createPlainFile } from '../../base/plainFile.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import type { ProcessLimits } from '../process/processLimits.ts';
 import {
   type EndReason,
@@ -59,7 +59,9 @@ export interface AgentEnd {
   readonly leftovers: number;
   /** Of several results, the one with the most turns, with the cost of the last one. */
   readonly result?: ResultEvent;
-  /** The end of standard error, or why it could not be started. */
+  /** Why it could not be started. */
+  readonly problem?: Words;
+  /** The end of standard error. */
   readonly stderr: string;
   /** Absolute path of the file with the whole standard error; absent if it is empty. */
   readonly stderrFile?: string;
@@ -167,8 +169,7 @@ export async function runAgentProcess(
     }
     raw.end();
     await finished(raw);
-    const { problem, ...ended } = end;
-    const { exitCode, signal } = ended;
+    const { exitCode, signal } = end;
     if (end.reason === 'exited' && error === undefined) {
       decoder
         .end?.({
@@ -179,10 +180,10 @@ export async function runAgentProcess(
         .forEach(takeEvent);
     }
     return {
-      ...ended,
+      ...end,
       error,
       result,
-      stderr: problem ?? errors.tail,
+      stderr: errors.tail,
       stderrFile: errors.file,
     };
   } finally {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say, sentences } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { asHumanError, changedTrackedFiles, isMissingProgram } from './git.ts';
 import { runGit, writeGit } from './runGit.ts';
@@ -45,7 +45,7 @@ export async function checkOutBranch(
     const conflicting = exists ? undefined : await branchInTheWay(dir, branchName);
     if (conflicting !== undefined) {
       const { message, next } = conflictingBranchProblem(branchName, conflicting);
-      throw new HumanError([message, next].join(' '));
+      throw new HumanError(sentences([message, next]));
     }
     if (carried !== 'all' && (await changedFilesBut(dir, exists ? [] : carried)).length > 0) {
       return { kind: 'dirty', branch: current };
@@ -53,7 +53,7 @@ export async function checkOutBranch(
     const heldBy = exists ? await worktreeWith(dir, HEADS + branchName) : undefined;
     if (heldBy !== undefined) {
       const { message, next } = heldElsewhere(branchName, heldBy);
-      throw new HumanError([message, next].join(' '));
+      throw new HumanError(sentences([message, next]));
     }
     await switchTo(dir, branchName, exists);
     return { kind: exists ? 'checkedOut' : 'created', branch: branchName };
@@ -187,7 +187,7 @@ async function branchInTheWay(dir: string, name: string): Promise<string | undef
 export function conflictingBranchProblem(
   branch: string,
   other: string,
-): { readonly message: string; readonly next: string } {
+): { readonly message: Message; readonly next: Message } {
   return {
     message: say(
       'git cannot have the branch {0}, which the story file asks for, next to the branch {1}.',

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { findCommits, type LinkedHash } from './changes.ts';
 import { asHumanError, GitRepository } from './git.ts';
 import { gitResult, runGit, writeGit } from './runGit.ts';
@@ -328,6 +328,6 @@ class TreeEditor {
   }
 }
 
-function namedHashes(hashes: readonly string[]): string {
+function namedHashes(hashes: readonly string[]): Words {
   return namedFiles(hashes.map(hash => hash.slice(0, 7)));
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
 import { changedTrackedFiles } from './git.ts';
 import { runGit, writeGit } from './runGit.ts';
@@ -123,7 +123,7 @@ export async function requireClean(dir: string, among?: readonly string[]): Prom
 }
 
 /** The first few files, for a message. */
-export function namedFiles(files: readonly string[]): string {
+export function namedFiles(files: readonly string[]): Words {
   const named = files
     .slice(0, MAX_NAMED)
     .map(file => shorten(file, 200))

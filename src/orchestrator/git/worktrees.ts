@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { shellText } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { runGit } from './runGit.ts';
@@ -28,7 +28,7 @@ export async function worktreeWith(dir: string, ref: string): Promise<string | u
 export function heldElsewhere(
   branch: string,
   folder: string,
-): { readonly message: string; readonly next: string } {
+): { readonly message: Message; readonly next: Message } {
   return {
     message: say(
       'The story file asks for the branch {0}, which is checked out in {1}; git lets only one folder have it.',
@@ -40,7 +40,7 @@ export function heldElsewhere(
 }
 
 /** What to do about a branch that is checked out in another worktree. */
-export function adviceOnWorktree(folder: string): string {
+export function adviceOnWorktree(folder: string): Message {
   return existsSync(folder)
     ? say('Work there: ralph-fresh run --cwd {0}.', shellText(folder))
     : say('That folder is gone, so let git forget it: git worktree prune.');

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
-import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
@@ -41,7 +41,7 @@ export async function keepToBranch(
   try {
     await bringBack(workspace, facts.wanted, rule.kind);
   } catch (error) {
-    const detail = shorten(messageOf(error), 600);
+    const detail = withTexts(saidOf(error), text => shorten(text, 600));
     record(scope, found, { broughtBack: false, reason: 'refused', detail });
     return { kind: 'astray', message: sentenceOf('refused', facts, { ...about, detail }) };
   }
@@ -55,7 +55,7 @@ function record(
   end: {
     readonly broughtBack: boolean;
     readonly reason?: AstrayReason;
-    readonly detail?: string;
+    readonly detail?: Words;
   },
 ): void {
   scope.append({
@@ -77,9 +77,9 @@ function sentenceOf(
     readonly place: Omit<WorkPlace, 'gitDir'>;
     readonly iteration: number;
     readonly workspace: string;
-    readonly detail?: string;
+    readonly detail?: Words;
   },
-): string {
+): Message {
   const { detail = '', iteration, place, workspace } = about;
   const start = place.head?.slice(0, SHORT_HASH) ?? 'HEAD';
   const left = place.leftElsewhere?.[0]?.slice(0, SHORT_HASH);
@@ -143,6 +143,6 @@ function sentenceOf(
 }
 
 /** Quoted so that it can be pasted into a shell: an agent may have chosen the name. */
-export function nameOf(branch: string): string {
+export function nameOf(branch: string): Words {
   return branch === '' ? say('a detached HEAD') : shellWord(branch);
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { englishOf, type Words } from '../../base/say.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import { type RunState, storyNotes } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -85,14 +86,14 @@ export class Briefer {
   /** Writes the handoff at the end of a run. */
   async end(
     at: Omit<Briefed, 'story'>,
-    { completed, message }: { readonly completed: boolean; readonly message: string | undefined },
+    { completed, message }: { readonly completed: boolean; readonly message: Words | undefined },
     isWritten: () => boolean,
   ): Promise<void> {
     await this.refresh(at);
     this.handoff = {
       ...this.handoff,
       completed,
-      ...(message === undefined ? {} : { completion_message: message }),
+      ...(message === undefined ? {} : { completion_message: englishOf(message) }),
     };
     if (isWritten()) {
       await writeHandoff(this.run.files.handoffFile, this.handoff);
@@ -149,7 +150,7 @@ export class Briefer {
       plan: planDir === undefined ? undefined : planPaths(files.workspace, planDir),
       progressFile: relative(progressFileOf(run)),
       stuckThreshold: config.stuckThreshold,
-      storyFileProblem: before.storyFileProblem,
+      storyFileProblem: before.storyFileProblem && englishOf(before.storyFileProblem),
       ...said(state, story?.id),
       uncommitted,
       verify: config.verify.length === 0 ? undefined : config.verify,
@@ -176,8 +177,11 @@ function said(
   const answers = state.answers.filter(answer => isAbout(answer.storyId));
   const { failedCheck, guard, lastIteration, refusedPromise, review } = storyNotes(state, storyId);
   return {
-    failedCheck,
-    review,
+    failedCheck: failedCheck && {
+      ...failedCheck,
+      output: failedCheck.problem ? englishOf(failedCheck.problem) : failedCheck.output,
+    },
+    review: review && { ...review, objections: review.objections.map(englishOf) },
     // Earlier iterations have already been informed about older violations.
     guardNote:
       guard && guard.iteration === lastIteration?.number

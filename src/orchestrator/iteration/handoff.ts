@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import * as z from 'zod';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
+import { englishOf, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { readProgressLog } from '../context/progressLog.ts';
 import type { GitRepository, WorkTreeStatus } from '../git/git.ts';
@@ -142,17 +143,17 @@ export interface HandoffSources {
 export async function refreshHandoffFromFiles(
   handoff: RalphFreshHandoff,
   sources: HandoffSources,
-  onWarning: (code: 'gitUnreadable' | 'progressUnreadable', detail: string) => void,
+  onWarning: (code: 'gitUnreadable' | 'progressUnreadable', detail: Words) => void,
 ): Promise<RalphFreshHandoff> {
   const { stories, state, storyId } = sources;
   const { lastError, lastIteration } = storyNotes(state, storyId);
   const [progress, git] = await Promise.all([
     readProgress(sources.progressFile).catch((error: unknown) => {
-      onWarning('progressUnreadable', messageOf(error));
+      onWarning('progressUnreadable', saidOf(error));
       return undefined;
     }),
     readGit(sources).catch((error: unknown) => {
-      onWarning('gitUnreadable', messageOf(error));
+      onWarning('gitUnreadable', saidOf(error));
       return undefined;
     }),
   ]);
@@ -172,7 +173,7 @@ export async function refreshHandoffFromFiles(
     ...(lastError && {
       lastError: {
         iteration: lastError.iteration,
-        message: lastError.message,
+        message: englishOf(lastError.message),
         recoveryAttempt: lastError.recoveryAttempt,
       },
     }),

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
 import { storyRecord, WHOLE_TASK } from '../journal/runState.ts';
 import { readStories, storyCountOf } from '../places/snapshot.ts';
@@ -172,6 +172,6 @@ async function keepRestorePoint({ files, id }: Run, scope: Scope): Promise<void>
     await setRestorePoint(files.workspace, id, scope.iteration, head);
   } catch (error) {
     // The commit itself is in the journal, so a rollback works as long as git keeps it.
-    warn(scope, 'restorePointNotKept', messageOf(error));
+    warn(scope, 'restorePointNotKept', saidOf(error));
   }
 }

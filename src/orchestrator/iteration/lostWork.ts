@@ -1,5 +1,5 @@
-import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { type Message, say, type Words } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { lostCommits } from '../git/lostCommits.ts';
@@ -118,7 +118,7 @@ async function missing(
     });
     return lost.flatMap(hash => commits.find(commit => commit.hash === hash) ?? []);
   } catch (error) {
-    warnOf(run, 'gitUnreadable', messageOf(error));
+    warnOf(run, 'gitUnreadable', saidOf(error));
     return commits;
   }
 }
@@ -127,11 +127,11 @@ async function keep(run: Run, hashes: readonly string[]): Promise<void> {
   try {
     await keepLostCommits(run.files.workspace, run.id, hashes);
   } catch (error) {
-    warnOf(run, 'restorePointNotKept', messageOf(error));
+    warnOf(run, 'restorePointNotKept', saidOf(error));
   }
 }
 
-function warnOf({ journal, state }: Run, code: string, detail: string): void {
+function warnOf({ journal, state }: Run, code: string, detail: Words): void {
   warn({ append: appendAs(state().iteration, journal) }, code, detail);
 }
 
@@ -168,7 +168,7 @@ function warnOfRewrite(run: Run, count: number, before: string): void {
   );
 }
 
-function sentenceOf({ branch = '' }: Run, lost: readonly LostCommit[]): string {
+function sentenceOf({ branch = '' }: Run, lost: readonly LostCommit[]): Message {
   const named = lost
     .slice(0, MAX_NAMED)
     .map(

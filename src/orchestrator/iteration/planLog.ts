@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { PLAIN, requirePlainFolders } from '../../base/plainFile.ts';
-import { say } from '../../base/say.ts';
+import { englishOf, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { storyNotes } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
@@ -23,7 +23,9 @@ export async function appendError(
     return;
   }
   const failures = [
-    lastError?.iteration === iteration ? `The agent failed: ${lastError.message}` : undefined,
+    lastError?.iteration === iteration
+      ? `The agent failed: ${englishOf(lastError.message)}`
+      : undefined,
     failedCheck?.iteration === iteration ? `The check failed: ${failedCheck.command}` : undefined,
   ].filter(failure => failure !== undefined);
   if (failures.length === 0) {
@@ -55,6 +57,6 @@ export async function appendError(
       await handle.close();
     }
   } catch (error) {
-    warn(scope, 'errorsLogNotWritten', messageOf(error));
+    warn(scope, 'errorsLogNotWritten', saidOf(error));
   }
 }

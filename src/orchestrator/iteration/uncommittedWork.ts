@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { RunEvent } from '../journal/events.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -59,7 +59,7 @@ export async function uncommittedWork(
         };
   } catch (error) {
     const append = appendAs(run.state().iteration, run.journal);
-    warn({ append }, 'gitUnreadable', messageOf(error));
+    warn({ append }, 'gitUnreadable', saidOf(error));
     return undefined;
   }
 }

@@ -263,6 +263,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
               exitCode: event.exitCode,
               timedOut: event.timedOut,
               output: event.outputTail,
+              problem: event.problem,
             },
           }));
     }

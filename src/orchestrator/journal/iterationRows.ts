@@ -1,3 +1,4 @@
+import type { Words } from '../../base/say.ts';
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
@@ -23,9 +24,9 @@ export interface IterationRow {
 export type IterationReason =
   | { readonly kind: 'hardLimit' | 'idleLimit' }
   /** The agent did not start; this is the system's message. */
-  | { readonly kind: 'notStarted'; readonly message: string }
+  | { readonly kind: 'notStarted'; readonly message: Words }
   /** The agent's call failed. */
-  | { readonly kind: 'error'; readonly message: string; readonly exit?: number | string }
+  | { readonly kind: 'error'; readonly message: Words; readonly exit?: number | string }
   /** The agent's words. */
   | { readonly kind: 'blocked' | 'needsHuman'; readonly message: string }
   /** It promised completion, but the files contradicted it. */
@@ -38,7 +39,7 @@ export type IterationReason =
       readonly timedOut: boolean;
     }
   /** The reviewer did not approve its claim. */
-  | { readonly kind: 'objections'; readonly objections: readonly string[] }
+  | { readonly kind: 'objections'; readonly objections: readonly Words[] }
   /** It changed stories that were not assigned to it. */
   | { readonly kind: 'guard'; readonly restored: boolean };
 

@@ -1,3 +1,4 @@
+import type { Words } from '../../base/say.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import type { IterationOutcome, PauseReason, RunMode, RunOutcome, StopMode } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
@@ -31,7 +32,7 @@ export interface LimitWaiting {
   /** ISO 8601. */
   readonly until: string;
   readonly known: boolean;
-  readonly message: string;
+  readonly message: Words;
 }
 
 /** The run itself is waiting. */
@@ -150,7 +151,7 @@ export interface RunState {
   readonly uncommitted?: NonNullable<Extract<RunEvent, { type: 'run.ended' }>['uncommitted']>;
   readonly outcome?: RunOutcome;
   readonly exitCode?: number;
-  readonly detail?: string;
+  readonly detail?: Words;
   readonly lastSeq: number;
 }
 

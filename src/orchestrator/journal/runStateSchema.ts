@@ -11,6 +11,7 @@ import {
 import type { LimitWaiting, RunState } from './runState.ts';
 import type { StoryNotes } from './storyNotes.ts';
 import type { StoryRecord } from './storyRecord.ts';
+import { wordsSchema } from './words.ts';
 
 /** One field for each field of the type, so that the compiler reports a forgotten one. */
 type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
@@ -18,6 +19,7 @@ type FieldsOf<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 /** The JSON form of a run's state: maps are lists of pairs. */
 export const runStateSchema = once(() => {
   const count = z.number().int().nonnegative();
+  const words = wordsSchema();
   const tokens = z.object({
     input: z.number(),
     output: z.number(),
@@ -66,9 +68,10 @@ export const runStateSchema = once(() => {
         exitCode: z.number().int().optional(),
         timedOut: z.boolean(),
         output: z.string(),
+        problem: words.optional(),
       })
       .optional(),
-    review: z.object({ iteration: count, objections: z.array(z.string()) }).optional(),
+    review: z.object({ iteration: count, objections: z.array(words) }).optional(),
     guard: z
       .object({
         iteration: count,
@@ -79,7 +82,7 @@ export const runStateSchema = once(() => {
             before: z.string().optional(),
             after: z.string().optional(),
             text: z.string().optional(),
-            problem: z.string().optional(),
+            problem: words.optional(),
           }),
         ),
         restored: z.boolean(),
@@ -93,7 +96,7 @@ export const runStateSchema = once(() => {
       .object({
         iteration: count,
         kind: z.string(),
-        message: z.string(),
+        message: words,
         recoveryAttempt: z.string().optional(),
       })
       .optional(),
@@ -139,7 +142,7 @@ export const runStateSchema = once(() => {
           kind: z.literal('limit'),
           until: z.string(),
           known: z.boolean(),
-          message: z.string(),
+          message: words,
         } satisfies FieldsOf<LimitWaiting>),
       ]),
     ),
@@ -195,7 +198,7 @@ export const runStateSchema = once(() => {
     lastCompletedStory: z.string().optional(),
     outcome: z.enum(RUN_OUTCOMES).optional(),
     exitCode: z.number().int().optional(),
-    detail: z.string().optional(),
+    detail: words.optional(),
     workBranch: z.string().optional(),
     uncommittedBefore: z.array(z.string()).optional(),
     branchLeft: z

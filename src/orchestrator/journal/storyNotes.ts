@@ -1,3 +1,4 @@
+import type { Words } from '../../base/say.ts';
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
@@ -8,13 +9,15 @@ export interface FailedCheck {
   readonly exitCode?: number;
   readonly timedOut: boolean;
   readonly output: string;
+  /** Why it could not be started. */
+  readonly problem?: Words;
 }
 
 /** The error of a failed call of an iteration. */
 export interface CallError {
   readonly iteration: number;
   readonly kind: string;
-  readonly message: string;
+  readonly message: Words;
   /** How the loop reacted in the same iteration. */
   readonly recoveryAttempt?: string;
 }
@@ -33,7 +36,7 @@ export interface StoryNotes {
   /** The last refusal by the gate, unless a pass followed. */
   readonly failedCheck?: FailedCheck;
   /** The last refusal by the reviewer, unless an approval followed. */
-  readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
+  readonly review?: { readonly iteration: number; readonly objections: readonly Words[] };
   /** The last changes that one of its iterations made without permission. */
   readonly guard?: {
     readonly iteration: number;

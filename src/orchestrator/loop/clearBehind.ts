@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { hasTracked } from '../git/trackedFile.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
@@ -37,7 +37,7 @@ export async function clearBehind({
     try {
       await task();
     } catch (error) {
-      warn(journal, code, messageOf(error));
+      warn(journal, code, saidOf(error));
     }
   }
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { englishOf } from '../../base/say.ts';
 import { agentRequest } from '../agents/call/agentCaller.ts';
 import { BudgetLedger } from '../agents/call/budgetLedger.ts';
 import { Briefer } from '../iteration/briefing.ts';
@@ -51,7 +52,7 @@ export async function dryRun(
     ...(cutOff === undefined
       ? []
       : [`Judged first: iteration ${cutOff.number}, which was cut off`]),
-    ...warnings.map(warning => `Warning: ${warning}`),
+    ...warnings.map(warning => `Warning: ${englishOf(warning)}`),
   ];
   if (prepare !== undefined) {
     return `${facts.join('\n')}\n\nThe stories would be written first (${prepare.kind === 'plan' ? 'by a planning agent' : prepare.tasks.length === 1 ? 'one for 1 task' : `one for each of ${prepare.tasks.length} tasks`}), so there is no first prompt yet.\n`;

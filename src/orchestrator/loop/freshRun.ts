@@ -1,5 +1,5 @@
-import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { say, withTexts } from '../../base/say.ts';
 import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
@@ -256,7 +256,7 @@ export class FreshRun {
       await (marker.isDisplaced ? undefined : desk.look());
     } catch (error) {
       // If state files cannot be restored, this must not hide how the run ended.
-      warn(journal, 'stateDamaged', messageOf(error));
+      warn(journal, 'stateDamaged', saidOf(error));
     }
     await Promise.all([desk.close(), this.tidying]);
     // Processes that escaped when their agent was ended.
@@ -269,14 +269,14 @@ export class FreshRun {
       );
     } catch (error) {
       // The end itself must be recorded, even if the disk has no space for anything else.
-      warn(journal, 'handoffNotWritten', messageOf(error));
+      warn(journal, 'handoffNotWritten', saidOf(error));
     }
     const uncommitted = await this.leftUncommitted();
     journal.append({
       type: 'run.ended',
       outcome,
       exitCode: EXIT_CODES[outcome],
-      detail: detail === undefined ? undefined : detail.slice(0, 4_000),
+      detail: detail && withTexts(detail, text => text.slice(0, 4_000)),
       open: open === undefined ? undefined : [...open],
       circle: circle === undefined ? undefined : [...circle],
       uncommitted,
@@ -291,13 +291,13 @@ export class FreshRun {
       // Also after an error between an iteration's end and the next step.
       await this.finishIterations();
     } catch (error) {
-      warn(journal, 'oldRunsNotCleared', messageOf(error));
+      warn(journal, 'oldRunsNotCleared', saidOf(error));
     }
     try {
       await marker.write(false);
     } catch (error) {
       // The run has already ended; the only effect is that other modes may consider it active.
-      warn(journal, 'stateFileNotWritten', messageOf(error));
+      warn(journal, 'stateFileNotWritten', saidOf(error));
     }
     return run.state();
   }

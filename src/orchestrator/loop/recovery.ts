@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { HumanError } from '../../base/humanError.ts';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
@@ -58,7 +58,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       // It was billed like any other call.
       const { iteration, purpose } = call.started;
       const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
-        journal.append({ type: 'warning', code: 'costNotRead', detail: messageOf(error) });
+        journal.append({ type: 'warning', code: 'costNotRead', detail: saidOf(error) });
         return {};
       });
       journal.append({

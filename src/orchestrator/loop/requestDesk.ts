@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
-import { messageOf } from '../../base/messageOf.ts';
+import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
 import { currentOf, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
@@ -114,7 +114,7 @@ export class RequestDesk {
     requests.onDamage(place => void this.mend(place));
     requests.onError(error => {
       try {
-        warn(journal, 'inboxUnreadable', error.message);
+        warn(journal, 'inboxUnreadable', saidOf(error));
       } catch {
         // The journal cannot be written either; the loop notices that at its next event and ends.
       }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
@@ -189,7 +189,7 @@ async function otherWork(
   { workspace }: RunFiles,
   choice: RunChoice,
   state: RunState,
-): Promise<string | undefined> {
+): Promise<Message | undefined> {
   const relative = (file: string | undefined) =>
     file === undefined ? undefined : relativePath(workspace, file);
   // Resuming the last run without naming a file means that run's work.

@@ -1,6 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
-import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { say, type Words } from '../../base/say.ts';
 import { diskFullCode } from '../../base/systemRefusal.ts';
 import { readRunState } from '../journal/foldJournal.ts';
 import { JournalWriter } from '../journal/journal.ts';
@@ -98,7 +98,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
 async function runToEnd(
   fresh: FreshRun,
   resumes: boolean,
-  warnings: readonly (readonly [string, string])[],
+  warnings: readonly (readonly [string, Words])[],
 ): Promise<RunState> {
   try {
     await (resumes ? fresh.resume() : fresh.start());
@@ -137,7 +137,7 @@ async function runToEnd(
   } catch (error) {
     // Every end has a recorded reason, including this one. If recording fails, the first error is more informative.
     await fresh
-      .end({ kind: 'end', outcome: 'error', detail: messageOf(error) })
+      .end({ kind: 'end', outcome: 'error', detail: saidOf(error) })
       .catch(() => undefined);
     throw error;
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { UsageError } from '../../base/usageError.ts';
 import { changedFilesBut, checkOutBranch, isOnOtherBranch } from '../git/branch.ts';
@@ -29,7 +29,7 @@ export interface Start {
   /** The person's own prompt, if there is one. */
   readonly template: PromptTemplate | undefined;
   /** Warnings for the run, as sentences. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Words[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { isTracked } from '../git/trackedFile.ts';
 import { HINT_TOKENS, hintTokens } from '../iteration/prompt/promptBudget.ts';
@@ -52,7 +52,7 @@ export async function tellPendingHints(
     return () => remove(run, told);
   } catch (error) {
     // The work itself continues without them.
-    warn(journal, 'hintsNotTold', messageOf(error));
+    warn(journal, 'hintsNotTold', saidOf(error));
     return async () => undefined;
   }
 }
@@ -64,7 +64,7 @@ async function remove({ files, journal }: HintedRun, told: readonly PendingHint[
   try {
     await removePendingHints(files, new Set(told.map(({ id }) => id)));
   } catch (error) {
-    warn(journal, 'hintsNotTold', messageOf(error));
+    warn(journal, 'hintsNotTold', saidOf(error));
   }
 }
 

@@ -1,5 +1,5 @@
-import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { type Message, say, type Words } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { noStoryFile, readStoryFile } from '../stories/storyFile.ts';
@@ -9,13 +9,13 @@ export interface Snapshot {
   /** The last readable version of the story file; absent in free-form mode. */
   readonly stories?: StoryList;
   /** Why the story file cannot be read now, if so; `stories` is then older. */
-  readonly storyFileProblem?: string;
+  readonly storyFileProblem?: Message;
   /** HEAD; absent before the first commit. */
   readonly head?: string;
   /** The current branch, '' for a detached HEAD; absent if git cannot be read now. */
   readonly branch?: string;
   /** Why git cannot be read now, if so; `head` is then older. */
-  readonly gitProblem?: string;
+  readonly gitProblem?: Words;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function readSnapshot(
   const [stories, place] = await Promise.all([
     readStories(storyFile, before),
     // A repository that is temporarily unreadable has not lost its commits.
-    git.headAndBranch().catch((error: unknown) => ({ problem: messageOf(error) })),
+    git.headAndBranch().catch((error: unknown) => ({ problem: saidOf(error) })),
   ]);
   return { ...placeOf(place, before), ...stories };
 }
@@ -65,7 +65,7 @@ export async function readStories(
 }
 
 function placeOf(
-  found: Pick<Snapshot, 'head' | 'branch'> | { readonly problem: string },
+  found: Pick<Snapshot, 'head' | 'branch'> | { readonly problem: Words },
   before: Snapshot | undefined,
 ): Pick<Snapshot, 'head' | 'branch' | 'gitProblem'> {
   if (!('problem' in found)) {
@@ -80,7 +80,7 @@ function openStoriesGone(before: StoryList | undefined, now: StoryList): Story[]
   return (before?.stories ?? []).filter(({ id, done }) => !done && !ids.has(id));
 }
 
-function problemText({ message, line }: { message: string; line: number }): string {
+function problemText({ message, line }: { message: Message; line: number }): Message {
   return say('Line {0}: {1}', line, message);
 }
 

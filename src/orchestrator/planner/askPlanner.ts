@@ -1,5 +1,5 @@
 import { amount } from '../../base/numbers.ts';
-import { say } from '../../base/say.ts';
+import { distinct, type Message, say, withTexts } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { answerJson } from '../agents/call/agentAnswer.ts';
 import type { CallAgent } from '../agents/call/callAgent.ts';
@@ -16,13 +16,13 @@ const READING_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep'];
 /** A question to a planning agent, and the requirements for its answer. */
 export interface PlannerQuestion<T> {
   /** @param problems why the last answer was rejected; empty the first time */
-  prompt(problems: readonly string[]): string;
+  prompt(problems: readonly Message[]): string;
   readonly jsonSchema: object;
   /** Validates an answer that is a JSON object. */
   check(
     answer: unknown,
   ): Promise<
-    { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly string[] }
+    { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly Message[] }
   >;
   /** If the next answer is not an object, the previous one is still the one to fix. */
   readonly isMended: boolean;
@@ -37,17 +37,17 @@ export type PlannerAnswer<T> =
       readonly costUsd?: number;
     }
   /** No answer was valid. */
-  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  | { readonly kind: 'refused'; readonly problems: readonly Message[] }
   | { readonly kind: 'cancelled' }
   /** `message` is a sentence for the person. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Message };
 
 /** Asks a fresh agent. An invalid answer is returned with its problems, twice. */
 export async function askPlanner<T>(
   { call, journal }: { readonly call: CallAgent; readonly journal: Pick<JournalWriter, 'append'> },
   question: PlannerQuestion<T>,
 ): Promise<PlannerAnswer<T>> {
-  let problems: readonly string[] = [];
+  let problems: readonly Message[] = [];
   let costUsd: number | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const answer = await call({
@@ -63,7 +63,10 @@ export async function askPlanner<T>(
     }
     if (answer.error) {
       const { kind, message } = answer.error;
-      const reason = failedCallSentence({ kind, message: shorten(message, MAX_REASON) });
+      const reason = failedCallSentence({
+        kind,
+        message: withTexts(message, text => shorten(text, MAX_REASON)),
+      });
       return { kind: 'failed', message: say('The planning agent failed: {0}', reason) };
     }
     const found = answerJson(answer);
@@ -82,7 +85,7 @@ export async function askPlanner<T>(
     journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });
     const kept = found.problem !== undefined && question.isMended ? problems : [];
     // Repeating a problem does not help an agent or a person.
-    problems = [...new Set([...checked.problems, ...kept])];
+    problems = distinct([...checked.problems, ...kept]);
   }
   return { kind: 'refused', problems };
 }

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod';
+import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { errorIn } from '../workspace/errorIn.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
 /** In ms. An agent has 5 s to end; if the planner takes much longer than that, it is stuck. */
@@ -54,7 +56,7 @@ export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDr
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
-      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
     },
   );
   let output = '';
@@ -81,7 +83,7 @@ export async function launchPlan(options: LaunchPlanOptions): Promise<LaunchedDr
     const draft = code === 0 ? parseDraft(output) : undefined;
     if (draft === undefined) {
       throw new HumanError(
-        words.trim().replace(/^ralph-fresh: /, '') ||
+        errorIn(words) ||
           say(
             'The planner ended without a plan (exit code {0}). Try again; "ralph-fresh plan" in a terminal shows more.',
             code,

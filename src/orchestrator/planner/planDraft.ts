@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
@@ -20,20 +20,20 @@ export const PLAN_LIMITS = {
 
 const text = (max: number) => z.string().trim().min(1).max(max);
 const line = (max: number) =>
-  text(max).refine(value => !/[\r\n]/.test(value), say('must be one line of text'));
+  text(max).refine(value => !/[\r\n]/.test(value), say('must be one line of text').key);
 
 const storySchema = () =>
   z.looseObject({
     id: z
       .string()
-      .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, say('must look like US-001'))
+      .regex(/^[A-Z][A-Z0-9]{0,9}-\d{1,5}$/, say('must look like US-001').key)
       .describe('US-001, US-002, …'),
     title: line(PLAN_LIMITS.title),
     description: z.string().trim().max(PLAN_LIMITS.description).optional(),
     acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
     priority: z.number().int().min(1).max(PLAN_LIMITS.priority),
     dependsOn: z.array(z.string()).max(PLAN_LIMITS.stories).optional(),
-    passes: z.literal(false, say('must be false: nothing is done yet')),
+    passes: z.literal(false, say('must be false: nothing is done yet').key),
   });
 
 const planSchema = once(() =>
@@ -42,7 +42,10 @@ const planSchema = once(() =>
     branchName: z
       .string()
       .max(PLAN_LIMITS.branchName)
-      .refine(isBranchName, say('is no valid name of a git branch; use one like ralph/todo-api')),
+      .refine(
+        isBranchName,
+        say('is no valid name of a git branch; use one like ralph/todo-api').key,
+      ),
     description: text(PLAN_LIMITS.planDescription),
     userStories: z.array(storySchema()).min(1).max(PLAN_LIMITS.stories),
   }),
@@ -51,7 +54,7 @@ const planSchema = once(() =>
 /** A valid plan as the text of a story file, or all problems of the draft. */
 export type CheckedPlan =
   | { readonly text: string; readonly stories: number; readonly problems?: undefined }
-  | { readonly problems: readonly string[] };
+  | { readonly problems: readonly Message[] };
 
 /**
  * Validates a planning agent's draft: its structure, sizes, ids, that nothing is done yet, and that the

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say, sentences } from '../../base/say.ts';
 import type { CallAgent } from '../agents/call/callAgent.ts';
 import type { JournalWriter } from '../journal/journal.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
@@ -34,7 +34,7 @@ export type PlanResult =
     }
   | { readonly kind: 'cancelled' }
   /** `message` is a sentence for the person. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Message };
 
 /** A plan before it is written. */
 export interface StoryDraft {
@@ -117,8 +117,8 @@ export async function draftStories(options: DraftOptions): Promise<DraftResult> 
   }
 }
 
-function refusedMessage(problems: readonly string[], draftFile: string | undefined): string {
-  const first = problems.slice(0, 3).join(' ');
+function refusedMessage(problems: readonly Message[], draftFile: string | undefined): Message {
+  const first = sentences(problems.slice(0, 3));
   return draftFile === undefined
     ? say(
         'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',

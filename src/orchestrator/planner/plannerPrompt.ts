@@ -1,3 +1,4 @@
+import { englishOf, type Message } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { fenced } from '../iteration/prompt/fenced.ts';
 import { PLAN_LIMITS } from './planDraft.ts';
@@ -13,7 +14,7 @@ export interface PlannerPromptInput {
   readonly storyFile: string;
   /** The previous draft, if it was rejected. */
   readonly refused?: {
-    readonly problems: readonly string[];
+    readonly problems: readonly Message[];
     /** The path of that draft, relative to the workspace; absent if the answer contained none. */
     readonly draftFile?: string;
   };
@@ -83,7 +84,7 @@ function refusal({ problems, draftFile }: NonNullable<PlannerPromptInput['refuse
     draftFile === undefined
       ? 'Another agent answered without a plan that could be read.'
       : `Another agent's draft is in ${draftFile}. Read it, keep what is good, and answer with the whole plan, mended.`;
-  return `${draft} What was wrong:\n\n${fenced(problems.map(problem => `- ${problem}`).join('\n'))}`;
+  return `${draft} What was wrong:\n\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`;
 }
 
 function section(title: string, body: string): string {

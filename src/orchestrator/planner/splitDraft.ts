@@ -3,7 +3,7 @@ import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
 import * as z from 'zod';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { boundedProblems, problemsOf } from '../agents/call/agentAnswer.ts';
 import { jsonSchemaOf } from '../agents/call/jsonSchema.ts';
@@ -25,7 +25,7 @@ const text = (max: number) => z.string().trim().min(1).max(max);
 const partSchema = z.looseObject({
   title: text(PLAN_LIMITS.title).refine(
     value => !/[\r\n]/.test(value),
-    say('must be one line of text'),
+    say('must be one line of text').key,
   ),
   description: z.string().trim().max(PLAN_LIMITS.description).optional(),
   acceptanceCriteria: z.array(text(PLAN_LIMITS.criterion)).min(1).max(PLAN_LIMITS.criteria),
@@ -51,7 +51,7 @@ export function checkSplit(
   answer: unknown,
 ):
   | { readonly parts: readonly SplitPart[]; readonly problems?: undefined }
-  | { readonly problems: readonly string[] } {
+  | { readonly problems: readonly Message[] } {
   const parsed = splitSchema.safeParse(answer);
   if (!parsed.success) {
     return { problems: problemsOf(parsed.error) };

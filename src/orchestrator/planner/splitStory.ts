@@ -1,5 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { englishOf, type Message, say, sentences } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { fenced } from '../iteration/prompt/fenced.ts';
 import type { Story } from '../stories/story.ts';
@@ -63,7 +63,7 @@ export async function draftSplit(
           'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Say how it is to be split, or split it in the file.',
           MAX_ATTEMPTS,
           files.workspace,
-          answer.problems.slice(0, 3).join(' '),
+          sentences(answer.problems.slice(0, 3)),
         ),
       };
     default:
@@ -72,7 +72,7 @@ export async function draftSplit(
 }
 
 /** The prompt of the splitting agent. Pure. */
-function splitPrompt(story: Story, hint: string, problems: readonly string[]): string {
+function splitPrompt(story: Story, hint: string, problems: readonly Message[]): string {
   const told = [
     `${story.id}: ${story.title}`,
     story.description,
@@ -88,7 +88,7 @@ You only read: change no file, and run nothing.`,
     ...(problems.length === 0
       ? []
       : [
-          `## The Last Answer Was Refused\n${fenced(problems.map(problem => `- ${problem}`).join('\n'))}`,
+          `## The Last Answer Was Refused\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`,
         ]),
     `## How to Split
 1. **READ** the code that the story is about, what of it is done already, and progress.txt beside the story file.

@@ -1,3 +1,4 @@
+import { sentences, type Words } from '../../base/say.ts';
 import type { Settings } from '../settings/settingTable.ts';
 import type { StoryList } from '../stories/story.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -21,14 +22,14 @@ export interface Ground {
 
 /** Whether a precondition is met. */
 export type Judgement =
-  | { readonly level: 'holds'; readonly message: string }
+  | { readonly level: 'holds'; readonly message: Words }
   | {
       /** `refuses`: prevents the run. `warns`: the run starts with a warning. */
       readonly level: 'refuses' | 'warns';
       /** One sentence. */
-      readonly message: string;
+      readonly message: Words;
       /** What to do; absent if the message says it. */
-      readonly next?: string;
+      readonly next?: Words;
     };
 
 /**
@@ -45,8 +46,8 @@ export interface Precondition {
 }
 
 /** The finding, with the next step. */
-export function sentenceOf(judgement: Judgement): string {
+export function sentenceOf(judgement: Judgement): Words {
   return 'next' in judgement && judgement.next !== undefined
-    ? `${judgement.message} ${judgement.next}`
+    ? sentences([judgement.message, judgement.next])
     : judgement.message;
 }

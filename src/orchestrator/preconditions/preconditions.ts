@@ -1,6 +1,6 @@
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { shorten } from '../../base/text.ts';
 import { branch } from './branch.ts';
@@ -72,7 +72,7 @@ export async function lookAtPreconditions(
 export async function requirePreconditions(
   ground: Ground,
   isWanted?: (id: string) => boolean,
-): Promise<readonly string[]> {
+): Promise<readonly Words[]> {
   const found = await lookAtPreconditions(ground, isWanted);
   const refusal = found.find(({ judgement }) => judgement.level === 'refuses');
   if (refusal !== undefined) {
@@ -91,7 +91,7 @@ async function judge(precondition: Precondition, ground: Ground): Promise<Judgem
       level: 'refuses',
       message:
         error instanceof HumanError
-          ? error.message
+          ? error.said
           : (systemRefusal(error) ??
             say(
               '{0} could not be looked at: {1}',

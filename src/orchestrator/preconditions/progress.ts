@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
 import { say } from '../../base/say.ts';
 import { readProgressLog } from '../context/progressLog.ts';
 import type { Precondition } from './precondition.ts';
@@ -13,7 +13,7 @@ export const progress: Precondition = {
     } catch (error) {
       return {
         level: 'warns',
-        message: say('Agents are told nothing of the progress log: {0}', messageOf(error)),
+        message: say('Agents are told nothing of the progress log: {0}', saidOf(error)),
       };
     }
   },

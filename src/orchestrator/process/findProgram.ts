@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 
 export interface FindProgramOptions {
   /** The program from the person's settings: a path, `~/…`, or another name to search for. */
   readonly setting?: string | undefined;
   /** The setting's name for the error message; default `ralphFresh.<name>Path`. */
-  readonly settingName?: string;
+  readonly settingName?: Words;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly platform: NodeJS.Platform;

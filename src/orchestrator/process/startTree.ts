@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { onExit } from 'signal-exit';
 import { messageOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import { openInput } from './openInput.ts';
 
 /** A process and its descendants. */
@@ -44,7 +44,7 @@ export interface TreeOptions {
 
 /** Why it could not be started. */
 export interface NotStarted {
-  readonly problem: string;
+  readonly problem: Words;
 }
 
 /** Whether it could be started. */
@@ -144,7 +144,7 @@ async function start(
  * The system reports ENOENT for the program, even if its working directory or the interpreter in its first line is
  * missing.
  */
-function problemOf(error: unknown, command: ProcessCommand, cwd: string): string {
+function problemOf(error: unknown, command: ProcessCommand, cwd: string): Words {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
     if (!existsSync(cwd)) {
       return say('There is no folder {0}.', cwd);

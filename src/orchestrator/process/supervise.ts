@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Words } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { type AgentCgroup, enterCgroup, makeCgroup, removeCgroup } from './agentCgroup.ts';
 import { DescendantWatch } from './descendantWatch.ts';
@@ -76,7 +77,7 @@ export interface ProcessEnd {
   /** Number of processes it had left running. */
   readonly leftovers: number;
   /** Why it could not be started. */
-  readonly problem?: string;
+  readonly problem?: Words;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words, withTexts } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
@@ -86,7 +86,7 @@ async function passGate(
     dir: scope.dir,
     onStarted: (command, process) =>
       void scope.append({ type: 'check.started', iteration, command, ...process }),
-    onEnded: ({ command, durationMs, exitCode, ok, outputTail, timedOut }) =>
+    onEnded: ({ command, durationMs, exitCode, ok, outputTail, problem, timedOut }) =>
       void scope.append({
         type: 'check.ended',
         iteration,
@@ -96,6 +96,7 @@ async function passGate(
         timedOut,
         durationMs: Math.round(durationMs),
         outputTail: tail(outputTail),
+        problem,
       }),
   });
   if (cancelled) {
@@ -180,7 +181,9 @@ async function passReview(
           iteration,
           storyId,
           approved: false,
-          objections: review.objections.slice(0, 20).map(text => shortenBlock(text, 1_000)),
+          objections: review.objections
+            .slice(0, 20)
+            .map(words => withTexts(words, text => shortenBlock(text, 1_000))),
           costUsd: review.costUsd || undefined,
         });
         await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
@@ -194,7 +197,7 @@ async function passReview(
 /** How the run ends without the reviewer's verdict. */
 function cutOffBy(
   storyId: string,
-  { errorKind, message }: { readonly errorKind?: string; readonly message: string },
+  { errorKind, message }: { readonly errorKind?: string; readonly message: Words },
   isStopping: boolean,
 ): Extract<ClaimsJudgement, { kind: 'cutOff' }> {
   if (isStopping) {
@@ -232,7 +235,7 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    warn(scope, 'approvalNotWritten', error.message);
+    warn(scope, 'approvalNotWritten', error.said);
   }
 }
 
@@ -271,7 +274,7 @@ async function putBack(
       if (!(error instanceof HumanError)) {
         throw error;
       }
-      warn(scope, 'storyNotPutBack', error.message);
+      warn(scope, 'storyNotPutBack', error.said);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
@@ -148,7 +148,7 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
   return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
 }
 
-function nothingCommitted(of: Revertible): string {
+function nothingCommitted(of: Revertible): Message {
   return of.kind === 'story'
     ? say(
         'No run has committed anything for {0}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".',

@@ -1,4 +1,5 @@
-import { messageOf } from '../../base/messageOf.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { withTexts } from '../../base/say.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
@@ -54,7 +55,7 @@ export async function recordCommits(
     journal.append({
       type: 'warning',
       code: 'gitUnreadable',
-      detail: messageOf(error).slice(0, 2_000),
+      detail: withTexts(saidOf(error), text => text.slice(0, 2_000)),
       iteration,
     });
     return 0;

@@ -1,3 +1,4 @@
+import type { Words } from '../../base/say.ts';
 import type { RunOutcome } from '../journal/eventCodes.ts';
 
 /** A result of an iteration that ends the run. */
@@ -7,15 +8,15 @@ export type Verdict =
   /** The budget is used up before everything could be judged. */
   | { readonly kind: 'budget' }
   /** An error that a retry cannot fix: billing, login, agent cannot be started. */
-  | { readonly kind: 'fatal'; readonly message: string }
+  | { readonly kind: 'fatal'; readonly message: Words }
   /** The work is not on the run's branch, so nothing of it counts as done. */
-  | { readonly kind: 'astray'; readonly message: string };
+  | { readonly kind: 'astray'; readonly message: Words };
 
 /** How a run ends. */
 export interface RunEnd {
   readonly kind: 'end';
   readonly outcome: RunOutcome;
-  readonly detail?: string;
+  readonly detail?: Words;
   /** Ids of the remaining stories, none of which is ready. */
   readonly open?: readonly string[];
   /** Ids of open stories that form a cycle; the first one is repeated at the end. */

@@ -1,3 +1,4 @@
+import { type Words, withTexts } from '../../base/say.ts';
 import type { RunEvent, RunEventBody } from '../journal/events.ts';
 
 /** Longest detail of a warning in the journal, in UTF-16 units. */
@@ -11,7 +12,11 @@ const MAX_DETAIL = 2_000;
 export function warn(
   to: { append(event: RunEventBody): RunEvent },
   code: string,
-  detail: string,
+  detail: Words,
 ): void {
-  to.append({ type: 'warning', code, detail: detail.slice(0, MAX_DETAIL) });
+  to.append({
+    type: 'warning',
+    code,
+    detail: withTexts(detail, text => text.slice(0, MAX_DETAIL)),
+  });
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import type { ClaudePermissionMode } from '../agents/claude/claude.ts';
 import { COMMAND_PRESETS } from '../agents/command/commandPresets.ts';
 import {
@@ -21,9 +21,9 @@ import {
 export interface Kind<T> {
   readonly schema: z.ZodType<T>;
   /** A description of valid values, as the end of "… is expected". */
-  readonly expected: string;
+  readonly expected: Message;
   /** Example values, as the end of "…, such as …". */
-  readonly example?: string;
+  readonly example?: Message;
   /** `list`: its flag may be repeated to add values; `switch`: its flag has no value. */
   readonly shape: 'value' | 'list' | 'switch';
   /** Converts the text of a flag to a value, which the schema then validates. */
@@ -46,7 +46,7 @@ interface Definition {
 /** Longest text in a setting. */
 const MAX_TEXT = 4_000;
 
-function value<T>(schema: z.ZodType<T>, expected: string): Kind<T> {
+function value<T>(schema: z.ZodType<T>, expected: Message): Kind<T> {
   return { schema, expected, shape: 'value', fromText: text => text };
 }
 
@@ -54,7 +54,7 @@ function oneOf<const T extends readonly string[]>(names: T): Kind<T[number]> {
   return value(z.enum(names), say('one of "{0}"', names.join('", "')));
 }
 
-function number(schema: z.ZodType<number>, expected: string): Kind<number> {
+function number(schema: z.ZodType<number>, expected: Message): Kind<number> {
   return {
     ...value(schema, expected),
     fromText: text => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
@@ -114,7 +114,7 @@ const folder = value(
 
 function list(
   schema: z.ZodType<string>,
-  expected: string,
+  expected: Message,
   fromText: (text: string) => readonly string[],
 ): Kind<readonly string[]> {
   return { schema: z.array(schema).max(200), expected, shape: 'list', fromText };

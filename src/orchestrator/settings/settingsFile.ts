@@ -9,7 +9,7 @@ import {
 } from 'jsonc-parser';
 import { editDistance } from '../../base/editDistance.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { shorten } from '../../base/text.ts';
 import { TextLines } from '../stories/formats/textLines.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
@@ -135,7 +135,7 @@ export function parseSettings(
   return given as GivenSettings;
 }
 
-type Fail = (offset: number, message: string) => never;
+type Fail = (offset: number, message: Message) => never;
 
 interface Entry {
   readonly key: string;
@@ -192,7 +192,7 @@ function requireShallow(text: string, fail: Fail): void {
   }
 }
 
-function syntaxError(code: string): string {
+function syntaxError(code: string): Message {
   switch (code) {
     case 'CommaExpected':
       return say('A comma is missing before this.');
@@ -216,7 +216,7 @@ function syntaxError(code: string): string {
   }
 }
 
-function unknownKey(key: string): string {
+function unknownKey(key: string): Message {
   const nearest = nearestSetting(key);
   return nearest === undefined
     ? say('There is no setting "{0}". See docs/settings.md for all of them.', shown(key))
@@ -224,7 +224,7 @@ function unknownKey(key: string): string {
 }
 
 /** @param value included in the message if the setting has other valid values */
-function refusal(setting: SettingName, value: unknown, ownFile: string | undefined): string {
+function refusal(setting: SettingName, value: unknown, ownFile: string | undefined): Message {
   const what = value === undefined ? `"${setting}"` : `"${setting}": ${JSON.stringify(value)}`;
   const flag = flagName(setting);
   return ownFile === undefined

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 
 /** A person's settings for links that lead out of a repository. */
 export interface OutsideLinks {
@@ -48,7 +48,7 @@ export function requireInside(file: string): void {
 }
 
 /** Like {@link requireInside}, but returns the problem, or `undefined`. */
-export function outsideProblem(file: string): string | undefined {
+export function outsideProblem(file: string): Message | undefined {
   const target = realPlace(file);
   if (target === undefined) {
     return say('{0} is a link that leads in a circle. Put a file in its place.', file);

@@ -1,3 +1,4 @@
+import type { Message } from '../../base/say.ts';
 /**
  * The story model for all task sources, whatever their format and dialect. `docs/story-files.md` describes them.
  */
@@ -52,8 +53,8 @@ export interface StoryProblem {
     | 'circularDependency'
     /** A code fence or comment that hides the checkboxes after it because it is not closed. */
     | 'unclosedBlock';
-  /** English sentence that names the fix. */
-  readonly message: string;
+  /** A sentence that names the fix. */
+  readonly message: Message;
   /** 1-based; 1 if the problem applies to the whole file. */
   readonly line: number;
   /** 1-based. */

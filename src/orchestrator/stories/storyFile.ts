@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { decodeText } from '../../base/decodeText.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { formatOf } from './formats/formats.ts';
 import { findTooDeep, MAX_DEPTH } from './formats/nesting.ts';
 import { isStoryText, type StoryFormat, type StoryText } from './formats/storyFormat.ts';
@@ -149,7 +149,7 @@ export async function readStoryList(path: string): Promise<StoryList | undefined
 }
 
 /** The message for a missing story file. */
-export function noStoryFile(path: string): string {
+export function noStoryFile(path: string): Message {
   return say('There is no story file at {0}. Create it, or name another one.', path);
 }
 
@@ -257,7 +257,7 @@ function codeOf(format: StoryFormat, undecodable: object | undefined): StoryProb
 function nestingProblem(
   text: string,
   format: StoryFormat,
-): { message: string; offset: number } | undefined {
+): { message: Message; offset: number } | undefined {
   const offset = findTooDeep(text, format.name);
   return offset === undefined
     ? undefined
@@ -270,7 +270,7 @@ function nestingProblem(
       };
 }
 
-function unreadable(path: string, message: string): InvalidStoryFile {
+function unreadable(path: string, message: Message): InvalidStoryFile {
   const problem: StoryProblem = { code: 'unreadable', message, line: 1, column: 1 };
   // Nothing was read; the hash of an empty file differs from that of every story file.
   const hash = createHash('sha256').digest('hex');

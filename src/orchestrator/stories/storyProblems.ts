@@ -1,4 +1,4 @@
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { plainText } from './formats/plainText.ts';
 import type { Story, StoryProblem } from './story.ts';
 
@@ -74,7 +74,7 @@ function* unknownDependencies(
  * Shared by the reader and the editor, which find the problem in different ways.
  * @param unknown ids that a story depends on; up to five are named
  */
-export function unknownDependencyMessage(id: string, unknown: readonly string[]): string {
+export function unknownDependencyMessage(id: string, unknown: readonly string[]): Message {
   return say(
     '{0} waits for {1}, which this file does not have: correct the id, or remove it when that story is done elsewhere.',
     plainText(id),

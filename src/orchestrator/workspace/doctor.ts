@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
 import * as z from 'zod';
+import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { wordsSchema } from '../journal/words.ts';
+import { errorIn } from './errorIn.ts';
 
 /** In ms. The first start of a program of 365 MB can be slow. */
 const LIMIT_MS = 60_000;
@@ -11,6 +14,7 @@ const findingSchema = z.object({
   id: z.string(),
   level: z.enum(['ok', 'warning', 'error']),
   message: z.string(),
+  said: wordsSchema().optional(),
   facts: z.record(z.string(), z.string()).default({}),
 });
 const outputSchema = z.object({ checks: z.array(findingSchema) });
@@ -42,7 +46,7 @@ export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFind
       [program, 'doctor', '--json', `--cwd=${workspace}`, `--only=${only.join(',')}`, ...args],
       {
         // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
-        env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+        env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
         timeout: LIMIT_MS,
         maxBuffer: MAX_OUTPUT,
         windowsHide: true,
@@ -54,7 +58,7 @@ export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFind
           resolve(answer.checks);
           return;
         }
-        const words = stderr.trim() || error?.message || say('no answer');
+        const words = errorIn(stderr) || error?.message || say('no answer');
         reject(new HumanError(say('Ralph could not look at what a run needs: {0}', words)));
       },
     );

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { errorsAsData } from '../../base/errorOutput.ts';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { say, type Words } from '../../base/say.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { applyEvent } from '../journal/foldRun.ts';
 import { JournalReader } from '../journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState, type Waiting, waitingOf } from '../journal/runState.ts';
+import { errorIn } from './errorIn.ts';
 import { newestRunId, newRunId, type RunFiles } from './runFiles.ts';
 
 const LOOK_MS = 50;
@@ -52,7 +54,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       stdio: ['ignore', log, log],
       windowsHide: true,
       // Inside VS Code process.execPath is Electron (or a remote server's Node, which ignores this).
-      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...env, ...errorsAsData, ELECTRON_RUN_AS_NODE: '1' },
     },
   );
   closeSync(log);
@@ -129,9 +131,9 @@ async function killed(logFile: string, runId: string): Promise<HumanError> {
 }
 
 /** The loop's output, to prefix a message with; empty if there is none. */
-async function wordsIn(logFile: string): Promise<string> {
+async function wordsIn(logFile: string): Promise<Words> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trim().replace(/^ralph-fresh: /, '');
+  return errorIn(text);
 }
 
 /** A run that the loop has started or continued; watched until there is a result. */

@@ -48,7 +48,7 @@ export async function reportingErrors(
 }
 
 async function show(error: HumanError): Promise<void> {
-  const message = plainSentence(translate.said(error.message));
+  const message = plainSentence(translate.said(error.said));
   if (!(error instanceof MendableError)) {
     await window.showErrorMessage(message);
     return;

@@ -1,3 +1,4 @@
+import { englishOf } from '../../base/say.ts';
 import {
   definitionOf,
   type GivenSettings,
@@ -70,7 +71,7 @@ export function givenInWindow(find: (setting: RunSetting) => FoundValues): Windo
       values.filter(isSet).flatMap(value => {
         const { success, data } = kind.schema.safeParse(value);
         if (!success || (!isOwn && isPersonal?.(data) === true)) {
-          refused.push({ setting, expected: kind.expected });
+          refused.push({ setting, expected: englishOf(kind.expected) });
           return [];
         }
         return [data];

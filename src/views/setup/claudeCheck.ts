@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { type LogOutputChannel, l10n, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { englishOf, type Words } from '../../base/say.ts';
 import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doctor.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey } from '../common/contributions.ts';
@@ -28,8 +29,8 @@ export type ClaudeState =
     }
   /** Another agent does the work, or the Agent SDK instead of the command line. */
   | { readonly kind: 'notNeeded'; readonly agent: string; readonly payer: Payer }
-  /** `problem` is an English sentence; `file` is the program that was tried. */
-  | { readonly kind: 'missing'; readonly problem: string; readonly file?: string | undefined };
+  /** `file` is the program that was tried. */
+  | { readonly kind: 'missing'; readonly problem: Words; readonly file?: string | undefined };
 
 /** Result for one folder: settings may differ between folders. */
 interface Look {
@@ -183,7 +184,7 @@ function claudeState(findings: readonly DoctorFinding[]): ClaudeState {
     return { kind: 'found', file, version, payer };
   }
   return of('sdk')?.facts['file'] === undefined
-    ? { kind: 'missing', problem: claude?.message ?? '', file }
+    ? { kind: 'missing', problem: claude?.said ?? claude?.message ?? '', file }
     : { kind: 'notNeeded', agent: 'sdk', payer };
 }
 
@@ -198,7 +199,7 @@ export function missingSentence({
   file,
   problem,
 }: ClaudeState & { readonly kind: 'missing' }): string {
-  return file === undefined && problem.startsWith('Claude Code was not found')
+  return file === undefined && englishOf(problem).startsWith('Claude Code was not found')
     ? l10n.t(
         'Claude Code was not found: not on the PATH, and not where its installers put it. Choose the program, or install it.',
       )

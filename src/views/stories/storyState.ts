@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { englishOf } from '../../base/say.ts';
 import {
   INITIAL_RUN_STATE,
   type RecordedCommit,
@@ -154,7 +155,7 @@ function stateOf(
     return doneState(record);
   }
   if (state.outcome === 'needsHuman' && state.lastIteration?.storyId === story.id) {
-    return { kind: 'needsYou', message: state.detail ?? '' };
+    return { kind: 'needsYou', message: englishOf(state.detail ?? '') };
   }
   if (running && state.pause?.storyId === story.id) {
     const { reason, detail = '' } = state.pause;

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { fenceAfter } from '../../../base/codeFence.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say, type Words, withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findJsonError } from '../../stories/formats/jsonError.ts';
 import { TextLines } from '../../stories/formats/textLines.ts';
@@ -15,7 +15,7 @@ const MAX_PROBLEM = 300;
 /** The JSON object of an answer, not validated; or why there is none. */
 export type AnswerJson =
   | { readonly value: unknown; readonly problem?: undefined }
-  | { readonly problem: string };
+  | { readonly problem: Message };
 
 /**
  * Finds the JSON object that an agent was asked for: the structured answer; otherwise the last code block that is a
@@ -47,7 +47,7 @@ export function answerJson({
 }
 
 /** The errors of a schema, one sentence each, with the path: `userStories[2].title: …`. */
-export function problemsOf(error: z.ZodError): string[] {
+export function problemsOf(error: z.ZodError): Message[] {
   return boundedProblems(
     error.issues.map(issue => {
       const place = issue.path
@@ -62,7 +62,7 @@ export function problemsOf(error: z.ZodError): string[] {
 }
 
 /** The expectation in words for agents and people; the messages of zod are not suitable. */
-function issueWords(issue: z.core.$ZodIssue): string {
+function issueWords(issue: z.core.$ZodIssue): Words {
   switch (issue.code) {
     case 'invalid_type':
       return TYPE_WORDS[issue.expected]?.() ?? issue.message;
@@ -92,12 +92,12 @@ function issueWords(issue: z.core.$ZodIssue): string {
           return say('must be at most {0}', String(issue.maximum));
       }
     default:
-      // A message written in the schema.
-      return issue.message;
+      // A key written in the schema.
+      return { key: issue.message, args: [] };
   }
 }
 
-const TYPE_WORDS: Readonly<Record<string, () => string>> = {
+const TYPE_WORDS: Readonly<Record<string, () => Message>> = {
   string: () => say('must be a text'),
   number: () => say('must be a number'),
   int: () => say('must be a whole number'),
@@ -106,9 +106,11 @@ const TYPE_WORDS: Readonly<Record<string, () => string>> = {
   object: () => say('must be an object'),
 };
 
-/** The first problems, each on one line. */
-export function boundedProblems(problems: readonly string[]): string[] {
-  const shown = problems.slice(0, MAX_PROBLEMS).map(problem => shorten(problem, MAX_PROBLEM));
+/** The first problems, with short values. */
+export function boundedProblems(problems: readonly Message[]): Message[] {
+  const shown = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(problem => withTexts(problem, text => shorten(text, MAX_PROBLEM)));
   const rest = problems.length - shown.length;
   if (rest === 0) {
     return shown;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
+import { englishOf, type Words, withTexts } from '../../../base/say.ts';
 import { shorten, shortenBlock, withoutControls } from '../../../base/text.ts';
 import { appendAs } from '../../journal/appendAs.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -44,7 +45,7 @@ export interface AgentCallResult {
   /** The call failed, according to its result, its exit code, or a limit. */
   readonly error?: {
     readonly kind: AgentErrorKind | AgentEnd['reason'];
-    readonly message: string;
+    readonly message: Words;
     /** When a usage limit resets, in ms since the epoch, if the agent reported it. */
     readonly resetsAt?: number;
   };
@@ -93,7 +94,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: error.message };
+    end = { reason: 'notStarted', durationMs: 0, leftovers: 0, stderr: '', problem: error.said };
   }
   said.end();
   const error = errorOf(end);
@@ -120,7 +121,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
 
 function errorOf(end: AgentEnd): AgentCallResult['error'] {
   if (end.error) {
-    return { ...end.error, message: shortenBlock(end.error.message, MAX_TEXT) };
+    return { ...end.error, message: bounded(end.error.message) };
   }
   switch (end.reason) {
     case 'cancelled':
@@ -129,14 +130,14 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
     case 'idleLimit':
       return { kind: end.reason, message: lastWords(end) };
     case 'notStarted':
-      return { kind: end.reason, message: lastWords(end) };
+      return { kind: end.reason, message: bounded(end.problem ?? '') };
     case 'exited':
     case 'lingered': {
       if (end.result?.isError) {
         const { kind = 'other', message = end.result.text, resetsAt } = end.result.error ?? {};
         return {
           kind,
-          message: shortenBlock(message, MAX_TEXT),
+          message: bounded(message),
           resetsAt,
         };
       }
@@ -146,6 +147,10 @@ function errorOf(end: AgentEnd): AgentCallResult['error'] {
       return undefined;
     }
   }
+}
+
+function bounded(words: Words): Words {
+  return withTexts(words, text => shortenBlock(text, MAX_TEXT));
 }
 
 function lastWords(end: AgentEnd): string {
@@ -169,10 +174,10 @@ function lastLines(text: string): string {
 /** The file with the whole standard error, relative to the workspace. */
 function stderrOf(
   { stderr, stderrFile }: AgentEnd,
-  message: string,
+  message: Words,
   cwd: string,
 ): { stderr?: string } {
-  const isWhole = withoutControls(stderr).trim() === message;
+  const isWhole = withoutControls(stderr).trim() === englishOf(message);
   return stderrFile === undefined || isWhole
     ? {}
     : { stderr: path.relative(cwd, stderrFile).split(path.sep).join('/') };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDerivedFile } from '../../../base/plainFile.ts';
-import { say } from '../../../base/say.ts';
+import { say, type Words, withTexts } from '../../../base/say.ts';
 import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { RunConfig } from '../../settings/config.ts';
@@ -242,7 +242,7 @@ export class AgentCaller {
   }
 
   /** @returns whether a retry makes sense */
-  private replaceAgent(iteration: number, reason: string): boolean {
+  private replaceAgent(iteration: number, reason: Words): boolean {
     const { fallbackAgent, journal } = this.options;
     if (fallbackAgent === undefined || this.agent === fallbackAgent) {
       return false;
@@ -254,7 +254,7 @@ export class AgentCaller {
         iteration,
         from: this.agent.id,
         to: fallbackAgent.id,
-        reason: reason.slice(0, 2_000),
+        reason: withTexts(reason, text => text.slice(0, 2_000)),
       });
       this.agent = fallbackAgent;
     }
@@ -263,7 +263,7 @@ export class AgentCaller {
 
   private async waitForRetry(
     call: PatientCall,
-    error: { readonly kind: string; readonly message: string },
+    error: { readonly kind: string; readonly message: Words },
     attempt: number,
   ): Promise<'time' | 'stop'> {
     const { config, journal, stop } = this.options;
@@ -285,7 +285,7 @@ export class AgentCaller {
   /** Waits until the limit resets, or until a person wants to retry now, with a countdown in the journal. */
   private async waitForLimit(
     call: PatientCall,
-    error: { readonly message: string; readonly resetsAt?: number },
+    error: { readonly message: Words; readonly resetsAt?: number },
   ): Promise<'goOn' | 'stop'> {
     const { config, journal, stop } = this.options;
     const known = error.resetsAt !== undefined && error.resetsAt > Date.now();
@@ -304,7 +304,7 @@ export class AgentCaller {
         until: new Date(until).toISOString(),
         remainingMs,
         known,
-        message: error.message.slice(0, 1_000),
+        message: withTexts(error.message, text => text.slice(0, 1_000)),
       });
       journal.sync();
       const reason = await waitUntil(

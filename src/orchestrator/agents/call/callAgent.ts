@@ -1,3 +1,4 @@
+import type { Words } from '../../../base/say.ts';
 /** A call of a fresh agent that does not work on a story: planning, reviewing. */
 export interface CallRequest {
   readonly prompt: string;
@@ -19,7 +20,7 @@ export interface CallResult {
   readonly text: string;
   /** For a call with a `jsonSchema`; not validated. */
   readonly structured?: unknown;
-  readonly error?: { readonly kind: string; readonly message: string };
+  readonly error?: { readonly kind: string; readonly message: Words };
   /** A person stopped the run during the call. */
   readonly cancelled: boolean;
   readonly costUsd?: number;

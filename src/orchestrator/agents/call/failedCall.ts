@@ -1,13 +1,13 @@
-import { say } from '../../../base/say.ts';
+import { englishOf, say, sentences, type Words, withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 
 /** Maximum length of an agent's words in a message, in UTF-16 units. */
 const MAX_REASON = 600;
 
 /** One line, with a period at the end. */
-export function endedSentence(words: string): string {
-  const sentence = shorten(words, MAX_REASON);
-  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+export function endedSentence(words: Words): Words {
+  const sentence = withTexts(words, text => shorten(text, MAX_REASON));
+  return /[.!?…]$/.test(englishOf(sentence)) ? sentence : sentences([sentence, '.'], '');
 }
 
 /** Why a call failed, with the next step if the agent's message has none. Pure. */
@@ -16,8 +16,8 @@ export function failedCallSentence({
   message,
 }: {
   readonly kind: string;
-  readonly message: string;
-}): string {
+  readonly message: Words;
+}): Words {
   switch (kind) {
     case 'billing':
       return say(

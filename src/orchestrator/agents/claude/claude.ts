@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { findProgram } from '../../process/findProgram.ts';
 import type { Agent, AgentCommand, AgentDecoder, AgentRequest } from '../agent.ts';
@@ -60,7 +60,7 @@ export function claudeAgent(options: ClaudeOptions = {}): Agent {
 export type ClaudeVersion =
   | { readonly file: string; readonly version: string }
   /** `problem` is a sentence for people; `file` is the program that was tried. */
-  | { readonly problem: string; readonly file?: string };
+  | { readonly problem: Message; readonly file?: string };
 
 /**
  * Runs Claude Code to find out its version. Never throws for a problem with it.
@@ -77,7 +77,7 @@ export async function claudeVersion(
   try {
     file = (await findClaude(options.claudePath, clean)) ?? notFound();
   } catch (error) {
-    if (error instanceof HumanError) return { problem: error.message };
+    if (error instanceof HumanError) return { problem: error.said };
     throw error;
   }
   // Loaded on demand: a run does not need it.

@@ -207,7 +207,7 @@ function commandError(exit: ProcessExit, answer: string, now: number): AgentErro
     ? say('ended by {0}', exit.signal)
     : say('exit code {0}', String(exit.exitCode));
   const errors = lastLines(withoutControls(exit.stderr));
-  const message = shortenBlock(errors || lastLines(answer) || ended, MAX_LAST_WORDS);
+  const message = shortenBlock(errors || lastLines(answer), MAX_LAST_WORDS) || ended;
   // Programs print errors to either stream, so the ends of both are read; the rest may be prose.
   const words = `${errors}\n${lastLines(answer)}`;
   const limit = readLimit(words, now);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { HumanError } from '../../../base/humanError.ts';
 import { PLAIN } from '../../../base/plainFile.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { editFile } from '../../stories/edit/fileEdit.ts';
 import { requireInside } from '../../stories/outsideLinks.ts';
 import type { Story, StoryFile, StoryList } from '../../stories/story.ts';
@@ -49,7 +49,7 @@ export interface Restored {
   /** Forbidden changes that could not be undone. */
   readonly left: readonly GuardChange[];
   /** Why, for the person; only with `left`. */
-  readonly problem?: string;
+  readonly problem?: Message;
   /** Absolute path of the agent's version. */
   readonly keptAside?: string;
 }
@@ -76,7 +76,7 @@ export async function restoreStoryFile(options: RestoreOptions): Promise<Restore
     return await restore(options, before);
   } catch (error) {
     if (error instanceof HumanError) {
-      return { restored: [], left: judged, problem: error.message };
+      return { restored: [], left: judged, problem: error.said };
     }
     throw error;
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../../base/assertNever.ts';
-import { say } from '../../../base/say.ts';
+import { englishOf, say, type Words } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { numberId } from '../../stories/formats/storyFormat.ts';
 import type { Criterion, Story, StoryFile, StoryList } from '../../stories/story.ts';
@@ -30,7 +30,7 @@ export type GuardChange =
   | { readonly kind: 'orderOrPriority'; readonly storyId: string }
   /** Set aside by a status (deferred, cancelled, …), so that it would never be done. */
   | { readonly kind: 'parked'; readonly storyId: string }
-  | { readonly kind: 'fileBroken'; readonly problem: string }
+  | { readonly kind: 'fileBroken'; readonly problem: Words }
   | { readonly kind: 'fileGone' }
   /** The story file has been replaced by something that is not a normal file; `target` is a link's target. */
   | {
@@ -144,7 +144,7 @@ export function describeGuardChange(change: GuardChange): string {
     case 'orderOrPriority':
       return `The place of ${story} in the order of work was changed.`;
     case 'fileBroken':
-      return `The story file could not be read any more. ${shorten(change.problem, 300)}`;
+      return `The story file could not be read any more. ${shorten(englishOf(change.problem), 300)}`;
     case 'fileGone':
       return 'The story file was removed.';
     case 'fileReplaced':

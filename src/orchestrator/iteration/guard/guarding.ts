@@ -2,6 +2,7 @@ import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
+import { withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { handledIn, runningIteration } from '../../journal/runState.ts';
 import type { Run } from '../../run/run.ts';
@@ -104,7 +105,7 @@ async function attempt<T>(scope: Scope, work: () => Promise<T>): Promise<T | und
     if (!(error instanceof HumanError)) {
       throw error;
     }
-    warn(scope, 'guardCouldNotRestore', error.message);
+    warn(scope, 'guardCouldNotRestore', error.said);
     return undefined;
   }
 }
@@ -124,7 +125,7 @@ function shortChange(change: GuardChange): { kind: string } {
   return Object.fromEntries(
     Object.entries(change).map(([key, value]) => [
       key,
-      typeof value === 'string' ? shorten(value, MAX_FACT) : value,
+      withTexts(value, text => shorten(text, MAX_FACT)),
     ]),
   ) as { kind: string };
 }

@@ -1,6 +1,6 @@
 import { editDistance } from '../../../base/editDistance.ts';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { PROMPT_BUDGET } from './promptBudget.ts';
 import {
@@ -160,7 +160,7 @@ export class TemplateParser {
     );
   }
 
-  private fail(at: number, problem: string): never {
+  private fail(at: number, problem: Message): never {
     const line = this.text.slice(0, at).split('\n').length;
     throw new HumanError(say('{0}:{1}: {2}.', this.file, line, problem));
   }

@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Events of agents: their processes, what they do and say, retries and waits. */
 export function agentSchemas() {
-  const { callOf, error, header, ofCall, usage } = eventFields();
+  const { callOf, error, header, ofCall, usage, words } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -139,7 +139,7 @@ export function agentSchemas() {
       type: z.literal('agent.replaced'),
       from: z.string(),
       to: z.string(),
-      reason: z.string(),
+      reason: words,
     }),
     /**
      * The account has reached its usage limit. Written at the start of the wait and then once a minute, for the
@@ -154,7 +154,7 @@ export function agentSchemas() {
       remainingMs: z.number().nonnegative(),
       /** Whether the agent reported this time. Otherwise it is when the loop will try again. */
       known: z.boolean(),
-      message: z.string(),
+      message: words,
     }),
     z.looseObject({
       ...header,

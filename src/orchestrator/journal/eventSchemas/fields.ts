@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { once } from '../../../base/once.ts';
+import { wordsSchema } from '../words.ts';
 
 /** Fields that several events share. */
 export const eventFields = once(() => {
@@ -35,7 +36,9 @@ export const eventFields = once(() => {
     }),
     /** Absent in older journals: then it is the current iteration. */
     ofCall: { iteration: z.number().int().nonnegative().optional() },
-    error: z.looseObject({ kind: z.string(), message: z.string() }),
+    error: z.looseObject({ kind: z.string(), message: wordsSchema() }),
+    /** A sentence of ours, or a text of somebody else. */
+    words: wordsSchema(),
     /** The loop's process and its options, for a run that starts or continues. */
     loop: {
       /** Version of the program that wrote this journal. */

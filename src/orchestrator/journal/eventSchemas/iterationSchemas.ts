@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Events of an iteration: its start and end, and how its work was judged. */
 export function iterationSchemas() {
-  const { header, iteration, storyCount, uncommitted, usage } = eventFields();
+  const { header, iteration, storyCount, uncommitted, usage, words } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -42,7 +42,7 @@ export function iterationSchemas() {
           before: z.string().optional(),
           after: z.string().optional(),
           text: z.string().optional(),
-          problem: z.string().optional(),
+          problem: words.optional(),
           /** What has replaced the story file, and its target if it is a link. */
           by: z.string().optional(),
           target: z.string().optional(),
@@ -68,7 +68,7 @@ export function iterationSchemas() {
       /** Why they were not: one of the codes in docs/journal.md. */
       reason: z.string().optional(),
       /** Git's message. */
-      detail: z.string().optional(),
+      detail: words.optional(),
     }),
     /** Commits of done stories are missing from the branch, or none is missing any more. */
     z.looseObject({
@@ -112,6 +112,8 @@ export function iterationSchemas() {
       durationMs: z.number().nonnegative(),
       /** The end of its output; the iteration's folder has all of it. */
       outputTail: z.string(),
+      /** Why it could not be started. */
+      problem: words.optional(),
     }),
     z.looseObject({
       ...header,
@@ -127,7 +129,7 @@ export function iterationSchemas() {
       iteration,
       storyId: z.string(),
       approved: z.boolean(),
-      objections: z.array(z.string()),
+      objections: z.array(words),
       costUsd: z.number().nonnegative().optional(),
     }),
     z.looseObject({

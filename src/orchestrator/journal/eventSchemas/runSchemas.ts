@@ -4,7 +4,7 @@ import { eventFields } from './fields.ts';
 
 /** Events of the run as a whole: start and end, plan, and requests from people. */
 export function runSchemas() {
-  const { header, iteration, loop, storyCount, uncommitted } = eventFields();
+  const { header, iteration, loop, storyCount, uncommitted, words } = eventFields();
   return [
     z.looseObject({
       ...header,
@@ -47,7 +47,7 @@ export function runSchemas() {
       ...header,
       type: z.literal('plan.refused'),
       attempt: z.number().int().positive(),
-      problems: z.array(z.string()),
+      problems: z.array(words),
     }),
     z.looseObject({
       ...header,
@@ -85,7 +85,7 @@ export function runSchemas() {
       ...header,
       type: z.literal('warning'),
       code: z.string(),
-      detail: z.string(),
+      detail: words,
       iteration: iteration.optional(),
     }),
     z.looseObject({
@@ -101,8 +101,8 @@ export function runSchemas() {
       type: z.literal('run.ended'),
       outcome: z.enum(RUN_OUTCOMES),
       exitCode: z.number().int(),
-      /** The details, as reported by the agent or the system; data that is not translated. */
-      detail: z.string().optional(),
+      /** The details: a sentence of ours, or the words of the agent or the system. */
+      detail: words.optional(),
       /** For `noReadyStory`: ids of the stories that are left. */
       open: z.array(z.string()).optional(),
       /** For `noReadyStory`: ids of stories that form a cycle; the first one is repeated at the end. */

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { requirePlainFolders } from '../../../base/plainFile.ts';
+import type { Words } from '../../../base/say.ts';
 import type { ProcessIdentity } from '../../process/processIdentity.ts';
 import { DEFAULT_LIMITS } from '../../process/processLimits.ts';
 import { supervise } from '../../process/supervise.ts';
@@ -18,11 +19,10 @@ export interface CheckResult {
   readonly signal?: string;
   readonly timedOut: boolean;
   readonly durationMs: number;
-  /**
-   * The last 8,000 UTF-16 units of both streams in order, including control characters; the reason if the check
-   * could not be started.
-   */
+  /** The last 8,000 UTF-16 units of both streams in order, including control characters. */
   readonly outputTail: string;
+  /** Why it could not be started. */
+  readonly problem?: Words;
   readonly cancelled: boolean;
 }
 
@@ -117,7 +117,6 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
         onStderr: take(),
       },
     );
-    output.add(problem ?? '');
     return {
       command,
       ok: reason === 'exited' && exitCode === 0,
@@ -126,6 +125,7 @@ async function runCheck(command: string, file: string, options: GateOptions): Pr
       timedOut: reason === 'hardLimit',
       durationMs,
       outputTail: output.tail,
+      problem,
       cancelled: reason === 'cancelled',
     };
   } finally {

@@ -1,8 +1,15 @@
 import * as z from 'zod';
-import { messageOf } from '../../../base/messageOf.ts';
+import { saidOf } from '../../../base/messageOf.ts';
 import { amount } from '../../../base/numbers.ts';
 import { once } from '../../../base/once.ts';
-import { say } from '../../../base/say.ts';
+import {
+  englishOf,
+  type Message,
+  say,
+  sentences,
+  type Words,
+  withTexts,
+} from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { answerJson, problemsOf } from '../../agents/call/agentAnswer.ts';
 import type { CallAgent, CallResult } from '../../agents/call/callAgent.ts';
@@ -51,9 +58,9 @@ export interface ReviewOptions {
 export type ReviewResult = { readonly costUsd?: number } & (
   | { readonly kind: 'approved' }
   /** At least one objection, one line each. */
-  | { readonly kind: 'rejected'; readonly objections: readonly string[] }
+  | { readonly kind: 'rejected'; readonly objections: readonly Words[] }
   /** There is no verdict; `message` says why. */
-  | { readonly kind: 'failed'; readonly message: string; readonly errorKind?: string }
+  | { readonly kind: 'failed'; readonly message: Words; readonly errorKind?: string }
   | { readonly kind: 'cancelled' }
 );
 
@@ -73,9 +80,9 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
     const { from, paths } = work;
     diff = await readWorkDiff(git, from, { maxBytes: MAX_DIFF_BYTES, paths });
   } catch (error) {
-    return { kind: 'failed', message: messageOf(error) };
+    return { kind: 'failed', message: saidOf(error) };
   }
-  let problems: readonly string[] | undefined;
+  let problems: readonly Message[] | undefined;
   let cost: { costUsd?: number } = {};
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const answer = await call({
@@ -118,7 +125,7 @@ export async function reviewClaim(options: ReviewOptions): Promise<ReviewResult>
     message: say(
       'The reviewer gave no usable answer in {0} tries: {1}',
       MAX_ATTEMPTS,
-      problems?.slice(0, 3).join(' ') ?? '',
+      sentences(problems?.slice(0, 3) ?? []),
     ),
     ...cost,
   };
@@ -132,7 +139,7 @@ function fileNameOf(id: string): string {
 function readReview(
   answer: CallResult,
   story: Story,
-): { readonly review: Review } | { readonly problems: readonly string[] } {
+): { readonly review: Review } | { readonly problems: readonly Message[] } {
   const found = answerJson(answer);
   if (found.problem !== undefined) {
     return { problems: [found.problem] };
@@ -161,7 +168,7 @@ function judgementOf({
   approved,
   criteria,
   objections,
-}: Review): { kind: 'approved' } | { kind: 'rejected'; objections: string[] } {
+}: Review): { kind: 'approved' } | { kind: 'rejected'; objections: Words[] } {
   const unmet = criteria.filter(({ met }) => !met);
   if (approved && unmet.length === 0) {
     return { kind: 'approved' };
@@ -174,8 +181,8 @@ function judgementOf({
         : say('Not met: {0} ({1})', criterion, evidence),
     ),
   ]
-    .map(objection => shorten(objection, MAX_OBJECTION))
-    .filter(objection => objection !== '')
+    .map(objection => withTexts(objection, text => shorten(text, MAX_OBJECTION)))
+    .filter(objection => englishOf(objection) !== '')
     .slice(0, MAX_OBJECTIONS);
   return {
     kind: 'rejected',

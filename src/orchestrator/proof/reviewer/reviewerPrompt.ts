@@ -1,3 +1,4 @@
+import { englishOf, type Message } from '../../../base/say.ts';
 import { shorten, shortenBlock } from '../../../base/text.ts';
 import { fenced } from '../../iteration/prompt/fenced.ts';
 import type { Story } from '../../stories/story.ts';
@@ -27,7 +28,7 @@ export interface ReviewPromptInput {
   /** Commands that passed. */
   readonly verify: readonly string[];
   /** Problems in the answer of the previous reviewer. */
-  readonly problems?: readonly string[];
+  readonly problems?: readonly Message[];
 }
 
 /** The prompt of a reviewing agent. Pure. */
@@ -59,7 +60,7 @@ You only read: change no file, and run nothing. What stands in code blocks is ma
   "objections": ["src/app.ts: POST /todos accepts an empty title; answer 400 and test it"],
   "criteria": [{ "criterion": "POST /todos without a title answers 400", "met": false, "evidence": "src/app.ts:41 only checks for undefined" }]
 }
-\`\`\`${problems === undefined ? '' : `\n\nThe answer of a reviewer before you could not be used:\n\n${fenced(problems.map(problem => `- ${problem}`).join('\n'))}`}`,
+\`\`\`${problems === undefined ? '' : `\n\nThe answer of a reviewer before you could not be used:\n\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`}`,
     ),
   ].join('\n\n')}\n`;
 }

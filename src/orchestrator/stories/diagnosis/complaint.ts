@@ -1,3 +1,4 @@
+import type { Message } from '../../../base/say.ts';
 import { plainText } from '../formats/plainText.ts';
 import type { StatusUse } from '../formats/statusWord.ts';
 import type { Habits } from './habits.ts';
@@ -7,7 +8,7 @@ import type { Severity, StoryMend } from './storyDiagnosis.ts';
 export interface Complaint {
   readonly code: string;
   readonly severity: Severity;
-  readonly message: string;
+  readonly message: Message;
   readonly key?: string;
   readonly mends?: () => readonly StoryMend[];
 }

@@ -1,4 +1,4 @@
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { type JsonValue, literal, memberSpan, removePart } from '../edit/jsonEdit.ts';
 import { skipSpace } from '../formats/jsonOutline.ts';
 import { plainText } from '../formats/plainText.ts';
@@ -117,7 +117,7 @@ function* checkTexts(
   { habits, taken }: Surroundings,
   hasOtherCriteria: boolean,
 ): Generator<Complaint> {
-  const missing = (field: string, words: string, value: () => JsonValue): Complaint => {
+  const missing = (field: string, words: Message, value: () => JsonValue): Complaint => {
     const isPresent = entry[field] !== undefined;
     return {
       code: `missing${field[0]?.toUpperCase()}${field.slice(1)}`,
@@ -270,7 +270,7 @@ function misnamedKey(
   };
 }
 
-function wrongKind(key: string, expected: string): Complaint {
+function wrongKind(key: string, expected: Message): Complaint {
   return {
     code: 'wrongType',
     severity: 'warning',

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Message } from '../../../base/say.ts';
 import { TextLines } from '../formats/textLines.ts';
 import type { StoryFile } from '../story.ts';
 import { parseStoryFile, readStoryFileOrThrow } from '../storyFile.ts';
@@ -9,8 +10,8 @@ import type { Severity } from './storyDiagnosis.ts';
 export interface ToldProblem {
   readonly code: string;
   readonly severity: Severity;
-  /** English sentence that names the fix. */
-  readonly message: string;
+  /** A sentence that names the fix. */
+  readonly message: Message;
   /** 1-based. */
   readonly line: number;
   /** 1-based. */

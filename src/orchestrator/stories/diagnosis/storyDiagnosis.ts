@@ -1,4 +1,5 @@
 import type { Edit } from 'jsonc-parser';
+import type { Message } from '../../../base/say.ts';
 
 /** The severity of a problem: the file cannot be used; the loop does something else than intended; a hint. */
 export type Severity = 'error' | 'warning' | 'info';
@@ -34,8 +35,8 @@ export interface StoryDiagnosis {
   /** Stable, for use in editor settings and scripts. */
   readonly code: string;
   readonly severity: Severity;
-  /** English sentence that names the fix. */
-  readonly message: string;
+  /** A sentence that names the fix. */
+  readonly message: Message;
   /** Offsets in the text without byte order mark, in UTF-16 units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;

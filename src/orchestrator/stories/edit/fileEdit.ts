@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
-import { say } from '../../../base/say.ts';
+import { say, type Words } from '../../../base/say.ts';
 import { diskRefusal } from '../../../base/systemRefusal.ts';
 import { requireInside } from '../outsideLinks.ts';
 
@@ -91,7 +91,8 @@ class ChangedMeanwhile extends Error {}
 /** How long to retry after this error, in ms. Windows refuses a rename while somebody reads the file. */
 function patience(error: unknown): number {
   const isLocked =
-    process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(codeOf(error));
+    process.platform === 'win32' &&
+    ['EPERM', 'EBUSY', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '');
   return error instanceof ChangedMeanwhile || isLocked ? PATIENCE_BUSY : 0;
 }
 
@@ -124,7 +125,7 @@ function asHumanError(path: string, error: unknown): HumanError {
   );
 }
 
-function codeOf(error: unknown): string {
+function codeOf(error: unknown): Words {
   return error instanceof Error && 'code' in error ? String(error.code) : say('unknown error');
 }
 

@@ -1,13 +1,13 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { plainText } from './plainText.ts';
 import type { TextLines } from './textLines.ts';
 
 /** The first position at which a text is not JSON. `offset` in UTF-16 units. */
 export interface JsonError {
   readonly offset: number;
-  /** English: the problem and the fix. */
-  readonly message: string;
+  /** The problem and the fix. */
+  readonly message: Message;
 }
 
 // Values of `SyntaxKind` in jsonc-parser, a const enum, which isolated modules cannot import.
@@ -200,7 +200,7 @@ function soundLength(inside: string): number {
   return at;
 }
 
-function unknownText(text: string): string {
+function unknownText(text: string): Message {
   if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
     return say(
       'A merge conflict is left in the file: keep one of the two sides and remove the markers.',
@@ -230,7 +230,7 @@ function complaint(
   open: readonly number[],
   text: string,
   lineOf: (offset: number) => number,
-): string {
+): Message {
   const opened = open.at(-1);
   if (last === undefined) {
     return token.kind === KIND.end

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { type Document, isAlias, isMap, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
 import { HumanError } from '../../../base/humanError.ts';
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import type { Side } from '../edit/workOrder.ts';
 import { pairOf, setPair } from '../edit/yamlEdit.ts';
@@ -67,7 +67,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
 }
 
 interface Unreadable {
-  readonly message: string;
+  readonly message: Message;
   readonly offset: number;
 }
 
@@ -94,7 +94,7 @@ function parse(text: string): { document: Document; root: unknown } | Unreadable
   }
 }
 
-function yamlMessage(code: string, message: string): string {
+function yamlMessage(code: string, message: string): Message {
   if (code === 'MULTIPLE_DOCS') {
     return say(
       'The file has several YAML documents, separated by “---”: keep the one with the phases.',

@@ -1,4 +1,4 @@
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { moveItem } from '../edit/planMove.ts';
 import type { Story, StoryProblem } from '../story.ts';
 import { findStoryProblems } from '../storyProblems.ts';
@@ -37,7 +37,7 @@ function read(
   text: string,
   lines: TextLines,
   idOf: (text: string) => string | undefined,
-  mend: string,
+  mend: Message,
 ): StoryText | StoryProblem {
   const markdown = readMarkdown(text);
   const found = markdown.lines.flatMap((line, index) =>

@@ -1,4 +1,4 @@
-import { say } from '../../../base/say.ts';
+import { type Message, say } from '../../../base/say.ts';
 import { doneChanges } from '../edit/doneChanges.ts';
 import { moveEntry } from '../edit/entryMove.ts';
 import { setMembers } from '../edit/jsonEdit.ts';
@@ -77,7 +77,7 @@ function changesOf(
   return isEntry(entry) ? doneChanges(entry, others, done) : new Map();
 }
 
-function noStoriesMessage(root: unknown): string {
+function noStoriesMessage(root: unknown): Message {
   const mend = say('Put the stories into a list "userStories", each with id, title and passes.');
   if (!isEntry(root)) {
     return Array.isArray(root)
