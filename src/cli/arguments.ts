@@ -15,7 +15,7 @@ export function cwdOption(): Option {
 function directory(value: string): string {
   const dir = path.resolve(value);
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(say('There is no folder {0}. Name one that is there with --cwd.', dir));
+    throw new UsageError(say('There is no folder {0}. Name an existing one with --cwd.', dir));
   }
   return dir;
 }

@@ -54,7 +54,7 @@ export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]>
       check({ ...workspace, settings }).catch((error: unknown) => [
         wrong(
           id,
-          shorten(say('{0} could not be looked at: {1}', id, messageOf(error)), MAX_WORDS),
+          shorten(say('{0} could not be accessed: {1}', id, messageOf(error)), MAX_WORDS),
           null,
         ),
       ]),

@@ -30,7 +30,7 @@ export function addDoctorCommand(program: Command): void {
     const unknown = only?.find(name => !CHECK_IDS.includes(name));
     if (unknown !== undefined) {
       throw new UsageError(
-        say('There is no check "{0}". There are: {1}.', unknown, CHECK_IDS.join(', ')),
+        say('There is no check "{0}". The checks are: {1}.', unknown, CHECK_IDS.join(', ')),
       );
     }
     const data = doctorData(

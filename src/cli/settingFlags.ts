@@ -112,7 +112,7 @@ export function addPlannerFlags(command: Command): Command {
     if (given !== undefined) {
       throw new UsageError(
         say(
-          '{0} steers a run, and "{1}" starts none. Leave it out, and give it to "ralph-fresh run" then.',
+          '{0} controls a run, and "{1}" starts none. Leave it out, and pass it to "ralph-fresh run" later.',
           given.long ?? '',
           command.name(),
         ),

@@ -291,9 +291,9 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /git repository of .* is gone since iteration 1, and the restore points with it/,
+      /git repository of .* has been missing since iteration 1, and the restore points with it/,
     );
-    assert.match(await lastDetail(workspace), /Put the folder \.git back/);
+    assert.match(await lastDetail(workspace), /Restore the folder \.git/);
     assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'error');
     assert.equal((await workspace.agents()).length, 1);
     const without = await workspace.script([['work']]).finished;
@@ -313,7 +313,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
       'work',
     ]);
     assert.equal(code, 1);
-    assert.match(stdout, /is another one since iteration 1/);
+    assert.match(stdout, /has been a different one since iteration 1/);
   });
 
   test('a repository that cannot be read ends a run over chosen stories, too', async t => {
@@ -322,7 +322,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     const calls = [['work', damage]];
     const { code, stdout } = await workspace.script(calls, '--story', 'US-001').finished;
     assert.equal(code, 1);
-    assert.match(stdout, /git cannot read the repository of .* since iteration 1/);
+    assert.match(stdout, /git has not been able to read the repository of .* since iteration 1/);
     await workspace.write('.git/HEAD', 'ref: refs/heads/main\n');
     const again = await workspace.script([['work']], '--story', 'US-001').finished;
     assert.equal(again.code, 0, again.stderr);

@@ -873,7 +873,7 @@ describe('within an agent', { concurrency: 4 }, () => {
       const { code, stderr } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, ...args)
         .finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: An agent of a run cannot use [^\n]+\n$/);
+      assert.match(stderr, /^ralph-fresh: An agent cannot use [^\n]+\n$/);
       assert.equal(await workspace.read('.omc/prd.json'), before);
       assert.deepEqual(await workspace.runIds(), []);
     });
@@ -916,7 +916,7 @@ describe('revert', { concurrency: 3 }, () => {
     await workspace.script([[{ tick: 'US-001' }, { text: 'Done.' }]]).finished;
     const story = /No run has committed anything for US-001.* untick it.*"git status"/;
     await refused(workspace, 1, story, 'revert', 'US-001');
-    const iteration = /Iteration 1 has committed nothing.*"ralph-fresh receipt".*"git status"/;
+    const iteration = /Iteration 1 made no commit.*"ralph-fresh receipt".*"git status"/;
     await refused(workspace, 1, iteration, 'revert', '--iteration', '1');
     await refused(workspace, 64, /has no iteration 2\. It has 1\./, 'revert', '--iteration', '2');
     await printed(workspace, 'untick', 'US-001');
@@ -989,7 +989,7 @@ describe('rollback', { concurrency: 3 }, () => {
   test('refuses while a loop lives', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
-    await refused(workspace, 1, /already going on.*ralph-fresh stop/, 'rollback', '1');
+    await refused(workspace, 1, /already active.*ralph-fresh stop/, 'rollback', '1');
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
   });
@@ -1191,7 +1191,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['rollback'], /missing required argument 'iteration'/],
     [
       ['rollback', '1.5'],
-      /^ralph-fresh: "1\.5" is not the number of an iteration\. Give a whole number from 1, such as "ralph-fresh rollback 1"\.\n$/,
+      /^ralph-fresh: "1\.5" is not an iteration number\. Give a whole number from 1, such as "ralph-fresh rollback 1"\.\n$/,
     ],
     [
       ['go', 'x'],

@@ -161,7 +161,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
       ['tick', 'US-001'],
     ]) {
       const { code, stderr } = await ralph(...args);
-      assert.match(stderr, /\.omc is a link|leads out of the repository/, args[0]);
+      assert.match(stderr, /\.omc is a link|is a link out of the repository/, args[0]);
       assert.equal(code, 1);
     }
     assert.equal(existsSync(path.join(outside, 'omc', 'state')), false);
@@ -220,7 +220,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     await rm(files.lockFile);
     const second = await ralph('run', `--claude-path=${succeeds}`);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /still works here/);
+    assert.match(second.stderr, /still running here/);
     assert.match((await ralph('status')).stdout, /Iteration 1\/20/);
     assert.match((await ralph('stop')).stdout, /Stopped/);
     assert.equal(await ended, 130);

@@ -773,10 +773,7 @@ describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, 
     await workspace.agent();
     const second = await workspace.run('succeeds').finished;
     assert.equal(second.code, 1);
-    assertOneLine(
-      second.stderr,
-      new RegExp(`already going on.*process ${cli.pid}.*status --watch`),
-    );
+    assertOneLine(second.stderr, new RegExp(`already active.*process ${cli.pid}.*status --watch`));
     assert.equal((await workspace.runIds()).length, 1);
     await workspace.note('go');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -1005,7 +1002,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     await until('the next second', () => new Date().toISOString().slice(0, 19) > iso(runId));
     const refused = await workspace.run('succeeds', '--detach').finished;
     assert.equal(refused.code, 1);
-    assertOneLine(refused.stderr, /already going on/);
+    assertOneLine(refused.stderr, /already active/);
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
     const { stdout } = await workspace.cli('status').finished;

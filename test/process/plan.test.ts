@@ -91,8 +91,8 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
         ...[command, ...scripted, 'US-001'],
       ).finished;
       assert.equal(code, 1);
-      assert.match(stderr, /in 3 tries.*: The answer holds no JSON object\. /);
-      assert.equal(stderr.split('holds no JSON object').length, 2, stderr);
+      assert.match(stderr, /in 3 tries.*: The answer contains no JSON object\. /);
+      assert.equal(stderr.split('contains no JSON object').length, 2, stderr);
     }
   });
 
@@ -105,7 +105,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     ]) {
       const { code, stderr } = await workspace.cli(...command, ...program).finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: A planner works with reading tools only, .*--agent/);
+      assert.match(stderr, /^ralph-fresh: A planner uses read-only tools, .*--agent/);
     }
     assert.deepEqual(await workspace.agents(), []);
   });
@@ -116,7 +116,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     await workspace.agent();
     const { code, stderr } = await plan(workspace, [[draft()], [draft()]], '--write', 'x').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /A run is going on in this folder.*ralph-fresh stop/);
+    assert.match(stderr, /A run is active in this folder.*ralph-fresh stop/);
     run.child.kill('SIGINT');
     await run.finished;
   });

@@ -65,7 +65,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a name that no branch can have',
     id: 'branch',
-    words: /"HEAD" cannot be the name of a git branch/,
+    words: /"HEAD" is not a valid git branch name/,
     prd: onBranch('HEAD'),
     make: async () => undefined,
   },
@@ -83,7 +83,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a branch that has no room next to another',
     id: 'branch',
-    words: /ralph\/login, .* next to the branch ralph\. Write another name .*--branch stay/,
+    words: /ralph\/login, .* because the branch ralph exists\. Use another name .*--branch stay/,
     prd: onBranch('ralph/login'),
     make: workspace => git(workspace, 'branch', 'ralph'),
   },
@@ -96,13 +96,13 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a file in the place of the state',
     id: 'state',
-    words: /A file is in the place of the folder .*state, .*Move it away/,
+    words: /There is a file at .*state, .*Move it out of the way/,
     make: workspace => workspace.write('.omc/state', 'a file'),
   },
   {
     what: 'a file in the place of the runs',
     id: 'state',
-    words: /A file is in the place of the folder .*runs, .*Move it away/,
+    words: /There is a file at .*runs, .*Move it out of the way/,
     make: async ({ files }) => {
       await mkdir(files.stateDir);
       await writeFile(files.runsDir, 'a file');
@@ -111,13 +111,13 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a folder in the place of the handoff',
     id: 'state',
-    words: /A folder is in the place of the file .*handoff\.json, .*Move it away/,
+    words: /There is a folder at .*handoff\.json, .*Move it out of the way/,
     make: ({ files }) => mkdir(files.handoffFile, { recursive: true }),
   },
   {
     what: 'a full disk',
     id: 'state',
-    words: /The disk takes nothing more \(ENOSPC\).*Make room/,
+    words: /No space is left on the disk \(ENOSPC\).*Free some space/,
     env: FULL,
     make: async () => undefined,
   },
@@ -133,7 +133,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a merge that is not finished',
     id: 'unfinished',
-    words: /A "git merge" is not finished here.*git merge --abort/,
+    words: /A "git merge" is in progress here.*git merge --abort/,
     make: async workspace => {
       await git(workspace, 'switch', '--quiet', '--create', 'side');
       await workspace.write('a.txt', 'side');
@@ -264,7 +264,8 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
 });
 
 describe('a full disk', { concurrency: 3 }, () => {
-  const words = /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*Make room[^\n]*\n$/;
+  const words =
+    /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*Free some space[^\n]*\n$/;
 
   for (const command of ['tick US-001', 'untick US-002', 'hint text', 'cancel']) {
     test(`${command}: one line with the next step, and nothing is changed`, async t => {

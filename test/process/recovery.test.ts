@@ -435,7 +435,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal(fewer.code, 1);
     assert.match(
       fewer.stderr,
-      /^ralph-fresh: The last run has had 2 iterations already, which --max-iterations 2 counts[^\n]* --resume --max-iterations 22\.\n$/,
+      /^ralph-fresh: The last run has already had 2 iterations, and --max-iterations 2 includes [^\n]* --resume --max-iterations 22\.\n$/,
     );
     const [, args = ''] = /ralph-fresh run (--resume .*)\./.exec(fewer.stderr) ?? [];
     const more = await workspace.script([['work']], ...args.split(' ')).finished;
@@ -541,7 +541,7 @@ describe('a full disk', { concurrency: 2 }, () => {
       );
       const { code, stderr } = await full.finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*\n$/);
+      assert.match(stderr, /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*\n$/);
       const again = workspace.run('succeeds');
       assert.equal((await again.finished).code, 0, (await again.finished).stderr);
       assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
@@ -564,7 +564,7 @@ describe('git', () => {
     await workspace.event('iteration.ended');
     assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
     assert.equal((await cli.finished).code, 130, (await cli.finished).stderr);
-    assert.match((await cli.finished).stdout, /git gave no answer, so it was ended \(git status/);
+    assert.match((await cli.finished).stdout, /git did not respond, so it was ended \(git status/);
     await rename(
       path.join(workspace.folder, '.git/kept'),
       path.join(workspace.folder, '.git/index'),
@@ -662,7 +662,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     await until('the journal again', async () => (await workspace.events('warning')).length > 0);
     const second = await workspace.script([['work']]).finished;
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /already going on/);
+    assert.match(second.stderr, /already active/);
     const stop = await workspace.cli('stop').finished;
     assert.deepEqual([stop.code, (await cli.finished).code], [0, 130]);
     assert.equal(isAlive(agent), false);
@@ -748,7 +748,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(`^ralph-fresh: .*another loop \\(process ${process.pid}\\) has begun here`),
+      new RegExp(`^ralph-fresh: .*another loop \\(process ${process.pid}\\) has started here`),
     );
     assert.equal(await readFile(files.lockFile, 'utf8'), owner);
     assert.equal(await readFile(files.stateFile, 'utf8'), state);

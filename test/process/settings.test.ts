@@ -52,13 +52,13 @@ describe('flags', { concurrency: 4 }, () => {
     [['run', '--max-iterations', '0'], /whole number from 1/],
     [['run', '--model=--yolo'], /does not begin with a dash/],
     [['run', '--tasks', ' | '], /at least one task/],
-    [['run', '--prd'], /--prd plans a task/],
+    [['run', '--prd'], /--prd needs a task/],
     [['run', '--prd', '--tasks', 'a|b', 'task'], /cannot be used with option '--tasks/],
-    [['run', '--resume', 'do this'], /not a run's id/],
+    [['run', '--resume', 'do this'], /not a run id/],
     [['run', '--verifi', 'npm test'], /unknown option '--verifi'/],
-    [['plan', '--max-iterations', '3', 'x'], /--max-iterations steers a run, .* Leave it out/],
-    [['plan', '--no-reviewer', 'x'], /reviewer steers a run/],
-    [['split', '--verify=npm test', 'US-001'], /--verify steers a run, and "split" starts none/],
+    [['plan', '--max-iterations', '3', 'x'], /--max-iterations controls a run, .* Leave it out/],
+    [['plan', '--no-reviewer', 'x'], /reviewer controls a run/],
+    [['split', '--verify=npm test', 'US-001'], /--verify controls a run, and "split" starts none/],
   ];
   for (const [args, pattern] of wrong) {
     test(`${args.join(' ')}: exit code 64 and one line`, async t => {
@@ -335,6 +335,6 @@ describe('a run that goes on', { concurrency: 3 }, () => {
     await writeFile(file, [forged, ...rest].join('\n'));
     const { code, stderr } = await workspace.run('succeeds', '--resume').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /elsewhere\.json, which is outside of this folder.*--file/);
+    assert.match(stderr, /elsewhere\.json, which is outside this folder.*--file/);
   });
 });

@@ -299,7 +299,10 @@ describe('a next step that works', { concurrency: 3 }, () => {
 
   test('an empty list has no ids to name', async t => {
     const workspace = await Workspace.create(t, { stories: [] });
-    assert.match(await refusal(workspace, 'tick', 'A'), /holds no stories yet\. Add at least one/);
+    assert.match(
+      await refusal(workspace, 'tick', 'A'),
+      /contains no stories yet\. Add at least one/,
+    );
   });
 
   test('plan --help lists no flags of a run', async t => {

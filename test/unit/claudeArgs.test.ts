@@ -139,7 +139,7 @@ describe('Claude Code on this machine', posix, () => {
     const file = await program(['echo "cannot execute: wrong architecture" >&2', 'exit 126']);
     sameValue(await claudeVersion({}, env()), {
       file,
-      problem: `${file} --version failed or told no version: cannot execute: wrong architecture`,
+      problem: `${file} --version failed or printed no version: cannot execute: wrong architecture`,
     });
     const missing = await claudeVersion({ claudePath: '/nowhere/claude' }, env());
     assert.match('problem' in missing ? missing.problem : '', /"\/nowhere\/claude".*claudePath/);
@@ -148,7 +148,7 @@ describe('Claude Code on this machine', posix, () => {
   it('does not wait for one that hangs', async () => {
     await program(['exec sleep 600']);
     const answer = await claudeVersion({}, env(), 200);
-    assert.match('problem' in answer ? answer.problem : '', /gave no answer within 0\.2 s/);
+    assert.match('problem' in answer ? answer.problem : '', /did not respond within 0\.2 s/);
   });
 });
 

@@ -707,7 +707,7 @@ describe('restoreStoryFile', () => {
     const { restored, left, problem } = await restore(now, { changes });
     sameValue(restored, []);
     sameValue(kinds(left), ['titleChanged US-3']);
-    assert.match(problem ?? '', /prd\.json could not be put right/);
+    assert.match(problem ?? '', /prd\.json could not be restored/);
     assert.equal(await read(), now);
   });
 
@@ -716,7 +716,7 @@ describe('restoreStoryFile', () => {
     const changes = [{ kind: 'fileBroken', problem: 'x' }] as const;
     const folder = await restore(undefined, { changes });
     sameValue(folder.left, changes);
-    assert.match(folder.problem ?? '', /something else at the place of .*prd\.json/);
+    assert.match(folder.problem ?? '', /Something else is in the place of .*prd\.json/);
     if (process.platform !== 'win32') {
       await rm(file, { recursive: true });
       await promisify(execFile)('mkfifo', [file]);

@@ -162,7 +162,7 @@ describe('the inbox', () => {
     await watcher.look();
     watcher.dispose();
     assert.equal(errors.length, 1);
-    assert.match(errors[0] ?? '', /is no plain file/);
+    assert.match(errors[0] ?? '', /is not a regular file/);
     assert.ok(cancels > 0);
   });
 });

@@ -236,7 +236,7 @@ describe('a wrong template is refused with its place', () => {
     ['A\nB {{task}\n', /:2: "\{\{" without "\}\}"/],
     ['', /is empty/],
     [' \n\t', /is empty/],
-    ['{{story}}'.repeat(50), /may give a prompt of \d+ tokens; the most is 60000/],
+    ['{{story}}'.repeat(50), /could result in a prompt of \d+ tokens; the maximum is 60000/],
   ] as const) {
     test(JSON.stringify(text.slice(0, 50)), () => assert.match(refusal(text), expected));
   }
@@ -270,7 +270,7 @@ describe('the file of the template', () => {
       return error.message;
     };
     await writeFile(file, 'x'.repeat(TEMPLATE_MAX_BYTES + 1));
-    assert.match(await message(), /may have 65536/);
+    assert.match(await message(), /may have at most 65536/);
     await writeFile(file, Buffer.from([0x61, 0xff, 0xfe]));
     assert.match(await message(), /not UTF-8/);
     await mkdir(path.join(temp.path, 'folder/prompt.md'), { recursive: true });

@@ -240,10 +240,10 @@ describe('restore points', () => {
       await git('switch', '--quiet', 'main');
       await write('a.txt', 'two\n');
       await commit('second');
-      await assertRefused(other, /does not come from/);
+      await assertRefused(other, /does not descend from/);
       await git('switch', '--quiet', '--orphan', 'unrelated');
       await commit('unrelated');
-      await assertRefused(first, /does not come from/);
+      await assertRefused(first, /does not descend from/);
     });
 
     test('what is no commit', async () => {

@@ -120,7 +120,7 @@ describe('in a German window', () => {
 
   test('what a journal says of a run that could not go on is German in the sentence of its end', () => {
     const detail = say(
-      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to continue.',
+      'No space is left on the disk ({0}), so the run was ended. Free some space in {1} or elsewhere on that disk, and run again to continue.',
       'ENOSPC',
       '/w/.omc/state',
     );
@@ -132,7 +132,7 @@ describe('in a German window', () => {
     } as const;
     assert.equal(
       outcomeSentence(end, translationInto('de'), 'window').text,
-      'Es geht nicht weiter: Der Datenträger nimmt nichts mehr auf (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder auf dem Datenträger, und starten Sie erneut, um weiterzumachen.',
+      'Es geht nicht weiter: Auf dem Datenträger ist kein Platz mehr (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder anderswo auf diesem Datenträger, und starten Sie erneut, um weiterzumachen.',
     );
   });
 
@@ -146,7 +146,7 @@ describe('in a German window', () => {
     );
     assert.ok(problems.length >= 8, problems.join('\n'));
     const message = say(
-      'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
+      'The planning agent gave no valid plan in {0} tries: {1} Describe the task more clearly, or write the stories yourself.',
       3,
       problems.join(' '),
     );

@@ -215,7 +215,7 @@ describe('problems that hide no story', () => {
 describe('files that cannot be used', () => {
   const cases: readonly (readonly [string, string, number, number, RegExp])[] = [
     ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', 3, 3, /comma is missing on line 2/],
-    ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma of line 2.*remove it/],
+    ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma on line 2.*remove it/],
     ['a trailing comma in a list', '[1,\n]', 2, 1, /remove that comma/],
     ['a file cut off', '{\n  "a": [\n    1', 3, 6, /\[ of line 2 is closed/],
     ['a text cut off', '{\n  "a": "b', 2, 10, /no closing quote/],
@@ -227,7 +227,7 @@ describe('files that cannot be used', () => {
     ['a word of Python', '{"passes": True}', 1, 12, /true, false or null/],
     ['a Markdown fence', '```json\n[]\n```', 1, 1, /Markdown fence/],
     ['a merge conflict', '[\n<<<<<<< HEAD\n]', 2, 1, /merge conflict/],
-    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is no JSON/],
+    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is not JSON/],
     ['two documents', '[] []', 1, 4, /complete before/],
     ['nothing', '', 1, 1, /empty/],
     ['only space', ' \n ', 2, 2, /empty/],
@@ -373,7 +373,7 @@ describe('files that would block a reader', () => {
         assert(file.kind === 'invalid', name);
         const { code, message, line } = file.problems[0] ?? {};
         sameValue([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
-        assert.match(message ?? '', /nested deeper than 200 levels/);
+        assert.match(message ?? '', /nested more than 200 levels deep/);
       }
     }
   });

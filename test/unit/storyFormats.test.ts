@@ -332,7 +332,7 @@ describe('orchestration', () => {
     const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
     assert.throws(
       () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
-      /cannot be changed by itself/,
+      /cannot be changed on its own/,
     );
   });
 

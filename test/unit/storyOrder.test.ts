@@ -286,7 +286,7 @@ describe('the file', () => {
     await writeFile(file, text.replace('"A"', '"Z"'));
     await assert.rejects(
       moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash }),
-      /changed meanwhile/,
+      /changed in the meantime/,
     );
     assert.equal(await readFile(file, 'utf8'), text.replace('"A"', '"Z"'));
     await writeFile(file, text);

@@ -145,7 +145,7 @@ describe('taking back a story or an iteration', () => {
     // The rest is open now; only the tick that a person makes is there to take back.
     await assert.rejects(
       plan({ kind: 'iteration', runId: RUN, iteration: 9 }),
-      /Iteration 9 has committed nothing.*"git status"/,
+      /Iteration 9 made no commit.*"git status"/,
     );
   });
 
@@ -200,7 +200,7 @@ describe('taking back a story or an iteration', () => {
     const states = [foldRun([])];
     await assert.rejects(
       planWorkRevert(files, { of: STORY_TWO, states, storyFile: storyFile() }),
-      /no git repository/,
+      /not in a git repository/,
     );
   });
 });
