@@ -71,7 +71,7 @@ async function readSettings({
   const { platform } = process;
   try {
     const settings = await resolveSettings({ flags, workspace, env, platform });
-    return { settings, finding: good(SETTINGS, 'The files of settings can be used.') };
+    return { settings, finding: good(SETTINGS, 'The settings files are valid.') };
   } catch (error) {
     return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy(SETTINGS, error) };
   }

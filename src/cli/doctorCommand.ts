@@ -17,7 +17,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check whether a run with these flags can work here, and say what to fix')
     .addOption(cwdOption())
     .addOption(fileOption())
-    .option('--only <names>', 'look at these alone, such as claude,payer')
+    .option('--only <names>', 'run only these checks, such as claude,payer')
     .option('--json', 'as data: ok, checks (docs/json-output.md)');
   interface Flags {
     readonly cwd: string;

@@ -26,7 +26,7 @@ const MAX_NAMED = 8;
 export function fileOption(): Option {
   return new Option(
     '--file <path>',
-    'story file; else the one of the run that is going on, or the one that a run would find',
+    'story file; default: the one of the active run, or the one that a run would find',
   );
 }
 

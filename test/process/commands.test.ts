@@ -323,7 +323,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
   test('pause and resume', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
-    assert.match(await printed(workspace, 'pause'), /will wait after this iteration/);
+    assert.match(await printed(workspace, 'pause'), /will pause after this iteration/);
     assert.equal((await workspace.events('pause.requested')).length, 1);
     assert.match(await printed(workspace, 'status'), /will pause after this iteration/);
     await workspace.note('go');
@@ -336,7 +336,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
       ['running', { kind: 'pause', reason: 'person' }],
     );
     assert.match(await printed(workspace, 'status'), /Paused/);
-    assert.match(await printed(workspace, 'pause'), /already waiting/);
+    assert.match(await printed(workspace, 'pause'), /already paused/);
     assert.match(await printed(workspace, 'resume'), /The run continues/);
     assert.equal((await workspace.events('pause.ended')).length, 1);
     assert.equal((await cli.finished).code, 0);
@@ -348,7 +348,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     const cli = await waitingRun(workspace);
     assert.match(await printed(workspace, 'resume'), /is not waiting for anything/);
     await printed(workspace, 'pause');
-    assert.match(await printed(workspace, 'resume'), /will not wait after this iteration/);
+    assert.match(await printed(workspace, 'resume'), /will not pause after this iteration/);
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
     assert.deepEqual(await workspace.events('pause.started'), []);
@@ -359,7 +359,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     await workspace.note('go-US-002');
     const cli = await waitingRun(workspace);
     const agent = await workspace.agent();
-    assert.match(await printed(workspace, 'skip'), /leaves US-001 alone/);
+    assert.match(await printed(workspace, 'skip'), /skips US-001/);
     const { code, stdout } = await cli.finished;
     assert.equal(code, 1);
     assert.equal(isAlive(agent), false);
@@ -405,7 +405,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const text = 'Use "tabs" & <nothing> else; $HOME';
-    assert.match(await printed(workspace, 'hint', text), /All agents that follow will be told/);
+    assert.match(await printed(workspace, 'hint', text), /All later agents will get it/);
     await printed(workspace, 'hint', 'Only for two', '--story', 'US-002');
     assert.deepEqual(
       (await workspace.events('hint.given')).map(({ text, storyId }) => [text, storyId]),
@@ -465,10 +465,10 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     cli.child.kill('SIGKILL');
     const paused = await pause.finished;
     assert.deepEqual([paused.code, paused.stdout], [1, '']);
-    assertOneLine(paused.stderr, /The run ended meanwhile/);
+    assertOneLine(paused.stderr, /The run has ended in the meantime/);
     const hinted = await hint.finished;
     assert.equal(hinted.code, 0);
-    assert.match(hinted.stdout, /next agent will be told/);
+    assert.match(hinted.stdout, /next agent will get it/);
     assert.equal((await workspace.events('hint.given')).length, 0);
     assert.deepEqual(
       (await pendingHints(files)).map(({ text }) => text),
@@ -482,18 +482,18 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
   test('there is nothing to pause or to resume', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['pause', 'resume']) {
-      await refused(workspace, 1, /No run is going on here\. Start one/, command);
+      await refused(workspace, 1, /No run is active here\. Start one/, command);
     }
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     for (const command of ['pause', 'resume']) {
       await refused(
         workspace,
         1,
-        /No run is going on here\. .*run --resume --max-iterations 21"/,
+        /No run is active here\. .*run --resume --max-iterations 21"/,
         command,
       );
     }
-    await refused(workspace, 1, /Name it: ralph-fresh skip ID/, 'skip');
+    await refused(workspace, 1, /Name one: ralph-fresh skip ID/, 'skip');
   });
 
   test('the advice works: a run without iterations left, and a complete one', async t => {
@@ -599,8 +599,8 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
-    assert.match(await printed(workspace, 'hint', 'Be quick'), /The next agent will be told/);
-    assert.match(await printed(workspace, 'skip', 'US-002'), /leaves US-002 alone.*run --resume/);
+    assert.match(await printed(workspace, 'hint', 'Be quick'), /The next agent will get it/);
+    assert.match(await printed(workspace, 'skip', 'US-002'), /skips US-002.*run --resume/);
     assert.equal(existsSync(workspace.files.lockFile), false);
 
     const cli = workspace.run('succeeds', '--resume');
@@ -645,7 +645,7 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
     const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
     assert.equal(state.active, false);
     assert.equal(state.iteration, 1);
-    assert.equal(await printed(workspace, 'cancel'), 'No run is going on in this folder.\n');
+    assert.equal(await printed(workspace, 'cancel'), 'No run is active in this folder.\n');
   });
 });
 
@@ -765,9 +765,9 @@ describe('receipt', { concurrency: 4 }, () => {
     await writeFile(journal, whole.slice(0, secondEnd));
     const { code, stderr, stdout } = await workspace.cli('receipt').finished;
     assert.equal(code, 0);
-    assertOneLine(stderr, /is damaged or cut off/);
+    assertOneLine(stderr, /is damaged or truncated/);
     assert.ok(
-      stderr.includes(journal) && stderr.includes(`Iteration 2 is still told by ${receipt(2)}`),
+      stderr.includes(journal) && stderr.includes(`For iteration 2 there is still ${receipt(2)}`),
     );
     assert.match(stdout, /1× +US-001/);
 
@@ -803,7 +803,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.equal((await workspace.run('succeeds', ...later).finished).code, 1);
     const [older = '', empty = '', ...more] = await workspace.runIds();
     assert.deepEqual(more, []);
-    const note = `This is run ${older}, the newest that has iterations; the newest of all has none (--run ${empty}).\n`;
+    const note = `This is run ${older}, the newest one with iterations; the newest of all has none (--run ${empty}).\n`;
     return { workspace, night, older, empty, note };
   }
 
@@ -828,7 +828,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
   test('rollback and revert go by the one before, and say so', async t => {
     const { workspace, note } = await twoRuns(t);
     const dry = await printed(workspace, 'revert', '--iteration', '2', '--dry-run');
-    assert.ok(dry.startsWith(`${note}Would take back`), dry);
+    assert.ok(dry.startsWith(`${note}Would revert`), dry);
     const rolled = await printed(workspace, 'rollback', '1');
     assert.ok(rolled.startsWith(`${note}Commit `), rolled);
     assert.deepEqual(await workspace.done(), []);
@@ -899,7 +899,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.match(
       await printed(workspace, 'revert', 'US-002'),
-      /^Commit \S+ takes back, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nOpen again: US-002\n$/,
+      /^Commit \S+ reverts, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nReopened: US-002\n$/,
     );
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
     assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), false);
@@ -949,7 +949,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.match(dirty.stderr, /uncommitted changes in \.omc\/prd\.json\. Commit or stash them/);
     await workspace.write('.omc/prd.json', file);
     assert.equal(existsSync(workspace.files.lockFile), false);
-    assert.match(await printed(workspace, 'rollback', '1'), /brings .* back to .*git revert/);
+    assert.match(await printed(workspace, 'rollback', '1'), /takes .* back to .*git revert/);
     assert.deepEqual(await workspace.done(), []);
   });
 
@@ -1061,7 +1061,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(demo.message, /demo agent costs nothing/);
     const other = await payer('--preset', 'codex');
     assert.deepEqual([other.level, other.facts], ['ok', undefined]);
-    assert.match(other.message, /settled by its own program/);
+    assert.match(other.message, /determines who pays/);
   });
 
   test('only what is asked for, with the facts as data', posix, async t => {

@@ -183,7 +183,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: '../../../../outside' }));
     assert.equal(JSON.parse((await ralph('status', '--json')).stdout).run, null);
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: RUN_ID }));
-    assert.equal((await ralph('stop')).stdout, 'No run is going on in this folder.\n');
+    assert.equal((await ralph('stop')).stdout, 'No run is active in this folder.\n');
     assert.equal(existsSync(path.join(temp.path, 'outside', 'inbox.jsonl')), false);
     assert.equal((await ralph('run', `--claude-path=${succeeds}`)).code, 0);
   });

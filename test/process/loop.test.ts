@@ -523,7 +523,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
   test('without a run `stop` says so', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('stop').finished;
-    assert.deepEqual([code, stdout], [0, 'No run is going on in this folder.\n']);
+    assert.deepEqual([code, stdout], [0, 'No run is active in this folder.\n']);
   });
 
   test('`stop` waits for the process of the loop too', async t => {

@@ -172,11 +172,14 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
   test('doctor tells of it, and stop ends what it left', async t => {
     const { workspace, agent } = await killed(t, 'plan', 'Build it');
     const doctor = await workspace.cli('doctor', '--only', 'leftovers').finished;
-    assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" does at once/s);
+    assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" ends it now/s);
     assert.ok(isAlive(agent), 'doctor changes nothing');
     const stop = await workspace.cli('stop').finished;
     assert.equal(stop.code, 0, stop.stderr);
-    assert.match(stop.stdout, /A planner had been killed\. What it left running has been ended\./);
+    assert.match(
+      stop.stdout,
+      /A planner had been killed\. The processes that it left running were ended\./,
+    );
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await readdir(planDir(workspace)), []);
     assert.doesNotMatch(
@@ -216,7 +219,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
       env: workspace.env,
     });
     const stop = await workspace.cli('stop').finished;
-    assert.deepEqual([stop.code, stop.stdout], [0, 'No run is going on in this folder.\n']);
+    assert.deepEqual([stop.code, stop.stdout], [0, 'No run is active in this folder.\n']);
     assert.ok(existsSync(file));
   });
 });

@@ -259,7 +259,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
   test('doctor looks at the settings alone, when that is asked for', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('doctor', '--only', 'settings').finished;
-    assert.deepEqual([code, stdout], [0, '✓ The files of settings can be used.\n']);
+    assert.deepEqual([code, stdout], [0, '✓ The settings files are valid.\n']);
   });
 });
 

@@ -811,7 +811,7 @@ test('all ticks before the first run are in one journal, and that is no run', as
   const pause = await workspace.cli('pause').finished;
   assert.match(
     pause.stderr,
-    /^ralph-fresh: No run is going on here\. Start one with "ralph-fresh run"\.\n$/,
+    /^ralph-fresh: No run is active here\. Start one with "ralph-fresh run"\.\n$/,
   );
   assert.equal((await workspace.script([['work']]).finished).code, 0);
   assert.equal((await workspace.runIds()).length, 2);

@@ -47,19 +47,19 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /Budget: \$20\.00, not watched/);
-    assert.match(stdout, /The budget cannot be kept.*--max-iterations and --time-limit/);
+    assert.match(stdout, /Budget: \$20\.00, not enforced/);
+    assert.match(stdout, /The budget cannot be enforced.*--max-iterations and --time-limit/);
     assert.match(stdout, /Iteration 1: story done · .*1 commit · cost unknown/);
     assert.match(
       await printed(workspace, 'status'),
-      /1\/1 stories complete · cost unknown, so the budget of \$20\.00 is not watched/,
+      /1\/1 stories complete · cost unknown, so the budget of \$20\.00 is not enforced/,
     );
     const { cost } = JSON.parse(await printed(workspace, 'status', '--json'));
     assert.deepEqual([cost.usd, cost.unknown, cost.budgetUsd], [0, true, 20]);
     const receipt = await printed(workspace, 'receipt');
     assert.match(receipt, /^1 +US-001 +story done +\d+\.\d +– +– +– +unknown +1$/m);
     const one = await printed(workspace, 'receipt', '1');
-    assert.match(one, /min · cost unknown\nTokens: the agent does not tell\n/);
+    assert.match(one, /min · cost unknown\nTokens: not reported by the agent\n/);
     const { total } = JSON.parse(await printed(workspace, 'receipt', '--json'));
     assert.equal(total.costUnknown, true);
     assert.doesNotMatch(
@@ -87,14 +87,14 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
     const { stdout } = await workspace.cli(
       ...['doctor', '--agent', 'command', '--command', fakeAgent('plainText'), '--budget', '20'],
     ).finished;
-    assert.match(stdout, /^! .*does not tell what it costs.*--max-iterations/m);
+    assert.match(stdout, /^! .*does not report its cost.*--max-iterations/m);
   });
 
   test('is no matter with an agent that tells it, or costs nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stdout } = await workspace.run('succeeds', '--budget', '20').finished;
     assert.match(stdout, /Budget: \$20\.00\n/);
-    assert.doesNotMatch(stdout, /unknown|not watched/);
+    assert.doesNotMatch(stdout, /unknown|not enforced/);
     assert.match(await printed(workspace, 'status'), / · \$\d+\.\d\d of \$20\.00$/m);
   });
 });
@@ -151,15 +151,12 @@ describe('how a run stands', { concurrency: 3 }, () => {
 test('a run without checks says so in one line, with how to set one', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const { stdout } = await workspace.run('succeeds').finished;
-  assert.match(
-    stdout,
-    /Checks: none, so what the agents claim is believed\. .*--verify "npm test"/,
-  );
+  assert.match(stdout, /Checks: none, so the agents' claims are trusted\. .*--verify "npm test"/);
   assert.equal(stdout.match(/Checks: none/g)?.length, 1);
   // Where there are no stories, a warning says it, and nothing else says it again.
   const bare = await Workspace.create(t, { stories: undefined });
   const task = await bare.cli('run', 'Do it', '--agent', 'demo').finished;
-  assert.match(task.stdout, /There are no checks, so the promise of the agent alone ends this run/);
+  assert.match(task.stdout, /There are no checks, so the agent's promise alone ends this run/);
   assert.doesNotMatch(task.stdout, /Checks: none/);
 });
 
@@ -207,9 +204,9 @@ describe('words of others', { concurrency: 3 }, () => {
       ...['--max-iterations', '1'],
     ).finished;
     assert.doesNotMatch(stdout, /complaint 44\n/);
-    assert.match(stdout, /The agent failed\. Its last words:\n {2}complaint 45\n/);
+    assert.match(stdout, /The agent failed\. Its last output:\n {2}complaint 45\n/);
     assert.match(stdout, /complaint 50\n/);
-    const [, file = ''] = /All that it said is in (\S+)/.exec(stdout) ?? [];
+    const [, file = ''] = /Its full error output is in (\S+)/.exec(stdout) ?? [];
     assert.equal(await readFile(path.join(workspace.folder, file), 'utf8'), `${words}\n`);
     const status = await printed(workspace, 'status');
     assert.ok(status.split('\n').length < 6, status);

@@ -34,7 +34,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-1-question');
   const input = page.locator('.quick-input-widget input[type="text"]');
-  await workbench.openByNotification(alert, 'Answer and Go On…', input);
+  await workbench.openByNotification(alert, 'Answer and Continue…', input);
   await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
   await expect(page.locator('.quick-input-message a')).toHaveCount(0);
   await input.fill('Blue, and dark');
@@ -45,7 +45,7 @@ test('a question is answered in an input box, the next agent gets it, and the en
   await statusBar('Ralph needs you · 0/1').locator('a').focus();
   await page.keyboard.press('Enter');
   const actions = page.locator('.quick-input-widget .monaco-list-row');
-  await expect(actions.first()).toContainText('Answer and Go On…');
+  await expect(actions.first()).toContainText('Answer and Continue…');
   await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
   await workbench.screenshot('alerts-3-actions');
   await page.keyboard.press('Enter');

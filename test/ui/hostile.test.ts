@@ -180,7 +180,7 @@ test('foreign text is text on every surface of a run', async () => {
     await expectText(workbench, alert, ID_START);
     await expectText(workbench, alert);
     await workbench.screenshot('hostile-alert');
-    await workbench.clickInNotification(alert, 'Answer and Go On…');
+    await workbench.clickInNotification(alert, 'Answer and Continue…');
     await expectText(workbench, input);
     const item = workbench.statusBarItem('Ralph needs you').last();
     await expectHover(workbench, item, TITLE_TEXT);

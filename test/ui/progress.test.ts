@@ -163,7 +163,7 @@ test('a run is watched and steered on the page, and it is there again after a re
   });
 
   await test.step('opens a section of the last prompt at its line', async () => {
-    const xray = region('What the last prompt was made of');
+    const xray = region('What the last prompt contained');
     await expect(
       xray.getByText(/^Iteration 3: about [\d,]+ tokens in \d+ sections\.$/),
     ).toBeVisible();
@@ -225,7 +225,7 @@ test('an answer after the end lets the run go on, and reaches it', async () => {
   await expect(button(page, 'Start Fresh Run')).toBeVisible(RUN_LIMIT);
   await answerField(page).fill('Green.');
   await workbench.screenshot('progress-question-ended');
-  await button(page, 'Answer and Go On').click();
+  await button(page, 'Answer and Continue').click();
   await expect(page.getByText('Iteration 2 of 20', { exact: true })).toBeVisible(RUN_LIMIT);
   const section = page.getByRole('button', { name: /^Your answers:/ });
   await expect(section).toBeVisible();

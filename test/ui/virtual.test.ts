@@ -20,7 +20,7 @@ test('a folder that is on no disk is told politely what does not work, and why',
   await expect(view.getByText('Sorry, this does not work here')).toBeVisible();
   await expect(view.getByText('so it needs a folder on a disk')).toBeVisible();
   await expect(view.getByRole('button', { name: 'Open Another Folder' })).toBeVisible();
-  await expect(view.getByRole('button', { name: /^(Iterations|Set-Up) Section/ })).toHaveCount(0);
+  await expect(view.getByRole('button', { name: /^(Iterations|Setup) Section/ })).toHaveCount(0);
   await workbench.screenshot('virtual');
 
   // Nothing is offered that would need a disk.

@@ -61,7 +61,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(said({ type: 'gate.started', iteration: 2 }), [...second, 'the checks run']);
     assert.deepEqual(said({ type: 'agent.started', iteration: 2, purpose: 'review' }), [
       ...second,
-      'the reviewer looks at the work',
+      'the reviewer checks the work',
     ]);
     assert.deepEqual(said({ type: 'run.started' }), ['Preparing the first iteration…']);
   });
@@ -121,12 +121,12 @@ describe('progressSnapshot', () => {
     const free = snapshot(living('freeTaskStuck', paused)).run;
     assert.match(free?.sentence ?? '', /no progress for 2 iterations/);
     const { run } = snapshot(living('limitKnown', { type: 'limit.waiting' }));
-    assert.match(run?.sentence ?? '', /goes on by itself/);
+    assert.match(run?.sentence ?? '', /continues automatically/);
     // The page counts down by its own clock.
     assert.equal(run?.until, '2026-01-01T11:00:05.000Z');
     assert.doesNotMatch(run?.sentence ?? '', /ralph-fresh/);
     const unknown = snapshot(living('limitWaited', { type: 'limit.waiting' })).run;
-    assert.match(unknown?.sentence ?? '', /tries again by itself/);
+    assert.match(unknown?.sentence ?? '', /tries again automatically/);
   });
 
   it('shows the cost beside the budget, and the checks', () => {
@@ -227,14 +227,14 @@ describe('progressSnapshot', () => {
     const { question, actions } = snapshot(over('question')).run ?? {};
     assert.deepEqual(question, {
       id: 'r1/1',
-      send: 'Answer and Go On',
+      send: 'Answer and Continue',
       help: 'The next agent is told the question and your answer.',
     });
     // One button at most is the one to press.
     assert.deepEqual(actions, [{ action: 'startRun', label: 'Start Fresh Run' }]);
     const after = snapshot(over('answeredLater')).run;
     assert.equal(after?.question, undefined);
-    assert.match(after?.sentence ?? '', /Your answer is kept/);
+    assert.match(after?.sentence ?? '', /Your answer is saved/);
   });
 
   it('tells what the agent and the loop did last, as text', () => {

@@ -233,7 +233,7 @@ describe('in a German window', () => {
     assert.match(told('limitKnown', { type: 'limit.waiting' }), /^ {2}Nutzungslimit: five_hour$/m);
     assert.match(
       told('replaced', { type: 'agent.replaced' }),
-      /^\[Ralph Fresh\] Der Agent claude konnte nicht gestartet werden \(Das Programm, das die erste Zeile von .* nennt .*\); sdk tritt an seine Stelle$/,
+      /^\[Ralph Fresh\] Der Agent claude konnte nicht gestartet werden \(Das Programm, das die erste Zeile von .* nennt .*\); stattdessen wird sdk verwendet$/,
     );
     assert.match(
       told('notStarted', { type: 'run.ended' }),

@@ -100,7 +100,7 @@ describe('waiting', () => {
     const until = Date.parse('2026-01-01T11:00:05.000Z');
     assert.equal(
       textOf(waits).split('\n')[0],
-      `[Ralph Fresh] Usage limit reached; continues at ${clock(until, now, english)} (in 1 h). "ralph-fresh resume" tries now.`,
+      `[Ralph Fresh] Usage limit reached; continues at ${clock(until, now, english)} (in 1 h). "ralph-fresh resume" tries again now.`,
     );
   });
 
@@ -251,21 +251,21 @@ describe('the gate', () => {
 
   test('who put a story back is said', () => {
     const back = { type: 'story.changed', done: false } as const;
-    assert.match(text('firstCheckRed', back), /US-001 was put back to not done: its checks failed/);
+    assert.match(text('firstCheckRed', back), /US-001 was set back to not done: its checks failed/);
     assert.match(text('review', back), /the reviewer objects/);
     // No loop of today says it so, but the journal's format knows it.
     const byGuard = withLast(recorded('review', back), { by: 'guard' });
-    assert.match(textOf(byGuard), /was not given it/);
+    assert.match(textOf(byGuard), /was not working on it/);
   });
 
   test('what the guard found is told in words, also what a newer loop finds', () => {
     const found = { type: 'guard.found', iteration: 1 } as const;
     const told = text('guardTicks', found);
-    assert.match(told, /put back:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
+    assert.match(told, /this was reverted:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
     assert.match(told, /kept in \.omc\/state\/runs\/r1\/iterations\/1\/story-file-after$/);
     assert.match(
       text('guardTicks', { type: 'guard.found', iteration: 2 }),
-      /put back:\n {2}- the story file was removed$/,
+      /this was reverted:\n {2}- the story file was removed$/,
     );
     const newer = withLast(recorded('guardTicks', found), {
       changes: [{ kind: 'parked', storyId: 'US-003' }, { kind: 'somethingNew' }],

@@ -46,7 +46,7 @@ export function addStartFlags(command: Command): Command {
         'detach',
       ),
     )
-    .option('--detach', 'start in the background and return; it outlives this terminal')
+    .option('--detach', 'start in the background and return; the run outlives this terminal')
     .option('--quiet', 'print nothing but errors');
 }
 
