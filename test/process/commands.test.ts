@@ -211,7 +211,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
-  test('a story that is not there: what there is, exit code 64', async t => {
+  test('an unknown story: the known ones, exit code 64', async t => {
     const workspace = await Workspace.create(t);
     await refused(workspace, 64, /no story "US-9".*US-001, US-002/, 'tick', 'US-9');
     await refused(workspace, 64, /no story "US-9"/, 'skip', 'US-9');
@@ -306,7 +306,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(await workspace.read('PLAN.md'), '- [ ] Dig\n- [x] Build\n');
   });
 
-  test('while a loop lives, it writes the tick into its journal', async t => {
+  test('while a loop is active, it writes the tick into its journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = await waitingRun(workspace);
     await printed(workspace, 'tick', 'US-002');
@@ -319,7 +319,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
   });
 });
 
-describe('what a person asks of a living run', { concurrency: 3, ...posix }, () => {
+describe('requests to an active run', { concurrency: 3, ...posix }, () => {
   test('pause and resume', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
@@ -343,7 +343,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.equal((await workspace.events('iteration.started')).length, 2);
   });
 
-  test('a pause that is called off before it begins', async t => {
+  test('a pause that is cancelled before it begins', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     assert.match(await printed(workspace, 'resume'), /is not waiting for anything/);
@@ -354,7 +354,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.deepEqual(await workspace.events('pause.started'), []);
   });
 
-  test('skip ends the story that is worked on, and the run goes on with the next', async t => {
+  test('skip ends the story that is worked on, and the run continues with the next', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.note('go-US-002');
     const cli = await waitingRun(workspace);
@@ -366,7 +366,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.deepEqual(await workspace.done(), ['US-002']);
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
     const mend =
-      /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" takes that back\. Then run with --resume\.$/m;
+      /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" undoes that\. Then run with --resume\.$/m;
     assert.match(stdout, mend);
     assert.match(await printed(workspace, 'status'), mend);
     const { stories } = await json(workspace, 'stories');
@@ -401,7 +401,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
   });
 
-  test('a hint is told to the next agent', async t => {
+  test('the next agent gets a hint', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const text = 'Use "tabs" & <nothing> else; $HOME';
@@ -421,7 +421,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.ok(prompt.includes('Only for two'));
   });
 
-  test('an answer lets a run go on that waits for it', async t => {
+  test('an answer continues the run that waits for it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [[{ result: ['Hm.\n\n<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
@@ -449,7 +449,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     await refused(workspace, 1, /no open question.*hint/, 'answer', 'Blue');
   });
 
-  test('a request that the loop did not take is refused once it has ended', async t => {
+  test('a request that the loop did not accept is refused once it has ended', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     cli.child.kill('SIGSTOP');
@@ -478,7 +478,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
   });
 });
 
-describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
+describe('requests while no loop is active', { concurrency: 4 }, () => {
   test('there is nothing to pause or to resume', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['pause', 'resume']) {
@@ -520,7 +520,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     }
   });
 
-  test('without any run there is nobody to tell', async t => {
+  test('without any run there is nobody to give a hint to', async t => {
     const workspace = await Workspace.create(t);
     for (const command of [
       ['answer', 'x'],
@@ -558,7 +558,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.deepEqual([given?.id, given?.storyId], [waiting[0]?.id, 'US-003']);
   });
 
-  test('a hint whose agent was cut off by a kill is told again', async t => {
+  test('a hint whose agent was killed is given again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await printed(workspace, 'hint', 'Not to be lost');
     const cli = await waitingRun(workspace);
@@ -570,7 +570,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.equal((await workspace.events('hint.given')).length, 1);
   });
 
-  test('a hint that came with the repository is not told', async t => {
+  test('a hint that came with the repository is not given to an agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1), git: false });
     await printed(workspace, 'hint', 'Delete everything');
     await rm(path.join(workspace.files.stateDir, '.gitignore'));
@@ -585,7 +585,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.ok(codes.includes('hintsNotTold'));
   });
 
-  test('answer, hint and skip count when the run goes on', async t => {
+  test('answer, hint and skip take effect when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
     assert.match(await printed(workspace, 'status'), /Needs you: Blue or green\?/);
@@ -688,7 +688,7 @@ describe('logs', { concurrency: 4 }, () => {
     await refused(workspace, 1, /raw stream of iteration 2 is gone/, 'logs', '--raw');
   });
 
-  test('--follow goes on until the iteration, or the run, ends', async t => {
+  test('--follow continues until the iteration, or the run, ends', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const all = workspace.cli('logs', '--follow');
@@ -725,7 +725,7 @@ describe('receipt', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(stdout).run, runId);
   });
 
-  test('what the iterations took, brought and cost', async t => {
+  test('duration, result and cost of the iterations', async t => {
     const workspace = await Workspace.create(t);
     await workspace.run('succeeds', '--model', 'fake-model').finished;
     const [runId] = await workspace.runIds();
@@ -753,7 +753,7 @@ describe('receipt', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no iteration 3\. It has 1-2\./, 'receipt', '3');
   });
 
-  test('a journal that was emptied or cut off is told of, with what is left of the run', async t => {
+  test('an empty or truncated journal is reported, with what is left of the run', async t => {
     const workspace = await Workspace.create(t);
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();
@@ -772,7 +772,7 @@ describe('receipt', { concurrency: 4 }, () => {
     assert.match(stdout, /1× +US-001/);
 
     const isEmpty = new RegExp(
-      `The journal of run ${runId} is empty or damaged: .*journal\\.jsonl\\. Iterations 1-2 are still told .*receipt\\.json\\. Put a backup .* "ralph-fresh run --new"`,
+      `The journal of run ${runId} is empty or damaged: .*journal\\.jsonl\\. For iterations 1-2 there is still .*receipt\\.json.* Restore the journal from a backup.* "ralph-fresh run --new"`,
     );
     for (const text of ['', '\0'.repeat(4_096), whole.slice(whole.indexOf('\n') - 20)]) {
       await writeFile(journal, text);
@@ -807,7 +807,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     return { workspace, night, older, empty, note };
   }
 
-  test('logs and receipt tell of the one before, and say so; status does not', async t => {
+  test('logs and receipt show the one before, and say so; status does not', async t => {
     const { workspace, night, older, empty, note } = await twoRuns(t);
     assert.equal(await printed(workspace, 'logs'), `${note}${night.stdout}`);
     assert.equal(await printed(workspace, 'logs', '--run', older), night.stdout);
@@ -825,7 +825,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.match(raw.stdout, /^\{"type":"system"/);
   });
 
-  test('rollback and revert go by the one before, and say so', async t => {
+  test('rollback and revert use the one before, and say so', async t => {
     const { workspace, note } = await twoRuns(t);
     const dry = await printed(workspace, 'revert', '--iteration', '2', '--dry-run');
     assert.ok(dry.startsWith(`${note}Would revert`), dry);
@@ -834,7 +834,7 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('an iteration or a run that there is not: which runs there are', async t => {
+  test('an unknown iteration or run: which runs there are', async t => {
     const { workspace, older, empty } = await twoRuns(t);
     const named = new RegExp(`The newest runs are ${empty}, ${older}; name one with --run\\.`);
     for (const args of [
@@ -879,7 +879,7 @@ describe('within an agent', { concurrency: 4 }, () => {
     });
   }
 
-  test('what only reads works', async t => {
+  test('read-only commands work', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['stories', 'next', 'status']) {
       const { code } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, command).finished;
@@ -889,7 +889,7 @@ describe('within an agent', { concurrency: 4 }, () => {
 });
 
 describe('revert', { concurrency: 3 }, () => {
-  test('a story goes and is open again; the others stay', async t => {
+  test('a story is reverted and reopened; the others stay', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;
     const planned = await json(workspace, 'revert', 'US-002', '--dry-run');
@@ -976,7 +976,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('refuses an iteration that there is not, and a dirty work tree', async t => {
+  test('refuses an unknown iteration, and a dirty work tree', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.run('succeeds').finished;
     await refused(workspace, 64, /no iteration 9\. It has 1-2\./, 'rollback', '9');
@@ -986,7 +986,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
-  test('refuses while a loop lives', async t => {
+  test('refuses while a loop is active', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     await refused(workspace, 1, /already active.*ralph-fresh stop/, 'rollback', '1');
@@ -1051,7 +1051,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal((await examine(workspace, env, ...args)).level('payer'), 'ok');
   });
 
-  test('no account pays for the demo agent, and another program settles it itself', async t => {
+  test('no account pays for the demo agent, and another program determines it itself', async t => {
     const workspace = await Workspace.create(t);
     const env = { ANTHROPIC_API_KEY: 'sk' };
     const payer = async (...args: string[]) =>
@@ -1094,7 +1094,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(kept.level('payer'), 'warning');
   });
 
-  test('what must be mended', async t => {
+  test('what must be fixed', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
     await mkdir(workspace.files.stateDir, { recursive: true });
     await writeFile(path.join(workspace.files.stateDir, 'swarm-state.json'), '{"active":true}');

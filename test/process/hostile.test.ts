@@ -102,7 +102,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     }
   });
 
-  it('links to devices and pipes are no files of ours, and keep nobody waiting', async () => {
+  it('links to devices and pipes are not our files, and block nobody', async () => {
     await symlink('/dev/zero', files.journalFile(RUN_ID));
     await symlink('/dev/zero', files.lockFile);
     const { code, stdout } = await ralph('status');
@@ -134,7 +134,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
   });
 
-  it('folders of a run are never links, when a shipped run goes on', async () => {
+  it('folders of a run are never links, when a shipped run continues', async () => {
     const outside = path.join(temp.path, 'outside');
     const prdFile = path.join(files.workspace, '.omc', 'prd.json');
     const prd = await readFile(prdFile);
@@ -178,7 +178,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.match(stderr, /journal .* is damaged; start a new run with --new/);
   });
 
-  it('a lock cannot name a place outside, nor hold for ever', async () => {
+  it('a lock cannot name a place outside, nor be held forever', async () => {
     await mkdir(path.join(temp.path, 'outside'));
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: '../../../../outside' }));
     assert.equal(JSON.parse((await ralph('status', '--json')).stdout).run, null);
@@ -203,7 +203,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(head.stdout.trim(), before);
   });
 
-  it('without the lock file there is still one loop', async () => {
+  it('without the lock file there is still only one loop', async () => {
     const hangs = path.join(path.dirname(succeeds), 'hangs.mjs');
     const home = path.join(temp.path, 'home');
     await mkdir(home, { recursive: true });

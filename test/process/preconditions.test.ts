@@ -325,7 +325,7 @@ test('in a folder of the project the one with the story file is named', async t 
   }
 });
 
-describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
+describe('a run that continues, away from its branch', { concurrency: 3 }, () => {
   /** A run on `work` that has stopped after its first story; `main` is checked out. */
   async function left(t: TestContext): Promise<Workspace> {
     const workspace = await Workspace.create(t);
@@ -375,7 +375,7 @@ describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
     assert.doesNotMatch(stderr, /git switch/);
   });
 
-  test('with its commits merged, it goes on there', async t => {
+  test('with its commits merged, it continues there', async t => {
     const workspace = await left(t);
     await git(workspace, 'merge', '--quiet', '--ff-only', 'work');
     const { code, stderr } = await workspace.cli(...args).finished;
@@ -383,7 +383,7 @@ describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
   });
 });
 
-test('--dry-run shows the hints that wait, and they go on waiting', async t => {
+test('--dry-run shows the pending hints, and they stay pending', async t => {
   const workspace = await Workspace.create(t);
   assert.equal((await workspace.cli('hint', 'Use tabs everywhere').finished).code, 0);
   for (let time = 1; time <= 2; time++) {

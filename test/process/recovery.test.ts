@@ -124,7 +124,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     ['in words', limited],
     ['as an event', rejected],
   ] as const) {
-    test(`told ${name}: the run waits for the reset, and "resume" goes on now without using up an iteration`, async t => {
+    test(`told ${name}: the run waits for the reset, and "resume" continues now without using up an iteration`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const cli = workspace.script([steps, ['work']], '--max-iterations', '1');
       const waiting = await workspace.event('limit.waiting');
@@ -187,7 +187,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
       JSON.stringify({ userStories: change(await workspace.stories()) }),
     );
 
-  test('the call after it is told what was said and changed meanwhile', async t => {
+  test('the call after it is told what was said and changed in the meantime', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited, ['work']], '--max-iterations', '1');
     await workspace.event('limit.waiting');
@@ -210,7 +210,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
     ],
     ['removed', (stories: PrdStory[]) => stories.slice(1)],
   ] as const) {
-    test(`a story that was ${how} meanwhile gets no agent`, async t => {
+    test(`a story that was ${how} in the meantime gets no agent`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script([limited, ['work']], '--verify', 'exit 0');
       await workspace.event('limit.waiting');
@@ -335,7 +335,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
 });
 
 describe('resuming', { concurrency: 3 }, () => {
-  test('after Ctrl-C the same command goes on at the next iteration, in the same run', async t => {
+  test('after Ctrl-C the same command continues at the next iteration, in the same run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const first = workspace.script([['work'], ['stay']], '--max-iterations', '9');
     await workspace.agent(2);
@@ -479,7 +479,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.match(stdout, /Checks: exit 0/);
   });
 
-  test('--new starts a new run beside the unfinished one', async t => {
+  test('--new starts a new run, and the unfinished one stays', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([['stay']]);
     await workspace.agent();
@@ -491,7 +491,7 @@ describe('resuming', { concurrency: 3 }, () => {
 });
 
 describe('an agent that cannot be started', () => {
-  test('twice: the SDK of the workspace takes its place for the rest of the run', async t => {
+  test('twice: the SDK of the workspace replaces it for the rest of the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await cp(
       path.resolve(import.meta.dirname, '../support/fakeSdk'),
@@ -533,7 +533,7 @@ describe('an agent that cannot be started', () => {
 
 describe('a full disk', { concurrency: 2 }, () => {
   for (const room of [0, 2_500, 4_000, 6_000]) {
-    test(`after ${room} bytes of journal: the mend; with room again it goes on, nothing is done twice`, async t => {
+    test(`after ${room} bytes of journal: the fix; with room again it continues, nothing is done twice`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const full = workspace.cliWith(
         { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_AFTER: String(room) },
@@ -555,7 +555,7 @@ describe('a full disk', { concurrency: 2 }, () => {
 });
 
 describe('git', () => {
-  test('a git that never answers does not keep a stop waiting, and the run goes on once it does', {
+  test('a git that never answers does not keep a stop waiting, and the run continues once it does', {
     skip: process.platform === 'win32' && 'Windows has no such pipes',
   }, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -574,7 +574,7 @@ describe('git', () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('a repository that cannot be read for a moment: a warning, and the run goes on', async t => {
+  test('a repository that cannot be read for a moment: a warning, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
     const mendHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
@@ -626,7 +626,7 @@ describe('an agent that removes the state (git clean -fdx)', {
 }, () => {
   const clean = { delete: '.omc/state' };
 
-  test('the run puts its own files back and goes on; the journal has all of it', async t => {
+  test('the run restores its own files and continues; the journal has all of it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const { files } = workspace;
     const cli = workspace.script(
@@ -703,7 +703,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.deepEqual([(await stop.finished).code, (await cli.finished).code], [0, 130]);
   });
 
-  test('what cannot be put back yet is put back later', async t => {
+  test('what cannot be restored yet is restored later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       [clean, { write: ['.omc/state', 'in the way'] }, { wait: 'told' }, clean, { wait: 'never' }],
@@ -730,7 +730,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     );
   });
 
-  test('another loop has begun meanwhile: the run ends, says why, and leaves that one alone', async t => {
+  test('another loop has started in the meantime: the run ends, says why, and does not touch the other one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const { files } = workspace;
     // As good as a loop: a process that lives, this one.

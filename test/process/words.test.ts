@@ -42,7 +42,7 @@ const stories = (workspace: Workspace): Step => ({
   ],
 });
 
-describe('a cost that nobody knows', { concurrency: 3 }, () => {
+describe('an unknown cost', { concurrency: 3 }, () => {
   test('is never shown as nothing: in the run, in status, in the receipt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
@@ -90,7 +90,7 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
     assert.match(stdout, /^! .*does not report its cost.*--max-iterations/m);
   });
 
-  test('is no matter with an agent that tells it, or costs nothing', async t => {
+  test('is no issue with an agent that reports it, or costs nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stdout } = await workspace.run('succeeds', '--budget', '20').finished;
     assert.match(stdout, /Budget: \$20\.00\n/);
@@ -99,7 +99,7 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
   });
 });
 
-describe('how a run stands', { concurrency: 3 }, () => {
+describe('the state of a run', { concurrency: 3 }, () => {
   test('while its stories are planned', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script([[{ wait: 'go' }, stories(workspace)]], '--prd', 'Build a shop');
@@ -137,7 +137,7 @@ describe('how a run stands', { concurrency: 3 }, () => {
     assert.doesNotMatch(await printed(workspace, 'status'), /Rolled back|Open now/);
   });
 
-  test('after one that ended at its limit: one count, not two', async t => {
+  test('after a run that ended at its limit: one count, not two', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--max-iterations', '2').finished;
     await printed(workspace, 'rollback', '2');
@@ -196,7 +196,7 @@ console.log('Done.');
 });
 
 describe('words of others', { concurrency: 3 }, () => {
-  test('of fifty lines on standard error the last ones are told, and where all are', async t => {
+  test('of fifty lines on standard error, the last ones are shown, and where all are', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const words = Array.from({ length: 50 }, (_, at) => `complaint ${at + 1}`).join('\n');
     const { stdout } = await workspace.script(
@@ -212,7 +212,7 @@ describe('words of others', { concurrency: 3 }, () => {
     assert.ok(status.split('\n').length < 6, status);
   });
 
-  test('a warning tells no class of an error', async t => {
+  test('a warning does not name the class of an error', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // No restore point can be kept in the place of a file.
     await writeFile(path.join(workspace.folder, '.git', 'refs', 'ralph-fresh'), '');
@@ -228,7 +228,7 @@ test('a story file that is too large names the limit and the next step', async t
   assert.match(await refusal(workspace, 'stories'), /larger than 8 MB.*another file/);
 });
 
-describe('a next step that works', { concurrency: 3 }, () => {
+describe('next steps that work', { concurrency: 3 }, () => {
   test('after a complete run nobody is sent to --resume, which would be refused', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
@@ -240,7 +240,7 @@ describe('a next step that works', { concurrency: 3 }, () => {
     }
   });
 
-  test('the demo agent says that it splits nothing, and which agent does', async t => {
+  test('the demo agent says that it cannot split stories, and which agent can', async t => {
     const workspace = await Workspace.create(t);
     assert.match(
       await refusal(workspace, 'split', 'US-001', '--agent', 'demo'),

@@ -49,7 +49,7 @@ test.describe('axe-core', () => {
   });
 
   for (const theme of THEMES) {
-    test(`axe-core has nothing against the progress page in the theme ${theme}`, async () => {
+    test(`axe-core finds no problem on the progress page in the theme ${theme}`, async () => {
       const workbench = audited();
       await workbench.closeEditors();
       await run.startAgain();
@@ -80,7 +80,7 @@ test.describe('axe-core', () => {
   }
 });
 
-test('a screen reader gets the page in a sensible order, and each news once', async () => {
+test('a screen reader gets the page in a sensible order, and each announcement once', async () => {
   await using run = await project();
   const { env, workspace } = run;
   await using workbench = await Workbench.open({

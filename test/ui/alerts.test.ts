@@ -101,7 +101,7 @@ test('a stuck story warns, and is skipped from the alert', async () => {
       .toBe(true);
   });
 
-  await test.step('a reload tells nothing twice', async () => {
+  await test.step('a reload announces nothing twice', async () => {
     await workbench.kept(text => text.includes('alerts.told'));
     await workbench.reload();
     await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);

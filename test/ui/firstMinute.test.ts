@@ -127,7 +127,7 @@ test.describe('the walkthrough', () => {
   }
 });
 
-test('what stands in the way of a run is said, each with the button that mends it', {
+test('what prevents a run is shown, each with the button that fixes it', {
   tag: '@oldest',
 }, async () => {
   await chooseClaude();

@@ -81,7 +81,7 @@ async function showPage(workbench: Workbench): Promise<FrameLocator> {
   return workbench.webview();
 }
 
-test('a run is watched and steered on the page, and it is there again after a reload', {
+test('a run is watched and controlled on the page, and is there again after a reload', {
   tag: '@oldest',
 }, async () => {
   await using workbench = await open([
@@ -98,7 +98,7 @@ test('a run is watched and steered on the page, and it is there again after a re
   const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 });
   const region = (name: string | RegExp) => page.getByRole('region', { name });
 
-  await test.step('starts, and tells what goes on', async () => {
+  await test.step('starts, and shows what happens', async () => {
     await expect(heading('No run yet')).toBeVisible();
     await button(page, 'Start Fresh Run').click();
     await expect(heading('Running')).toBeVisible(RUN_LIMIT);
@@ -109,7 +109,7 @@ test('a run is watched and steered on the page, and it is there again after a re
     await workbench.screenshot('progress-running');
   });
 
-  await test.step('moves nothing for those who asked for none', async () => {
+  await test.step('moves nothing for people who prefer reduced motion', async () => {
     const motion = () =>
       heading('Running')
         .locator('.glyph.running')
@@ -120,7 +120,7 @@ test('a run is watched and steered on the page, and it is there again after a re
     await workbench.page.emulateMedia({ reducedMotion: 'no-preference' });
   });
 
-  await test.step('pauses after the iteration, and goes on', async () => {
+  await test.step('pauses after the iteration, and continues', async () => {
     await button(page, 'Pause').click();
     await expect(
       page.getByRole('main').getByText('The run will pause after this iteration.', { exact: true }),
@@ -214,7 +214,7 @@ test('a run is watched and steered on the page, and it is there again after a re
   expect(errorsOf(workbench)).toEqual([]);
 });
 
-test('an answer after the end lets the run go on, and reaches it', async () => {
+test('an answer after the end lets the run continue, and reaches it', async () => {
   await using workbench = await open(
     [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>', {}] }], [{ wait: 'never' }]],
     { settings: { 'ralphFresh.claudePath': fakeAgent, 'ralphFresh.onQuestion': 'end' } },

@@ -180,7 +180,7 @@ test.describe('the stories of a shop', () => {
   const epics = oneWindow(project => openOwn(project, SHOP));
 
   for (const theme of ['light', 'dark', 'hc-dark'] as const) {
-    test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
+    test(`stories are under their epics, with criteria below them: ${theme}`, async () => {
       const workbench = epics();
       await workbench.setTheme(theme);
       await showStories(workbench);
@@ -394,7 +394,7 @@ test('of several story files a person chooses one, and the window remembers it',
   await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
 });
 
-test('a run on another list than the one in sight is told, with the way to its stories', async () => {
+test('a run on a list other than the visible one is shown, with the way to its stories', async () => {
   const sample = path.join(temp.path, 'todo-api');
   await cp(path.join(repoRoot, 'sample'), sample, { recursive: true });
   await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }], sample);

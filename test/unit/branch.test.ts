@@ -138,7 +138,7 @@ describe('checkOutBranch', () => {
     assert.equal(await branch(), 'main');
   });
 
-  test('a name beside which there is no place', async () => {
+  test('a name that conflicts with an existing branch', async () => {
     await git('branch', 'a');
     await git('branch', 'c/d');
     for (const [name, other] of [

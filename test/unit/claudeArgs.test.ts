@@ -127,7 +127,7 @@ describe('Claude Code on this machine', posix, () => {
     sameValue([key, token, rest['ANTHROPIC_BASE_URL']], [undefined, undefined, 'u']);
   });
 
-  it('tells its version, asked in a clean environment', async () => {
+  it('reports its version, asked in a clean environment', async () => {
     const file = await program(['echo "2.1.330 (Claude Code)$CLAUDECODE"']);
     sameValue(await claudeVersion({}, { ...env(), CLAUDECODE: '1' }), {
       file,
@@ -232,7 +232,7 @@ describe('the SDK agent', () => {
 });
 
 describe('isTransient', () => {
-  it('tells what passes by itself from what does not', () => {
+  it('distinguishes what passes by itself from what does not', () => {
     for (const kind of ['api', 'overloaded', 'rateLimit', 'toolConcurrency']) {
       assert.ok(isTransient(kind), kind);
     }

@@ -80,7 +80,7 @@ describe('findProgram', () => {
     assert.equal(await find({ env, setting: ' ' }), folder('a/no-such-agent'));
   });
 
-  it('says which setting to mend', posix, async () => {
+  it('says which setting to fix', posix, async () => {
     const PATH = path.dirname(await file('a/claude'));
     const settings = [
       folder('gone'),

@@ -177,7 +177,7 @@ Next story: US-003
     );
   });
 
-  test('need not hold any story or task', () => {
+  test('does not need a story or task', () => {
     assert.equal(render('Do the next thing.'), 'Do the next thing.\n');
   });
 
@@ -190,7 +190,7 @@ Next story: US-003
     assert.equal(render('a\u001b[31mb\u0000c'), 'abc\n');
   });
 
-  test('its sections tell the own text from what is filled in', () => {
+  test('its sections distinguish its own text from what is filled in', () => {
     const { sections, text } = iterationPrompt(
       input,
       parsePromptTemplate('Iteration {{N}}\n\n{{story}}\n\nEnd', 'x'),
@@ -241,7 +241,7 @@ describe('a wrong template is refused with its place', () => {
     test(JSON.stringify(text.slice(0, 50)), () => assert.match(refusal(text), expected));
   }
 
-  test('says nothing that steers a terminal, and no more than a line of it', () => {
+  test('contains no terminal control characters, and no more than a line of it', () => {
     assert.ok(refusal(`{{${'x'.repeat(10_000)}}}`).length < 1_000);
   });
 });

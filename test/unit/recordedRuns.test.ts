@@ -200,7 +200,7 @@ describe('views over journals of real runs', () => {
     }
   });
 
-  test('each check is told when it has ended, with its output', () => {
+  test('each check is reported when it has ended, with its output', () => {
     const commands = (name: string, iteration: number) =>
       checksOf(recorded(name), iteration).map(({ command, ok }) => [command, ok]);
     sameValue(commands('twoChecksGreen', 1), [

@@ -105,7 +105,7 @@ describe('restore points', () => {
       assert.equal(await head(), first);
     });
 
-    test('a lock on the ref is told', async () => {
+    test('a lock on the ref is reported', async () => {
       await setRestorePoint(folder, 'run-1', 1, first);
       const ref = await git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh');
       await write(`.git/${ref}.lock`, '');

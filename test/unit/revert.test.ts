@@ -95,7 +95,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(existsSync(at('deep')), false);
   });
 
-  test('later work on other lines and other files stays, and can be taken back again', async () => {
+  test('later work on other lines and other files stays, and can be reverted, too', async () => {
     await write('a.txt', `first\n${LINES.join('\n')}\n`);
     const mine = await commit();
     await write('a.txt', `first\n${LINES.join('\n')}\nlast\n`);
@@ -234,7 +234,7 @@ describe('reverting commits by one new commit', () => {
     assert.deepEqual((await planRevert(folder, { hashes: [later] })).files, ['later.txt']);
   });
 
-  test('a commit meanwhile, a lock, no author, the state of a run', async () => {
+  test('a commit in the meantime, a lock, no author, the state of a run', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     const plan = await planRevert(folder, { hashes: [mine] });

@@ -177,7 +177,7 @@ describe('reviewClaim', () => {
     assert.match(result.message, /approved: /);
   });
 
-  test('a failed or cancelled call is told as such', async () => {
+  test('a failed or cancelled call is reported as such', async () => {
     const error = { kind: 'api', message: 'no route' };
     const failed = await review([{ error }]);
     assert.ok(failed.result.kind === 'failed' && failed.result.message.includes('no route'));
@@ -185,7 +185,7 @@ describe('reviewClaim', () => {
     assert.deepEqual(result, { kind: 'cancelled' });
   });
 
-  test('a commit that is gone is told without a call', async () => {
+  test('a missing commit is reported without a call', async () => {
     const { result, requests } = await review([], { startCommit: 'f'.repeat(40) });
     assert.ok(result.kind === 'failed' && /no commit/.test(result.message));
     assert.deepEqual(requests, []);

@@ -37,7 +37,7 @@ for (const language of LANGUAGES) {
   const value = fc.stringMatching(/^[a-z0-9/]{1,12}$/);
   const hasWords = (english: string) => /\p{L}/u.test(english.replaceAll(/\{\d+\}/g, ''));
 
-  test(`every sentence of the loop is known again for ${language}, whatever stands in its places`, () => {
+  test(`every sentence of the loop is recognized for ${language}, whatever its placeholders contain`, () => {
     assert.ok(keys.length > 200);
     for (const key of keys) {
       const english = key.slice(0, -SAID.length);
@@ -53,7 +53,7 @@ for (const language of LANGUAGES) {
     }
   });
 
-  test(`no other text becomes anything else for ${language}`, () => {
+  test(`no other text is changed for ${language}`, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
         const isSaid = keys.includes(`${text}${SAID}`);
@@ -118,7 +118,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('what a journal says of a run that could not go on is German in the sentence of its end', () => {
+  test('what a journal says about a run that could not continue is German in the sentence of its end', () => {
     const detail = say(
       'No space is left on the disk ({0}), so the run was ended. Free some space in {1} or elsewhere on that disk, and run again to continue.',
       'ENOSPC',
@@ -136,7 +136,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('all that is wrong with the draft of a planning agent is, though it is told in one sentence', () => {
+  test('all problems of the draft of a planning agent are, although they are one sentence', () => {
     const { problems = [] } = checkPlan(
       {
         ...{ project: 'a\nb', branchName: '..', description: '' },
@@ -207,7 +207,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('a long text of somebody else is looked at quickly, and left as it is', () => {
+  test('a long text of somebody else is checked quickly, and left as it is', () => {
     for (const text of [
       'It failed: look. '.repeat(11),
       'a: b. '.repeat(1_600),

@@ -106,7 +106,7 @@ describe('where settings come from', () => {
     assert.equal(ownSettingsFile({}, 'win32'), undefined);
   });
 
-  test('a file that cannot be one of settings is told, not passed over', async () => {
+  test('a file that cannot be a settings file is reported, not ignored', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {});
     const file = path.join(temp.path, 'workspace', '.omc', 'config.json');

@@ -90,7 +90,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('passes is believed before status', async () => {
+  test('passes takes precedence over status', async () => {
     const { stories } = await fixture('alwaysActive.json');
     sameValue(
       stories.map(story => story.done),
@@ -199,7 +199,7 @@ describe('problems that hide no story', () => {
     assert.match(problems[3]?.message ?? '', /D → D/);
   });
 
-  test('a chain of 5,000 and a circle of 5,000 are told apart without recursion', () => {
+  test('a chain of 5,000 and a cycle of 5,000 are distinguished without recursion', () => {
     const story = (i: number, next: number) => ({ id: `${i}`, title: 't', dependsOn: [`${next}`] });
     const chain = Array.from({ length: 5000 }, (_, i) => story(i, i + 1));
     chain.push({ id: '5000', title: 't', dependsOn: [] });
@@ -288,7 +288,7 @@ describe('files that cannot be used', () => {
     assert.equal(parseList(`[${story}]`).stories.length, 1);
   });
 
-  test('foreign text in a message steers no terminal', () => {
+  test('foreign text in a message does not control the terminal', () => {
     assert.equal(parseProblem('[\u001b[31mred]').message.includes('\u001b'), false);
   });
 });
@@ -302,7 +302,7 @@ describe('on the disk', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('the places are looked at in order', async () => {
+  test('the places are searched in order', async () => {
     const workspace = join(folder, 'places');
     await mkdir(workspace);
     assert.equal(await findStoryFile(workspace), undefined);

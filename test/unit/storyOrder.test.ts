@@ -278,7 +278,7 @@ describe('any order', () => {
 });
 
 describe('the file', () => {
-  test('is left alone when it is another one than was shown', async () => {
+  test('is left alone when it is not the one that was shown', async () => {
     const file = path.join(folder.path, 'prd.json');
     const text = prd(1, 2);
     await writeFile(file, text);

@@ -7,7 +7,7 @@ function refusal(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words of the system`), { code, ...more });
 }
 
-describe('what the system refuses', () => {
+describe('errors of the operating system', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
     test(`${code}: the disk takes nothing more, whether the file is known or not`, () => {
       assert.match(
@@ -27,7 +27,7 @@ describe('what the system refuses', () => {
     });
   }
 
-  test('of a rename the place is named, not the temporary file that was to go there', () => {
+  test('for a rename the target is named, not the temporary file', () => {
     const error = refusal('EISDIR', { path: '/a/b.12ab.tmp', dest: '/a/b' });
     assert.match(
       systemRefusal(error) ?? '',
