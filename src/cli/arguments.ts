@@ -38,7 +38,7 @@ export function countArgument(of: string, command: string): (value: string) => n
     const parsed = wholeFrom1(value);
     if (parsed === undefined) {
       throw new UsageError(
-        `"${shorten(value, 100)}" is not the number of ${of}. Give a whole number from 1, such as "ralph-fresh ${command} 1".`,
+        `"${shorten(value, 100)}" is not ${of} number. Give a whole number from 1, such as "ralph-fresh ${command} 1".`,
       );
     }
     return parsed;

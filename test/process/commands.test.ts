@@ -1186,7 +1186,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
     [['logs', '--raw', '--json'], /--raw.*cannot be used with.*--json/],
-    [['logs', '--run', '../..'], /not the id of a run/],
+    [['logs', '--run', '../..'], /not a run id/],
     [['receipt', '0'], /whole number from 1/],
     [['rollback'], /missing required argument 'iteration'/],
     [
@@ -1195,7 +1195,7 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     ],
     [
       ['go', 'x'],
-      /^ralph-fresh: "x" is not the number of a plan\. Give a whole number from 1, such as "ralph-fresh go 1"\.\n$/,
+      /^ralph-fresh: "x" is not a plan number\. Give a whole number from 1, such as "ralph-fresh go 1"\.\n$/,
     ],
     [
       ['run', '--budget', 'abc'],
