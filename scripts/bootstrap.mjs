@@ -47,7 +47,7 @@ if (!installedHere() && !installedByNpm()) {
   );
   if (result.status !== 0) {
     console.error(
-      '[set-up] npm ci failed; its message is above. Mend that and run the same command again.',
+      '[set-up] npm ci failed; its message is above. Fix that and run the same command again.',
     );
     process.exit(result.status ?? 1);
   }

@@ -10,7 +10,7 @@ for (const kind of textKinds(root)) {
     const file = kind.fileOf(language);
     const problems = problemsOf(kind, readTexts(root, file));
     count += problems.length;
-    console.log([`${file}: ${problems.length} to mend`, ...problems].join('\n  '));
+    console.log([`${file}: ${problems.length} to fix`, ...problems].join('\n  '));
   }
 }
 process.exitCode = count === 0 ? 0 : 1;

@@ -42,7 +42,7 @@ if (packed.code !== 0) {
   process.exit(packed.code);
 }
 if (/\bWARNING\b/.test(packed.output)) {
-  console.error('\nThe package was made with a warning, see above. Mend that and run it again.');
+  console.error('\nThe package was made with a warning, see above. Fix that and run it again.');
   process.exit(1);
 }
 console.log('\nIn the package:');

@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   const unknown = asked.filter(name => !(name in suites));
   if (unknown.length > 0) {
     console.error(
-      `There is no suite ${unknown.join(', ')}. There are: ${Object.keys(suites).join(', ')}.`,
+      `There is no suite ${unknown.join(', ')}. The suites are: ${Object.keys(suites).join(', ')}.`,
     );
     process.exitCode = 64;
     return;

@@ -83,7 +83,7 @@ export async function createPlainFile(file: string): Promise<FileHandle> {
   // For a folder, the system reports the error itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     throw new HumanError(
-      say('{0} is no plain file. Remove it, and look where it came from.', file),
+      say('{0} is not a regular file. Remove it, and find out where it came from.', file),
     );
   }
   return open(file, O_WRONLY | O_CREAT | O_TRUNC | PLAIN, 0o644);
@@ -174,7 +174,7 @@ export function requireNoLink(place: string): void {
   if (isLink(place)) {
     throw new HumanError(
       say(
-        '{0} is a link, and what Ralph writes there would land elsewhere. Remove it, and look where it came from.',
+        '{0} is a link, and what Ralph writes there would end up elsewhere. Remove it, and find out where it came from.',
         place,
       ),
     );

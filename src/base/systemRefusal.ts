@@ -6,12 +6,14 @@ const DISK_FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 /** What to do about a file or folder that the system refuses, by error code. */
 const ABOUT_FILES: Readonly<Record<string, (file: string) => Message>> = {
   EACCES: file =>
-    say('This account may not use {0}. Give it the rights, or run as its owner.', file),
+    say('This user account may not use {0}. Give it the permissions, or run as the owner.', file),
   EPERM: file =>
-    say('This account may not use {0}. Give it the rights, or run as its owner.', file),
-  EEXIST: file => say('Something else is in the place of {0}. Move it away.', file),
-  EISDIR: file => say('A folder is in the place of the file {0}. Move it away.', file),
-  ENOTDIR: file => say('Something else than a folder is on the way to {0}. Move it away.', file),
+    say('This user account may not use {0}. Give it the permissions, or run as the owner.', file),
+  EEXIST: file => say('Something else is in the place of {0}. Move it out of the way.', file),
+  EISDIR: file =>
+    say('There is a folder at {0}, where a file is needed. Move it out of the way.', file),
+  ENOTDIR: file =>
+    say('Something on the path to {0} is not a folder. Move it out of the way.', file),
 };
 
 /** With these codes, the obstacle is at the target of the rename. */
@@ -51,9 +53,9 @@ export function diskRefusal(error: unknown, file?: string): Message | undefined 
         );
   }
   return path === undefined
-    ? say('The disk takes nothing more ({0}). Make room on it, and try again.', code)
+    ? say('No space is left on the disk ({0}). Free some space, and try again.', code)
     : say(
-        'The disk takes nothing more ({0}), so {1} cannot be written. Make room on it, and try again.',
+        'No space is left on the disk ({0}), so {1} cannot be written. Free some space, and try again.',
         code,
         path,
       );

@@ -15,7 +15,7 @@ export function cwdOption(): Option {
 function directory(value: string): string {
   const dir = path.resolve(value);
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(say('There is no folder {0}. Name one that is there with --cwd.', dir));
+    throw new UsageError(say('There is no folder {0}. Name an existing one with --cwd.', dir));
   }
   return dir;
 }
@@ -38,7 +38,7 @@ export function countArgument(of: string, command: string): (value: string) => n
     const parsed = wholeFrom1(value);
     if (parsed === undefined) {
       throw new UsageError(
-        `"${shorten(value, 100)}" is not the number of ${of}. Give a whole number from 1, such as "ralph-fresh ${command} 1".`,
+        `"${shorten(value, 100)}" is not ${of} number. Give a whole number from 1, such as "ralph-fresh ${command} 1".`,
       );
     }
     return parsed;

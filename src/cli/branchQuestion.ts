@@ -28,7 +28,7 @@ export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
     [
       `The story file asks for the branch ${to}, but there are uncommitted changes on ${here}.`,
       `  1  Work on ${here}`,
-      `  2  Switch to ${to} and take the changes along, if git allows it`,
+      `  2  Switch to ${to} with the changes, if git allows it`,
       '  3  Cancel',
       '',
     ].join('\n'),

@@ -10,7 +10,7 @@ import { deactivate } from './stateFile.ts';
 export function addCancelCommand(program: Command): void {
   forPeople(program.command('cancel'))
     .description(
-      'like stop, but by the state file (as /oh-my-claudecode:cancel does); clears a stale one',
+      'like stop, but through the state file (as /oh-my-claudecode:cancel does); clears a stale one',
     )
     .addOption(cwdOption())
     .action(async (flags: { cwd: string }) => cancel(new RunFiles(flags.cwd)));

@@ -34,16 +34,16 @@ interface Flags {
 /** `ralph-fresh pause`, `resume`, `skip`, `hint`, `answer`: requests of a person to a run. */
 export function addControlCommands(program: Command): void {
   forPeople(program.command('pause'))
-    .description('let the run wait after this iteration')
+    .description('pause the run after this iteration')
     .addOption(cwdOption())
     .action((flags: Flags) => pause(new RunFiles(flags.cwd)));
   forPeople(program.command('resume'))
-    .description('continue a run that waits: paused, for an answer, or for a usage limit')
+    .description('continue a run that is paused, or that waits for an answer or a usage limit')
     .addOption(cwdOption())
     .action((flags: Flags) => resume(new RunFiles(flags.cwd)));
   forPeople(program.command('skip'))
-    .description('let the run leave a story alone')
-    .argument('[id]', 'of the story; else the one that is worked on')
+    .description('let the run skip a story')
+    .argument('[id]', 'id of the story; default: the one that is worked on')
     .option('--undo', 'give a skipped, failed or blocked story another chance')
     .addOption(cwdOption())
     .addOption(fileOption())
@@ -51,15 +51,15 @@ export function addControlCommands(program: Command): void {
       flags.undo ? reset(id, flags) : skip(id, flags),
     );
   takesOneText(forPeople(program.command('hint')))
-    .description('tell the next agents something')
-    .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
-    .option('--story <id>', 'only to the agents of this story')
+    .description('give the next agents a hint')
+    .addArgument(new Argument('<text>', 'text, in one pair of quotes').argParser(words))
+    .option('--story <id>', 'only for the agents of this story')
     .addOption(cwdOption())
     .addOption(fileOption())
     .action(hint);
   takesOneText(forPeople(program.command('answer')))
     .description("answer the agent's question")
-    .addArgument(new Argument('<text>', 'in one pair of quotes').argParser(words))
+    .addArgument(new Argument('<text>', 'text, in one pair of quotes').argParser(words))
     .addOption(cwdOption())
     .action(answer);
 }
@@ -67,7 +67,9 @@ export function addControlCommands(program: Command): void {
 function words(value: string): string {
   const text = value.trim();
   if (text === '') {
-    throw new UsageError('The text is empty. Write it in one pair of quotes after the command.');
+    throw new UsageError(
+      'The text is empty. Write it text, in one pair of quotes after the command.',
+    );
   }
   return text;
 }
@@ -76,7 +78,7 @@ function words(value: string): string {
 function requireShort(text: string): void {
   if (text.length > MAX_TEXT) {
     throw new UsageError(
-      `The text has ${text.length} characters, and the agents get at most ${MAX_TEXT}. Write the long part to a file of the project and name it in the text.`,
+      `The text has ${text.length} characters, and agents get at most ${MAX_TEXT}. Write the long part to a file of the project and name it in the text.`,
     );
   }
 }
@@ -85,14 +87,14 @@ async function pause(files: RunFiles): Promise<void> {
   const loop = await livingLoop(files);
   const pause = loop && (await readRun(files, loop.runId)).pause;
   if (pause !== undefined) {
-    print('The run is already waiting. "ralph-fresh resume" continues it.');
+    print('The run is already paused. "ralph-fresh resume" continues it.');
     return;
   }
   const delivered = await deliverRequest(files, { type: 'pause' });
   if (delivered.kind !== 'taken') {
     throw await noLoop(files, loop?.runId);
   }
-  print('The run will wait after this iteration. "ralph-fresh resume" continues it.');
+  print('The run will pause after this iteration. "ralph-fresh resume" continues it.');
 }
 
 async function resume(files: RunFiles): Promise<void> {
@@ -100,7 +102,7 @@ async function resume(files: RunFiles): Promise<void> {
   const state = loop && (await readRun(files, loop.runId));
   const waiting = state && waitingOf(state);
   if (state && waiting === undefined && !state.pauseRequested) {
-    print('The run is working; it is not waiting for anything.');
+    print('The run is active; it is not waiting for anything.');
     return;
   }
   const delivered = await deliverRequest(files, { type: 'resume' });
@@ -111,7 +113,7 @@ async function resume(files: RunFiles): Promise<void> {
     delivered.event.type === 'limit.ended'
       ? 'The run tries again now.'
       : waiting === undefined
-        ? 'The run will not wait after this iteration.'
+        ? 'The run will not pause after this iteration.'
         : 'The run continues.',
   );
 }
@@ -128,19 +130,21 @@ async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void>
   }
   const state = await requireUnfinished(files, 'skip a story in');
   const delivered = await deliverRequest(files, { type: 'skip', storyId });
-  print(`The run leaves ${named(storyId)} alone. ${later(delivered, state)}`.trimEnd());
+  print(`The run skips ${named(storyId)}. ${later(delivered, state)}`.trimEnd());
 }
 
 async function currentStory(files: RunFiles): Promise<string> {
   const loop = await livingLoop(files);
   if (loop === undefined) {
     throw new HumanError(
-      'No run is going on here, so no story is worked on. Name it: ralph-fresh skip ID.',
+      'No run is active here, so no story is being worked on. Name one: ralph-fresh skip ID.',
     );
   }
   const current = currentOf(await readRun(files, loop.runId));
   if (current?.storyId === undefined) {
-    throw new HumanError('The run works on no story at this moment. Name it: ralph-fresh skip ID.');
+    throw new HumanError(
+      'The run is not working on a story at the moment. Name one: ralph-fresh skip ID.',
+    );
   }
   return current.storyId;
 }
@@ -184,11 +188,11 @@ async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise
   });
   if (delivered.kind === 'kept') {
     const next = storyId === undefined ? 'The next agent' : `The next agent of ${named(storyId)}`;
-    print(`${next} will be told, whichever run it works in. No run is going on now.`);
+    print(`${next} will get it, in whichever run. No run is active now.`);
     return;
   }
-  const whom = storyId === undefined ? 'All agents that follow' : `The agents of ${named(storyId)}`;
-  print(`${whom} will be told.`);
+  const whom = storyId === undefined ? 'All later agents' : `The agents of ${named(storyId)}`;
+  print(`${whom} will get it.`);
 }
 
 async function answer(text: string, { cwd }: Flags): Promise<void> {
@@ -198,7 +202,7 @@ async function answer(text: string, { cwd }: Flags): Promise<void> {
   const question = questionOf(state);
   if (question === undefined) {
     throw new HumanError(
-      'The run has no open question. Tell its agents something with: ralph-fresh hint "…".',
+      'The run has no open question. Give its agents a hint with: ralph-fresh hint "…".',
     );
   }
   const request: RunRequest = { type: 'answer', text };
@@ -224,7 +228,7 @@ async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunS
   const state = await requireRun(files, purpose);
   if (resumeCommand(state) === undefined) {
     throw new HumanError(
-      'The last run is complete, so nothing can be changed in it. Start a new one with "ralph-fresh run --detach", and ask again then.',
+      'The last run is complete, so nothing can be changed in it. Start a new one with "ralph-fresh run --detach", then try again.',
     );
   }
   return state;
@@ -234,7 +238,7 @@ async function requireUnfinished(files: RunFiles, purpose: string): Promise<RunS
 function later({ kind }: Delivered, state: RunState): string {
   return kind === 'taken'
     ? ''
-    : `No run is going on now: it counts when the run continues. ${goOn(state)}`;
+    : `No run is active now: this takes effect when the run continues. ${goOn(state)}`;
 }
 
 function goOn(state: RunState): string {
@@ -252,15 +256,15 @@ async function noLoop(files: RunFiles, runId: string | undefined): Promise<Human
       state.outcome === undefined
         ? ''
         : ` ${outcomeSentence(runEnd(state, state.outcome), english).text}`;
-    return new HumanError(`The run ended meanwhile.${end}`);
+    return new HumanError(`The run has ended in the meantime.${end}`);
   }
   const newest = await newestRunId(files);
   const last = newest === undefined ? undefined : await readRun(files, newest);
   return new HumanError(
     // Ticks from before the first run have a journal, too.
     last === undefined || last.phase === 'idle'
-      ? 'No run is going on here. Start one with "ralph-fresh run".'
-      : `No run is going on here. ${goOn(last)}`,
+      ? 'No run is active here. Start one with "ralph-fresh run".'
+      : `No run is active here. ${goOn(last)}`,
   );
 }
 

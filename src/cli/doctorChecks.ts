@@ -54,7 +54,7 @@ export async function examine(workspace: DiagnosedWorkspace): Promise<Finding[]>
       check({ ...workspace, settings }).catch((error: unknown) => [
         wrong(
           id,
-          say('{0} could not be looked at: {1}', id, shorten(messageOf(error), MAX_WORDS)),
+          say('{0} could not be accessed: {1}', id, shorten(messageOf(error), MAX_WORDS)),
           null,
         ),
       ]),
@@ -71,7 +71,7 @@ async function readSettings({
   const { platform } = process;
   try {
     const settings = await resolveSettings({ flags, workspace, env, platform });
-    return { settings, finding: good(SETTINGS, 'The files of settings can be used.') };
+    return { settings, finding: good(SETTINGS, 'The settings files are valid.') };
   } catch (error) {
     return { settings: { ...DEFAULT_SETTINGS, ...flags }, finding: wrongBy(SETTINGS, error) };
   }

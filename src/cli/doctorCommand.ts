@@ -17,7 +17,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check whether a run with these flags can work here, and say what to fix')
     .addOption(cwdOption())
     .addOption(fileOption())
-    .option('--only <names>', 'look at these alone, such as claude,payer')
+    .option('--only <names>', 'run only these checks, such as claude,payer')
     .option('--json', 'as data: ok, checks (docs/json-output.md)');
   interface Flags {
     readonly cwd: string;
@@ -30,7 +30,7 @@ export function addDoctorCommand(program: Command): void {
     const unknown = only?.find(name => !CHECK_IDS.includes(name));
     if (unknown !== undefined) {
       throw new UsageError(
-        say('There is no check "{0}". There are: {1}.', unknown, CHECK_IDS.join(', ')),
+        say('There is no check "{0}". The checks are: {1}.', unknown, CHECK_IDS.join(', ')),
       );
     }
     const data = doctorData(

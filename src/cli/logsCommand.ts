@@ -35,15 +35,15 @@ export function addLogsCommand(program: Command): void {
     .description('show what the newest run did, as its terminal showed it')
     .addOption(cwdOption())
     .addOption(runOption())
-    .option('--iteration <n>', 'this iteration alone', count)
+    .option('--iteration <n>', 'only this iteration', count)
     .option('--follow', 'continue until the run, or the iteration, ends')
     .addOption(
       new Option(
         '--raw',
-        "what the iteration's agent printed, byte for byte; the newest iteration when none is named",
+        'what the agent of the iteration printed, byte for byte; default: the newest iteration',
       ).conflicts('json'),
     )
-    .option('--json', 'the events, one object a line (docs/journal.md)')
+    .option('--json', 'the events, one object per line (docs/journal.md)')
     .action(logs);
 }
 
@@ -149,7 +149,7 @@ async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags
       follower.require(iteration);
       if (!stream.isThere) {
         throw new HumanError(
-          `The raw stream of iteration ${iteration} is gone; "ralph-fresh logs --iteration ${iteration}" tells what the journal kept of it.`,
+          `The raw stream of iteration ${iteration} is gone; "ralph-fresh logs --iteration ${iteration}" shows what the journal kept of it.`,
         );
       }
       tellPassedOver(follower.chosen, true);

@@ -80,7 +80,7 @@ export async function reportEnd(
     // It was killed while it ended.
     await closeRunFoundDead(files);
     throw new HumanError(
-      'The run was killed before it could say how it ended. "ralph-fresh status" tells how far it came.',
+      'The run was killed before it could record how it ended. "ralph-fresh status" shows how far it got.',
     );
   }
   print(outcomeSentence(end, english).text);
@@ -90,10 +90,10 @@ export async function reportEnd(
 export async function reportNoLoop(files: RunFiles): Promise<void> {
   print(
     (await closeRunFoundDead(files))
-      ? 'The loop had been killed. What it left running has been ended; run again to continue.'
-      : 'No run is going on in this folder.',
+      ? 'The loop had been killed. The processes that it left running were ended; run again to continue.'
+      : 'No run is active in this folder.',
   );
   if ((await clearDeadPlans(files)) > 0) {
-    print('A planner had been killed. What it left running has been ended.');
+    print('A planner had been killed. The processes that it left running were ended.');
   }
 }

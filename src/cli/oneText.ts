@@ -61,14 +61,14 @@ function requireOwnText(command: Command, given: readonly string[]): void {
   throw new UsageError(
     valueName(option) === PROGRAM
       ? say(
-          'Does "{0}" belong to {1}? Then give it as an argument of the program: --command-arg {2}. If it is a text of its own, put it first: {3}',
+          'Does "{0}" belong to {1}? Then pass it as an argument of the program: --command-arg {2}. If it is a separate text, put it first: {3}',
           word,
           flag,
           shellText(word),
           first,
         )
       : say(
-          'Does "{0}" belong to {1}? Then put quotes around both: {1} {2}. If it is a text of its own, put it first: {3}',
+          'Does "{0}" belong to {1}? Then put quotes around both: {1} {2}. If it is a separate text, put it first: {3}',
           word,
           flag,
           shellText(`${value} ${word}`),

@@ -12,7 +12,7 @@ export function forPeople(command: Command): Command {
     if ((process.env[RUN_MARKER] ?? '') !== '') {
       throw new HumanError(
         say(
-          'An agent of a run cannot use "{0}": only people steer runs. If you are one, unset {1} and try again.',
+          'An agent cannot use "{0}": only people control runs. If you are not an agent, unset {1} and try again.',
           command.name(),
           RUN_MARKER,
         ),

@@ -24,11 +24,11 @@ interface PlanFlags {
 /** `ralph-fresh plan`: drafts the stories of a task, without a run. */
 export function addPlanCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('plan')))
-    .description('have a planning agent turn a task into stories, and show them; starts nothing')
-    .argument('<task>', 'what the stories are to achieve')
+    .description('let a planning agent turn a task into stories, and print them; starts no run')
+    .argument('<task>', 'what the stories should achieve')
     .addOption(cwdOption())
-    .option('--file <path>', 'story file that they are for; else .omc/prd.json')
-    .option('--write', 'write the story file; what was there goes to .omc/archive')
+    .option('--file <path>', 'story file that they are for; default: .omc/prd.json')
+    .option('--write', 'write the story file; an existing one goes to .omc/archive')
     .option('--json', 'as data: storyFile, text, stories, attempts, costUsd, archived')
     .addOption(new Option('--attached').hideHelp());
   addPlannerFlags(command).action(async (task: string, flags: PlanFlags) => {
@@ -53,7 +53,8 @@ async function plan(task: string, flags: PlanFlags, command: Command): Promise<n
   if (flags.json) {
     printJson({ storyFile, ...draft, ...written });
   } else if (flags.write) {
-    const kept = written.archived === undefined ? '' : ` What was there is in ${written.archived}.`;
+    const kept =
+      written.archived === undefined ? '' : ` The previous file is in ${written.archived}.`;
     const count = draft.stories === 1 ? '1 story' : `${draft.stories} stories`;
     print(`Wrote ${count} to ${storyFile}.${kept}`);
   } else {

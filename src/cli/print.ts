@@ -51,7 +51,7 @@ export function print(text: string): void {
 /** Says below a draft how to get it into its file. Not on standard output, which a program may read. */
 export function tellUnwritten(storyFile: string): void {
   process.stderr.write(
-    `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command: it then asks the agent again and writes what it answers.\n`,
+    `This is a draft; nothing is written yet. Save it as ${storyFile}, or add --write to the command, which asks the agent again and writes its answer.\n`,
   );
 }
 

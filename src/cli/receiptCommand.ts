@@ -11,9 +11,9 @@ import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } fro
 export function addReceiptCommand(program: Command): void {
   program
     .command('receipt')
-    .description('show what the iterations of the newest run took, achieved and cost')
+    .description('show the duration, result and cost of each iteration of the newest run')
     .addArgument(
-      new Argument('[iteration]', 'this one alone').argParser(
+      new Argument('[iteration]', 'only this iteration').argParser(
         countArgument('an iteration', 'receipt'),
       ),
     )

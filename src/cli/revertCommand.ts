@@ -29,15 +29,15 @@ interface RevertFlags {
 /** `ralph-fresh revert`: reverts a story or an iteration, and keeps what came after it. */
 export function addRevertCommand(program: Command): void {
   forPeople(program.command('revert'))
-    .description('take one story back, by a new commit; later work stays')
-    .argument('[story]', 'its id')
+    .description('revert one story by a new commit; later work stays')
+    .argument('[story]', 'id of the story')
     .addOption(
-      new Option('--iteration <n>', 'take back an iteration in place of a story').argParser(count),
+      new Option('--iteration <n>', 'revert an iteration instead of a story').argParser(count),
     )
     .addOption(cwdOption())
     .addOption(runOption())
     .addOption(fileOption())
-    .option('--dry-run', 'only tell what would be taken back')
+    .option('--dry-run', 'only show what would be reverted')
     .option('--json', 'as data: commit, commits, files, reopened (docs/json-output.md)')
     .action(revert);
 }
@@ -74,21 +74,21 @@ async function revert(storyId: string | undefined, flags: RevertFlags): Promise<
   const listed = commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${shorten(subject, 100)}`);
   const ids = reopens.map(({ id }) => shorten(id, 80)).join(', ');
   if (plan.files.length === 0 && reopens.length === 0) {
-    print('Nothing to do: nothing of it is left.');
+    print('Nothing to do: nothing is left to revert.');
   } else if (flags.dryRun) {
-    print(`Would take back, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}`);
+    print(`Would revert, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}`);
     if (ids !== '') {
-      print(`Would be open again: ${ids}`);
+      print(`Would reopen: ${ids}`);
     }
   } else {
     if (commit !== undefined) {
       const hash = commit.slice(0, 7);
       print(
-        `Commit ${hash} takes back, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}\nTo have it back: git revert ${hash}`,
+        `Commit ${hash} reverts, in ${fileCount(plan.fileCount)}:\n${listed.join('\n')}\nTo undo this: git revert ${hash}`,
       );
     }
     if (ids !== '') {
-      print(`Open again: ${ids}`);
+      print(`Reopened: ${ids}`);
     }
   }
   if (plan.elsewhere.length > 0) {
@@ -110,7 +110,7 @@ async function revertibleOf(
     return { of: { kind: 'iteration', runId: chosen.runId, iteration }, chosen };
   }
   if (run !== undefined) {
-    throw new UsageError('A story is taken back as a whole, so --run goes with --iteration alone.');
+    throw new UsageError('A story is reverted as a whole, so --run requires --iteration.');
   }
   return { of: { kind: 'story', storyId: storyId ?? '' } };
 }

@@ -30,7 +30,7 @@ export function addRollbackCommand(program: Command): void {
   forPeople(program.command('rollback'))
     .description('go back to the state before an iteration, by a new commit; the history stays')
     .addArgument(
-      new Argument('<iteration>', 'its number').argParser(
+      new Argument('<iteration>', 'number of the iteration').argParser(
         countArgument('an iteration', 'rollback'),
       ),
     )
@@ -78,7 +78,7 @@ async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): P
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
     print(
-      `Commit ${commit.slice(0, 7)} brings ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${namedFiles(changed)}. To undo this: git revert ${commit.slice(0, 7)}`,
+      `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${namedFiles(changed)}. To undo this: git revert ${commit.slice(0, 7)}`,
     );
     await tellOfTicks(files);
   }
@@ -97,7 +97,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
   const ref = `refs/heads/${workBranch}`;
   if ((await runGit(files.workspace, 'rev-parse', '--verify', '--quiet', ref)) !== '') {
     throw new HumanError(
-      `The run worked on the branch ${workBranch}, and HEAD is on ${branch || 'no branch'}. Go there first: git switch ${shellWord(workBranch)}`,
+      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${shellWord(workBranch)}`,
     );
   }
 }
@@ -111,7 +111,7 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
   const list = await readStoryList(file);
   if (list?.stories.some(({ done }) => done)) {
     print(
-      `${path.basename(file)} is not in git, so it did not go back: stories that were done since then are still marked as done. Mark them with "ralph-fresh untick ID" to have them done again.`,
+      `${path.basename(file)} is not in git, so it was not rolled back: stories that were done since then are still marked as done. Mark them as not done with "ralph-fresh untick ID" to have them done again.`,
     );
   }
 }

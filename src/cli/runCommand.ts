@@ -14,13 +14,13 @@ import { startRun } from './start/startRun.ts';
 export function addRunCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('run')))
     .description('start the loop here; Ctrl-C stops it, and the same command continues it')
-    .argument('[task]', 'what to do, when there are no stories; else background for every agent')
+    .argument('[task]', 'what to do if there are no stories; otherwise background for every agent')
     .addOption(cwdOption())
-    .option('--file <path>', 'story file; else prd.json in .omc/ and the other usual places')
+    .option('--file <path>', 'story file; default: prd.json in .omc/ and the other usual places')
     .addOption(new Option('--prd', 'plan the task into stories first').conflicts('tasks'))
     .addOption(new Option('--tasks <list>', 'one story for each: "a|b|c"').argParser(taskList))
     .addOption(
-      new Option('--story <id>', 'work on this story alone; may be given several times')
+      new Option('--story <id>', 'work only on this story; can be given several times')
         .argParser(storyIds)
         .conflicts(['prd', 'tasks']),
     );

@@ -14,11 +14,9 @@ const MAX_NAMED = 5;
 
 /** `--run <id>` of the commands that inspect one run. */
 export function runOption(): Option {
-  return new Option('--run <id>', 'another run than the newest').argParser(value => {
+  return new Option('--run <id>', 'id of a run; default: the newest').argParser(value => {
     if (!isRunId(value)) {
-      throw new InvalidArgumentError(
-        'This is not the id of a run. Leave --run out for the newest one.',
-      );
+      throw new InvalidArgumentError('This is not a run id. Leave out --run for the newest one.');
     }
     return value;
   });
@@ -76,7 +74,7 @@ export async function requireRun(files: RunFiles, named: string | undefined): Pr
   if (newestLost !== undefined && newestLost > newest) {
     // An agent may have put it there, so it must not hide the readable runs.
     process.stderr.write(
-      `ralph-fresh: The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} says what is left of it.\n`,
+      `ralph-fresh: The journal of run ${newestLost}, which is newer, is empty or damaged; --run ${newestLost} shows what is left of it.\n`,
     );
   }
   const living = await livingLoop(files);
@@ -99,7 +97,7 @@ export function tellPassedOver({ passedOver, runId }: ChosenRun, isData: boolean
   if (passedOver === undefined) {
     return;
   }
-  const line = `This is run ${runId}, the newest that has iterations; the newest of all has none (--run ${passedOver}).`;
+  const line = `This is run ${runId}, the newest one with iterations; the newest of all has none (--run ${passedOver}).`;
   if (isData) {
     process.stderr.write(`ralph-fresh: ${line}\n`);
   } else {
@@ -120,7 +118,7 @@ async function lostRuns(files: RunFiles, begun: readonly string[]): Promise<stri
 
 /** What is wrong with the journal of a run with iterations, which other records exist, and the next step. */
 async function damagedJournal(files: RunFiles, runId: string): Promise<string> {
-  return `The journal of run ${runId} is empty or damaged: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, await keptReceipts(files, runId))} Put a backup of the journal back, or start the next run with "ralph-fresh run --new".`;
+  return `The journal of run ${runId} is empty or damaged: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, await keptReceipts(files, runId))} Restore the journal from a backup, or start the next run with "ralph-fresh run --new".`;
 }
 
 /**
@@ -135,15 +133,15 @@ export async function cutOffJournal(
   const missing = (await keptReceipts(files, runId)).filter(number => !ended.includes(number));
   return missing.length === 0
     ? undefined
-    : `The journal of run ${runId} is damaged or cut off: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, missing)} Put a backup of the journal back to have the whole.`;
+    : `The journal of run ${runId} is damaged or truncated: ${files.journalFile(runId)}. ${whereReceiptsAre(files, runId, missing)} Restore the journal from a backup to see everything.`;
 }
 
 function whereReceiptsAre(files: RunFiles, runId: string, iterations: readonly number[]): string {
   const [first = 1] = iterations;
   const place = path.join(files.iterationDir(runId, first), RECEIPT_NAME);
   return iterations.length === 1
-    ? `Iteration ${first} is still told by ${place}.`
-    : `Iterations ${ranges(iterations)} are still told by a ${RECEIPT_NAME} each, the first by ${place}.`;
+    ? `For iteration ${first} there is still ${place}.`
+    : `For iterations ${ranges(iterations)} there is still a ${RECEIPT_NAME} each, the first at ${place}.`;
 }
 
 /** The error for an unknown iteration of a run. */

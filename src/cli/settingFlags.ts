@@ -15,42 +15,42 @@ import {
 
 const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   agent: 'who does the work: claude, sdk, command or demo',
-  model: "model of the agent; else the agent's own default",
-  fallbackModel: 'model to use when the first one is overloaded or gone',
-  effort: "how hard the model thinks, in the agent's own words",
-  maxIterations: 'iterations before the run ends',
-  maxTurnsPerIteration: 'turns of one agent',
-  completionPromise: 'the agent says this in <promise> tags when all is done',
+  model: "model of the agent; default: the agent's own",
+  fallbackModel: 'model to use when the first one is overloaded or unavailable',
+  effort: 'how hard the model thinks; a value that the agent knows',
+  maxIterations: 'maximum number of iterations',
+  maxTurnsPerIteration: 'maximum number of turns of one agent',
+  completionPromise: 'what the agent says in <promise> tags when everything is done',
   stuckThreshold: 'iterations without progress before the agent is warned',
   onStuck: 'what to do when the warning did not help: warn, skip, ask or stop',
-  onQuestion: 'what to do when an agent asks for a person: end or wait',
+  onQuestion: 'what to do when an agent has a question for you: end or wait',
   onLimit: 'what to do when the usage limit is reached: wait or stop',
-  limitRetryMinutes: 'wait before the next try, when a usage limit names no end',
-  failThreshold: 'failures in a row before a story is left alone',
-  retryAttempts: 'how often a call is repeated after a transient API error',
-  retryDelaySeconds: 'wait before the first repetition; doubled for each further one',
-  verify: 'command that must succeed before a story counts as done; may be given several times',
-  verifyTimeLimitMinutes: 'longest time for one of these checks',
+  limitRetryMinutes: 'wait before the next try if the end of a usage limit is unknown',
+  failThreshold: 'failures in a row before a story is skipped',
+  retryAttempts: 'how often a call is repeated after a temporary API error',
+  retryDelaySeconds: 'wait before the first retry; doubled for each further one',
+  verify: 'command that must pass before a story counts as done; can be given several times',
+  verifyTimeLimitMinutes: 'time limit of one check',
   reviewer: 'let a fresh agent review each story',
   reviewerModel: 'model of the reviewer',
-  guard: 'what to do when an agent changes stories it was not given: restore, warn or off',
+  guard: 'what to do when an agent changes stories other than its own: restore, warn or off',
   branch: 'what to do about the branch that the story file names: checkout or stay',
-  timeLimitMinutes: 'longest time for one agent',
-  idleLimitMinutes: 'longest silence of one agent',
+  timeLimitMinutes: 'time limit of one agent',
+  idleLimitMinutes: 'how long an agent may print nothing',
   budgetUsd: 'what the run may cost, in US dollars',
   iterationBudgetUsd: 'what one iteration may cost, in US dollars',
-  allowedTools: 'tools that the agent may use without asking, with commas',
+  allowedTools: 'tools that the agent may use without asking, separated by commas',
   permissionMode: 'permission mode of Claude Code, such as acceptEdits or plan',
-  skipPermissions: 'let the agent do everything; only inside a container',
-  claudePath: 'the claude executable; else found on PATH and in the usual places',
-  sdkPath: 'the Claude Agent SDK; else found in the usual places',
-  extraArgs: 'one more argument for claude; may be given several times',
+  skipPermissions: 'let the agent do everything; use only in a container',
+  claudePath: 'path of claude; default: searched for on PATH and in the usual places',
+  sdkPath: 'path of the Claude Agent SDK; default: searched for in the usual places',
+  extraArgs: 'an additional argument for claude; can be given several times',
   command: 'program of the agent "command"',
-  commandArgs: 'one argument for it; may be given several times',
+  commandArgs: 'an argument for it; can be given several times',
   commandPrompt: 'how it gets the prompt: stdin, file or argument',
-  outsideLinks: 'a link may lead there, out of the repository; may be given several times',
+  outsideLinks: 'links may point here, outside the repository; can be given several times',
   preset: 'a known command: codex, gemini, amp or opencode',
-  apiKey: 'an API key in the environment: use or remove',
+  apiKey: 'API key in the environment: use or remove',
 };
 
 /** These agents cannot plan; the planner explains that better than an unknown flag would. */
@@ -80,7 +80,9 @@ export function addSettingFlags(command: Command, defaults: GivenSettings = {}):
     }
     command.addOption(option);
     if (setting === 'reviewer') {
-      command.addOption(new Option('--no-reviewer', 'no reviewer, whatever the files say'));
+      command.addOption(
+        new Option('--no-reviewer', 'no reviewer, even if the settings files ask for one'),
+      );
     }
   }
   return command;
@@ -112,7 +114,7 @@ export function addPlannerFlags(command: Command): Command {
     if (given !== undefined) {
       throw new UsageError(
         say(
-          '{0} steers a run, and "{1}" starts none. Leave it out, and give it to "ralph-fresh run" then.',
+          '{0} controls a run, and "{1}" starts none. Leave it out, and pass it to "ralph-fresh run" later.',
           given.long ?? '',
           command.name(),
         ),

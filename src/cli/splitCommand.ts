@@ -25,7 +25,7 @@ interface SplitFlags {
 /** `ralph-fresh split`: splits one story into several smaller ones. */
 export function addSplitCommand(program: Command): void {
   const command = takesOneText(forPeople(program.command('split')))
-    .description('have a planning agent split a story into two to five smaller ones, and show them')
+    .description('let a planning agent split a story into two to five smaller ones, and print them')
     .argument('<story>', 'id of an open story')
     .addOption(cwdOption())
     .addOption(fileOption())

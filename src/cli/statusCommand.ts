@@ -14,7 +14,7 @@ import { noRunHere } from './runs.ts';
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('show how the run here is doing')
+    .description('show the state of the run in this folder')
     .addOption(cwdOption())
     .option('--json', 'as data: run, outcome, iteration, stories, cost (docs/json-output.md)')
     .option('--watch', 'follow the run until it ends')

@@ -11,10 +11,10 @@ import { print } from './print.ts';
 /** `ralph-fresh stop`: ends the run here and waits until all its processes are gone. */
 export function addStopCommand(program: Command): void {
   forPeople(program.command('stop'))
-    .description('stop the run here and wait until nothing of it is left')
+    .description('stop the run in this folder and wait until its processes have ended')
     .addOption(cwdOption())
     .addOption(
-      new Option('--now', 'do not give the agent time to end itself').conflicts('afterIteration'),
+      new Option('--now', 'do not give the agent time to exit').conflicts('afterIteration'),
     )
     .option('--after-iteration', 'let the agent finish its iteration first')
     .action(async (flags: { cwd: string; now?: true; afterIteration?: true }) => {
@@ -33,7 +33,7 @@ async function stop(cwd: string, mode: StopMode): Promise<void> {
   const ask = () => postRequest(files, runId, { type: 'stop', mode });
   ask();
   if (mode === 'afterIteration') {
-    print('The run will end after this iteration. Ctrl-C ends only this waiting.');
+    print('The run will end after this iteration. Ctrl-C only ends this command.');
   }
   await reportEnd(files, loop, async () => {
     // The agent may have removed the state (`git clean -fdx`) before the loop has read this. Repeating it is

@@ -47,10 +47,10 @@ export function addStoryCommands(program: Command): void {
     });
   program
     .command('next')
-    .description('show which story the next iteration would get')
+    .description('show the story that the next iteration would work on')
     .addOption(cwdOption())
     .addOption(fileOption())
-    .option('--json', 'as data: its id, or the reason why there is none')
+    .option('--json', 'as data: its id, or why there is none')
     .action(next);
   for (const done of [true, false]) {
     forPeople(program.command(done ? 'tick' : 'untick'))
@@ -59,7 +59,7 @@ export function addStoryCommands(program: Command): void {
           ? 'mark a story as done in its file'
           : 'mark a story as not done, to have it done again',
       )
-      .argument('<id>', 'of the story')
+      .argument('<id>', 'id of the story')
       .addOption(cwdOption())
       .addOption(fileOption())
       .action((id: string, flags: StoryFlags) => tick(id, done, flags));

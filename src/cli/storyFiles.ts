@@ -26,7 +26,7 @@ const MAX_NAMED = 8;
 export function fileOption(): Option {
   return new Option(
     '--file <path>',
-    'story file; else the one of the run that is going on, or the one that a run would find',
+    'story file; default: the one of the active run, or the one that a run would find',
   );
 }
 
@@ -56,7 +56,7 @@ export async function requireStoryFile(
     throw new HumanError(
       choice === undefined
         ? say(
-            '{0} Write .omc/prd.json (docs/story-files.md tells what it looks like), or name yours with --file.',
+            '{0} Write .omc/prd.json (docs/story-files.md describes it), or name yours with --file.',
             found,
           )
         : sentences([found, choice]),
@@ -121,7 +121,7 @@ export async function whyNoStoryFile(
       more > 0
         ? say('There are several story files in {0}: {1} and {2} more.', workspace, named, more)
         : say('There are several story files in {0}: {1}.', workspace, named),
-    choice: say('Name the one that is meant, such as --file {0}.', first),
+    choice: say('Name the one you mean, such as --file {0}.', first),
   };
 }
 
@@ -189,7 +189,7 @@ function requireStory({ path, stories }: StoryList, id: string): Story {
     if (ids.length === 0) {
       throw new UsageError(
         say(
-          '{0} holds no stories yet. Add at least one (docs/story-files.md has an example).',
+          '{0} contains no stories yet. Add at least one (docs/story-files.md has an example).',
           path,
         ),
       );

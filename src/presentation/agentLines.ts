@@ -101,13 +101,15 @@ function failedLines(
     ...(texts.length === 1
       ? [own('error', t('The agent failed: {0}', shorten(texts.join(), MAX_ERROR)))]
       : [
-          own('error', t('The agent failed. Its last words:')),
+          own('error', t('The agent failed. Its last output:')),
           ...(more > 0 ? [line('dim', `  ${linesBefore(more, t)}`)] : []),
           ...texts
             .slice(-MAX_ERROR_LINES)
             .map(text => line('error', `  ${shorten(text, MAX_LINE)}`)),
         ]),
-    ...(stderr === undefined ? [] : [line('dim', `  ${t('All that it said is in {0}', stderr)}`)]),
+    ...(stderr === undefined
+      ? []
+      : [line('dim', `  ${t('Its full error output is in {0}', stderr)}`)]),
   ];
 }
 
@@ -136,7 +138,7 @@ export function agentReplaced(
   return own(
     'warning',
     t(
-      'The agent {0} could not be started ({1}); {2} takes its place',
+      'The agent {0} could not be started ({1}); {2} is used instead',
       event.from,
       shorten(t.said(event.reason), MAX_LINE),
       event.to,

@@ -61,7 +61,7 @@ export function checksText(checks: readonly CheckOutput[], t: Translate): string
       const result = ok
         ? t('passed in {0}', time)
         : timedOut
-          ? t('ended after {0} by its time limit', time)
+          ? t('timed out after {0}', time)
           : exitCode === undefined
             ? t('failed after {0}', time)
             : t('failed after {0}, exit code {1}', time, exitCode);

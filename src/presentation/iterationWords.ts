@@ -56,7 +56,7 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
     case 'needsHuman':
       return shorten(t.said(reason.message), MAX_REASON) || undefined;
     case 'refusedPromise':
-      return t('The agent said that all is done, but there are open stories.');
+      return t('The agent said that everything is done, but there are open stories.');
     case 'failedCheck':
       return failedCheckWords(reason, t);
     case 'objections':
@@ -65,8 +65,8 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
         : t('The reviewer: {0}', shorten(reason.objections.map(t.said).join(' '), MAX_REASON));
     case 'guard':
       return reason.restored
-        ? t('The agent changed stories that it was not given; that was put back.')
-        : t('The agent changed stories that it was not given.');
+        ? t('The agent changed stories other than its own; the changes were reverted.')
+        : t('The agent changed stories other than its own.');
     default:
       return assertNever(reason);
   }
@@ -78,7 +78,7 @@ function failedCheckWords(
 ): string {
   const check = shorten(command, MAX_REASON);
   if (timedOut) {
-    return t('The check {0} was not done within its time limit.', check);
+    return t('The check {0} exceeded its time limit.', check);
   }
   return exitCode === undefined
     ? t('The check {0} failed.', check)

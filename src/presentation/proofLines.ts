@@ -16,8 +16,8 @@ export function guardFound(
     own(
       'warning',
       restored
-        ? t('The agent changed what it was not given; that was put back:')
-        : t('The agent changed what it was not given:'),
+        ? t('The agent changed what it may not change; this was reverted:')
+        : t('The agent changed what it may not change:'),
     ),
     ...items(
       'warning',
@@ -46,9 +46,9 @@ function changeWords(kind: string, t: Translate): string {
     untickedOther: t('marked not done'),
     orderOrPriority: t('moved in the order of work'),
     parked: t('put aside'),
-    fileBroken: t('the story file could not be read any more'),
+    fileBroken: t('the story file can no longer be read'),
     fileGone: t('the story file was removed'),
-    fileReplaced: t('something else was put in place of the story file'),
+    fileReplaced: t('the story file was replaced by something else'),
   };
   return Object.hasOwn(words, kind) ? words[kind as GuardChange['kind']] : kind;
 }
@@ -64,7 +64,7 @@ export function branchLeft(
   const words = broughtBack
     ? t('The agent left the branch {0} for {1}; its work was brought back', branch, other)
     : reason === 'repositoryGone' || reason === 'repositoryOther'
-      ? t('The git repository is not the one that the run began in')
+      ? t('The git repository is not the one that the run started in')
       : reason === 'repositoryUnreadable'
         ? t('git cannot read the repository')
         : t('The work is not on the branch {0}, but on {1}', branch || t('a detached HEAD'), other);
@@ -85,9 +85,7 @@ export function commitsLost(
 ): readonly TranscriptLine[] {
   const place = branch || t('a detached HEAD');
   if (commits.length === 0) {
-    return [
-      own('plain', t('No commit of a story that is done is missing from {0} any more', place)),
-    ];
+    return [own('plain', t('No commit of a finished story is missing from {0} any more', place))];
   }
   return [
     own('error', t('Commits of stories that are done are no longer on {0}:', place)),
@@ -111,7 +109,7 @@ export function checkEnded(
   const why = timedOut
     ? t('not done within the time limit')
     : exitCode === undefined
-      ? t('ended before it was done')
+      ? t('ended before it was finished')
       : t('failed (exit code {0})', exitCode);
   return [
     line('error', `  └  ${why} · ${duration(durationMs, t)}`),

@@ -15,7 +15,7 @@ export function receiptText(receipt: RunReceipt, t: Translate = english): string
   const { agent, iterations, model, payer, planning, run, stories, total } = receipt;
   const facts = [
     ...(run === null ? [] : [t('Run {0}', run)]),
-    [agent, model].filter(Boolean).join(', '),
+    [...new Set([agent, model])].filter(Boolean).join(', '),
     payer === 'apiKey' ? t('billed to the API account') : '',
   ];
   const rows = [
@@ -67,7 +67,7 @@ export function iterationText(receipt: RunReceipt, t: Translate = english): stri
         costWords(iteration, t),
       ].join(' · '),
       isUntold(iteration, tokensIn(iteration) + outputTokens)
-        ? t('Tokens: the agent does not tell')
+        ? t('Tokens: not reported by the agent')
         : t(
             'Tokens: {0} in, {1} out, {2} read from the cache, {3} written to it',
             wholeNumber(inputTokens, t),

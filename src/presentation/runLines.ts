@@ -26,7 +26,7 @@ export function settings(
             'plain',
             tellsCost(event.agent)
               ? t('Budget: {0}', dollars(budgetUsd, t))
-              : t('Budget: {0}, not watched', dollars(budgetUsd, t)),
+              : t('Budget: {0}, not enforced', dollars(budgetUsd, t)),
           ),
         ]),
     own('plain', t('Max iterations: {0}', event.maxIterations)),
@@ -50,8 +50,8 @@ function checks(
 
 function noChecks(t: Translate, door: Door): string {
   return door === 'terminal'
-    ? t('Checks: none, so what the agents claim is believed. Set one with --verify "npm test".')
-    : t('Checks: none, so what the agents claim is believed. Set one in {0}.', 'ralphFresh.verify');
+    ? t('Checks: none, so the agents\' claims are trusted. Set one with --verify "npm test".')
+    : t("Checks: none, so the agents' claims are trusted. Set one in {0}.", 'ralphFresh.verify');
 }
 
 /** The first minute of a wait is reported, then ever rounder values: a line per minute for five hours is noise. */
@@ -103,35 +103,33 @@ export function warningWords(
     case 'progressUnreadable':
       return t('progress.txt cannot be read: {0}', words);
     case 'gitUnreadable':
-      return t('git gave no answer: {0}', words);
+      return t('git did not respond: {0}', words);
     case 'inboxUnreadable':
       return t('Requests to this run cannot be read: {0}', words);
     case 'hintsNotTold':
-      return t('Hints that wait were not told: {0}', words);
+      return t('Pending hints were not passed on: {0}', words);
     case 'handoffNotWritten':
       return t('The last handoff was not written: {0}', words);
     case 'noChecks':
-      return t(
-        'There are no checks, so the promise of the agent alone ends this run. Add --verify.',
-      );
+      return t("There are no checks, so the agent's promise alone ends this run. Add --verify.");
     case 'costUnknown':
       return [
-        t('The budget cannot be kept, since the agent does not tell what it costs.'),
+        t('The budget cannot be enforced, because the agent does not report its cost.'),
         door === 'terminal'
           ? t('Limit the run with {0} and {1} instead.', '--max-iterations', '--time-limit')
           : t('Limit the iterations and the time instead.'),
       ].join(' ');
     case 'guardCouldNotRestore':
-      return t('What the agent changed could not be put back: {0}', words);
+      return t("The agent's changes could not be reverted: {0}", words);
     case 'storyLeftAlone':
     case 'precondition':
       return words;
     case 'storyNotPutBack':
-      return t('A refused story could not be put back to not done: {0}', words);
+      return t('A refused story could not be set back to not done: {0}', words);
     case 'claimsNotChecked':
       return t('Ticked in the last run and never checked, so set back to not done: {0}', words);
     case 'reviewFailed':
-      return t('The reviewer gave no answer; the checks alone count: {0}', words);
+      return t('The reviewer gave no answer; only the checks count: {0}', words);
     case 'claimNotReviewed':
       return t('The reviewer gave no verdict, so nothing is decided: {0}', words);
     case 'approvalNotWritten':
@@ -141,15 +139,18 @@ export function warningWords(
     case 'restorePointsNotRemoved':
       return t('Restore points of old runs could not be removed: {0}', words);
     case 'guardWithoutCopy':
-      return t('{0} changed as the iteration began, so it is not guarded this time.', words);
+      return t(
+        '{0} changed while the iteration was starting, so it is not guarded this time.',
+        words,
+      );
     case 'historyRewritten':
       return t('The history of the branch was rewritten: {0}', words);
     case 'costNotRead':
-      return t('What the cut-off call cost cannot be read: {0}', words);
+      return t('The cost of the interrupted call cannot be read: {0}', words);
     case 'stateFileNotWritten':
       return t('The state file could not be set to inactive: {0}', words);
     case 'stateDamaged':
-      return t('The folder of the state went away while an agent worked: {0}', words);
+      return t('The state folder disappeared while an agent was working: {0}', words);
     case 'errorsLogNotWritten':
       return t('errors.log could not be written: {0}', words);
     case 'oldRunsNotCleared':

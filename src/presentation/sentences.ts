@@ -222,8 +222,11 @@ function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Trans
   }
   const undo =
     left.length === 1
-      ? t('{0} is skipped; "ralph-fresh skip {1} --undo" takes that back.', first, shellWord(first))
-      : t('{0} are skipped; "ralph-fresh skip ID --undo" takes one of them back.', left.join(', '));
+      ? t('{0} is skipped; "ralph-fresh skip {1} --undo" undoes that.', first, shellWord(first))
+      : t(
+          '{0} are skipped; "ralph-fresh skip ID --undo" undoes that for one of them.',
+          left.join(', '),
+        );
   return left.length === open.length
     ? `${undo} ${t('Then run with --resume.')}`
     : `${undo} ${t('Fix what else is in the way, then run with --resume.')}`;
@@ -254,7 +257,7 @@ export function waitingSentence(
             clock(until, now, t),
             span(until - now, t),
           );
-    return inTerminal ? `${goesOn} ${t('"ralph-fresh resume" tries now.')}` : goesOn;
+    return inTerminal ? `${goesOn} ${t('"ralph-fresh resume" tries again now.')}` : goesOn;
   }
   const { reason, storyId, detail = '' } = waiting;
   switch (reason) {
@@ -274,7 +277,7 @@ export function waitingSentence(
       }
       return storyId === undefined
         ? `${stuck} ${t('Help with ralph-fresh hint "…", then continue with "ralph-fresh resume".')}`
-        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" continues, "ralph-fresh skip" leaves the story alone.')}`;
+        : `${stuck} ${t('Help with ralph-fresh hint "…"; "ralph-fresh resume" continues, "ralph-fresh skip" skips the story.')}`;
     }
     default:
       return assertNever(reason);

@@ -234,7 +234,7 @@ function statusLines(
     ...(current?.storyId === undefined ? [] : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
     ...(later.length === 0
       ? []
-      : [`Behind the others, without progress: ${shorten(later.join(', '), 200)}`]),
+      : [`After the others, because of no progress: ${shorten(later.join(', '), 200)}`]),
     ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
     ...(waiting !== undefined || current?.activity === undefined ? [] : [`  ${current.activity}`]),
   ];
@@ -246,7 +246,7 @@ function costFacts(state: RunState): string {
   if (budgetUsd !== undefined) {
     const budget = dollars(budgetUsd, english);
     return costUnknown
-      ? ` · ${cost}, so the budget of ${budget} is not watched`
+      ? ` · ${cost}, so the budget of ${budget} is not enforced`
       : ` · ${cost} of ${budget}`;
   }
   return costUsd > 0 || costUnknown ? ` · ${cost}` : '';

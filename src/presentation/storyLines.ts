@@ -16,11 +16,7 @@ export function storySkipped(
   return own(
     'plain',
     door === 'terminal'
-      ? t(
-          '{0} is skipped; "ralph-fresh skip {1} --undo" takes that back',
-          storyId,
-          shellWord(storyId),
-        )
+      ? t('{0} is skipped; "ralph-fresh skip {1} --undo" undoes that', storyId, shellWord(storyId))
       : t('{0} is skipped', storyId),
   );
 }
@@ -41,11 +37,7 @@ export function storyStuck(
     case 'later':
       return own(
         'warning',
-        t(
-          '{0} has made no progress for {1}; the other stories have their turn first',
-          what,
-          howLong,
-        ),
+        t('{0} has made no progress for {1}; the other stories come first', what, howLong),
       );
     case 'skip':
       // The consequence is an event of its own.
@@ -75,7 +67,7 @@ export function storyChanged(
       }
       return done
         ? own('success', t('{0} is done', storyId))
-        : own('warning', t('{0} was put back to not done', storyId));
+        : own('warning', t('{0} was set back to not done', storyId));
     case 'outside':
       return own(
         'plain',
@@ -84,15 +76,15 @@ export function storyChanged(
           : t('{0} was marked not done by somebody else', storyId),
       );
     case 'gate':
-      return own('warning', t('{0} was put back to not done: its checks failed', storyId));
+      return own('warning', t('{0} was set back to not done: its checks failed', storyId));
     case 'reviewer':
-      return own('warning', t('{0} was put back to not done: the reviewer objects', storyId));
+      return own('warning', t('{0} was set back to not done: the reviewer objects', storyId));
     case 'guard':
       return own(
         'warning',
         done
-          ? t('{0} was put back to done: this iteration was not given it', storyId)
-          : t('{0} was put back to not done: this iteration was not given it', storyId),
+          ? t('{0} was set back to done: this iteration was not working on it', storyId)
+          : t('{0} was set back to not done: this iteration was not working on it', storyId),
       );
     default:
       return assertNever(by);

@@ -62,7 +62,7 @@ function problemLines(problems: StoryListData['problems']): string[] {
   const rest = hints.length - MAX_HINTS;
   return [
     ...shown.map(({ line, message }) => `Line ${line}: ${message}`),
-    ...(rest > 0 ? [`…and ${rest} more ${rest === 1 ? 'hint' : 'hints'}; --json gives all.`] : []),
+    ...(rest > 0 ? [`…and ${rest} more ${rest === 1 ? 'hint' : 'hints'}; --json shows all.`] : []),
   ];
 }
 
@@ -77,16 +77,16 @@ export function nextText(
   }
   switch (next.reason) {
     case 'empty':
-      return 'The story file holds no stories yet.';
+      return 'The story file contains no stories yet.';
     case 'allDone':
       return 'All stories complete, nothing to do.';
     case 'waiting':
       if (next.circle !== undefined) {
-        return `No story is ready, since these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;
+        return `No story is ready, because these wait for each other: ${circleWords(next.circle)}. Remove one of these dependencies from the story file.`;
       }
-      return 'No story is ready: all that are left wait for others. "ralph-fresh stories" tells for which.';
+      return 'No story is ready: all remaining ones wait for others. "ralph-fresh stories" shows which.';
     case 'skipped':
-      return 'No story is ready: all that could be next are left alone by the run. "ralph-fresh skip ID --undo" takes it back.';
+      return 'No story is ready: the run skips all that could be next. "ralph-fresh skip ID --undo" undoes that.';
     case 'invalid':
       return 'The story file cannot be used.';
     default:

@@ -164,7 +164,7 @@ function lines(
         own(
           'dim',
           t(
-            'The agent says more than the journal keeps. From here on only a part is shown; {0} in the folder of the iteration has everything',
+            'The agent prints more than the journal keeps. From here on, only a part is shown; {0} in the folder of the iteration has everything',
             event.stream,
           ),
         ),

@@ -20,7 +20,7 @@ export function uncommittedWords(
     lock === undefined
       ? t('Fix what keeps git from committing, such as a hook, and commit them.')
       : t(
-          '{0} exists: another git process works in this repository, or one died and left it. When none is running, remove that file, then commit them.',
+          '{0} exists: another git process is working in this repository, or one crashed and left it behind. If none is running, remove that file, then commit them.',
           lock,
         ),
   ].join(' ');

@@ -191,7 +191,7 @@ describe('Claude Code, as pinned', () => {
     assert.deepEqual(progress.match(/^## .*/gm), ['## US-001', '## US-002', '## US-003']);
   });
 
-  it('tells an empty account from a failure that may pass', async () => {
+  it('distinguishes an empty account from a failure that may pass', async () => {
     const { code, results } = await callWith(
       failure(400, 'invalid_request_error', 'Your credit balance is too low to use the API.'),
     );
@@ -247,7 +247,7 @@ describe('Claude Code, as pinned', () => {
     });
   }
 
-  it('stops at the limit of turns, and tells the cost so far', async () => {
+  it('stops at the limit of turns, and reports the cost so far', async () => {
     const { code, results } = await callWith(
       { tools: [{ name: 'Bash', input: { command: 'echo again' } }] },
       { maxTurns: 2 },
@@ -259,7 +259,7 @@ describe('Claude Code, as pinned', () => {
     assert.ok((result?.costUsd ?? 0) > 0);
   });
 
-  it('stops at the budget of one call, and tells the cost so far', async () => {
+  it('stops at the budget of one call, and reports the cost so far', async () => {
     const { code, results } = await callWith(
       { tools: [{ name: 'Bash', input: { command: 'echo again' } }] },
       { request: { maxBudgetUsd: 0.000001 } },
@@ -310,7 +310,7 @@ describe('Claude Code, as pinned', () => {
     assert.equal(results[0]?.text, 'Done.');
   });
 
-  it('is not left to try a refused log-in for minutes', async () => {
+  it('does not retry a refused login for minutes', async () => {
     const refusal = failure(401, 'authentication_error', 'invalid x-api-key');
     await using model = await ScriptedModel.start(() => refusal);
     const { reason, error, result, events } = await runCall(model, {});
@@ -329,7 +329,7 @@ describe('Claude Code, as pinned', () => {
     );
   });
 
-  it('tells when a used up subscription can go on', async () => {
+  it('reports when a used-up subscription can continue', async () => {
     const resetsAt = Math.floor(Date.now() / 1000) + 2 * 3600;
     const usedUp = failure(429, 'rate_limit_error', 'This would exceed the rate limit.', {
       'anthropic-ratelimit-unified-status': 'rejected',
@@ -370,14 +370,14 @@ describe('Claude Code, as pinned', () => {
     assert.deepEqual([reason, error, result], ['idleLimit', undefined, undefined]);
   });
 
-  it('tells its version', async () => {
+  it('reports its version', async () => {
     assert.deepEqual(await claudeVersion({ claudePath }, { HOME: home, PATH: home }), {
       file: claudePath,
       version: claudeCodeVersion,
     });
   });
 
-  it('goes on after a denied tool', async () => {
+  it('continues after a denied tool', async () => {
     const script: ModelScript = ({ toolResults }) =>
       toolResults === 0
         ? { tools: [{ name: 'WebFetch', input: { url: 'http://127.0.0.1:9/', prompt: 'x' } }] }

@@ -107,7 +107,7 @@ describe('ralph-fresh run with the real Claude Code', () => {
     assert.equal(ended?.type === 'run.ended' && ended.outcome, 'completed');
   });
 
-  it('tells every agent the story, the commits so far, and nothing of earlier conversations', async () => {
+  it('tells every agent the story and the commits so far, and nothing of earlier conversations', async () => {
     const prompts: string[] = [];
     const play = storyScript(stories);
     const { events } = await run(turn => {

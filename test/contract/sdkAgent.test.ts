@@ -125,7 +125,7 @@ describe('the Claude Agent SDK, as pinned', () => {
     assert.deepEqual(real.sort(), ['Grep', 'Read', 'StructuredOutput']);
   });
 
-  it('denies what was not allowed, and goes on', async () => {
+  it('denies what was not allowed, and continues', async () => {
     await using model = await ScriptedModel.start(({ toolResults }) =>
       toolResults === 0
         ? { tools: [{ name: 'WebFetch', input: { url: 'http://127.0.0.1:9/', prompt: 'x' } }] }
@@ -142,7 +142,7 @@ describe('the Claude Agent SDK, as pinned', () => {
     { status: 400, type: 'invalid_request_error', message: 'too odd', kind: 'request' },
   ] as const;
   for (const { kind, ...error } of failures) {
-    it(`tells the kind of failure of status ${error.status}`, async () => {
+    it(`reports the kind of failure of status ${error.status}`, async () => {
       const { reason, exitCode, result } = await callWith({ error });
       assert.deepEqual([reason, exitCode, result?.error?.kind], ['exited', 1, kind]);
     });

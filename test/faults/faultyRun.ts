@@ -206,7 +206,7 @@ class FaultyRun {
     await this.poll('the refusal of a second loop', () => ended.size > 0);
     const [entry] = ended;
     const [refused, { code, signal, stderr } = {}] = entry ?? [];
-    if (code !== 1 || !/^ralph-fresh: A run is already going on [^\n]*\n$/.test(stderr ?? '')) {
+    if (code !== 1 || !/^ralph-fresh: A run is already active [^\n]*\n$/.test(stderr ?? '')) {
       throw new Violation(`of two loops one ended with ${code ?? signal}: ${stderr?.trim()}`);
     }
     const loop = refused === first ? second : first;

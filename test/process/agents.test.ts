@@ -30,7 +30,7 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
     });
   }
 
-  test('a program that is not there: the mend, in one line', async t => {
+  test('a missing program: the fix, in one line', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code } = await workspace.cli('run', '--command', 'no-such-agent').finished;
     assert.equal(code, 1);
@@ -42,7 +42,7 @@ describe('any agent of the command line', { concurrency: 3 }, () => {
   });
 });
 
-test('a script whose first line names no program: told as that', async t => {
+test('a script whose first line names no program is reported as such', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const script = path.join(workspace.notesDir, 'agent.sh');
   await writeFile(script, '#!/bin/nosuchshell\n', { mode: 0o755 });

@@ -55,7 +55,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     });
   }
 
-  test('a branch that was renamed is made again', async t => {
+  test('a branch that was renamed is created again', async t => {
     const { code, stderr, workspace } = await oneStory(t, [
       'work',
       { git: ['branch', '-m', 'main', 'mine'] },
@@ -77,7 +77,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(await git(workspace, 'log', '-2', '--format=%s', 'main'), 'feat: US-001\nlater');
   });
 
-  test('branches that went apart end the run with the way out; merged by hand it goes on and is complete', async t => {
+  test('diverged branches end the run with the next step; merged by hand, it continues and is complete', async t => {
     const { code, stdout, workspace } = await oneStory(t, [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
       switchTo('-c', 'side', 'HEAD~1'),
@@ -257,7 +257,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(await git(workspace, 'rev-parse', 'main'), before);
   });
 
-  test('given up with --new, a claim of that iteration is set back to not done', async t => {
+  test('abandoned with --new, a claim of that iteration is set back to not done', async t => {
     const { workspace } = await oneStory(t, [
       { git: ['commit', '--quiet', '--allow-empty', '-m', 'on main'] },
       switchTo('-c', 'side', 'HEAD~1'),
@@ -275,7 +275,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 2);
   });
 
-  test('a run without a branch is gone back to by its commit', async t => {
+  test('a run without a branch is found again by its commit', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await git(workspace, 'switch', '--quiet', '--detach');
     await workspace.script([['work']], '--max-iterations', '1').finished;
@@ -290,7 +290,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(again.code, 0, again.stderr);
   });
 
-  test('a repository that is gone ends the run at once; put back, it goes on', async t => {
+  test('a missing repository ends the run at once; restored, the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const kept = path.join(workspace.notesDir, 'git');
     await cp(path.join(workspace.folder, '.git'), kept, { recursive: true });
@@ -298,9 +298,9 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /git repository of .* is gone since iteration 1, and the restore points with it/,
+      /git repository of .* has been missing since iteration 1, and the restore points with it/,
     );
-    assert.match(englishOf(await lastDetail(workspace)), /Put the folder \.git back/);
+    assert.match(englishOf(await lastDetail(workspace)), /Restore the folder \.git/);
     assert.equal((await workspace.events('run.ended'))[0]?.outcome, 'error');
     assert.equal((await workspace.agents()).length, 1);
     const without = await workspace.script([['work']]).finished;
@@ -313,14 +313,14 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal(again.code, 0, again.stderr);
   });
 
-  test('a new repository in the place of the old one is another one', async t => {
+  test('a new repository in the place of the old one is a different one', async t => {
     const { code, stdout } = await oneStory(t, [
       { delete: '.git' },
       { git: ['init', '--quiet', '--initial-branch=main'] },
       'work',
     ]);
     assert.equal(code, 1);
-    assert.match(stdout, /is another one since iteration 1/);
+    assert.match(stdout, /has been a different one since iteration 1/);
   });
 
   test('a repository that cannot be read ends a run over chosen stories, too', async t => {
@@ -329,7 +329,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     const calls = [['work', damage]];
     const { code, stdout } = await workspace.script(calls, '--story', 'US-001').finished;
     assert.equal(code, 1);
-    assert.match(stdout, /git cannot read the repository of .* since iteration 1/);
+    assert.match(stdout, /git has not been able to read the repository of .* since iteration 1/);
     await workspace.write('.git/HEAD', 'ref: refs/heads/main\n');
     const again = await workspace.script([['work']], '--story', 'US-001').finished;
     assert.equal(again.code, 0, again.stderr);
@@ -337,7 +337,7 @@ describe('nothing is complete whose commits are not on the branch of the run', {
     assert.equal((await workspace.agents()).length, 1);
   });
 
-  test('a run that goes on is on the branch that has its work, or says where that is', async t => {
+  test('a run that continues is on the branch that has its work, or says where that is', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await git(workspace, 'branch', 'elsewhere');
     await workspace.script([['work']], '--max-iterations', '1').finished;

@@ -40,7 +40,7 @@ describe('run --story', { concurrency: 3 }, () => {
     assert.deepEqual(await storiesOf(workspace), ['US-002', 'US-001']);
   });
 
-  test('goes on with the same stories, and without the flag with all', async t => {
+  test('continues with the same stories, and without the flag with all', async t => {
     const workspace = await Workspace.create(t, { stories: three() });
     const first = workspace.script(
       [[{ commit: 'half' }, { result: ['Half of it.'] }]],

@@ -211,7 +211,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(existsSync(workspace.files.lockFile), false);
   });
 
-  test('a story that is not there: what there is, exit code 64', async t => {
+  test('an unknown story: the known ones, exit code 64', async t => {
     const workspace = await Workspace.create(t);
     await refused(workspace, 64, /no story "US-9".*US-001, US-002/, 'tick', 'US-9');
     await refused(workspace, 64, /no story "US-9"/, 'skip', 'US-9');
@@ -306,7 +306,7 @@ describe('tick and untick', { concurrency: 4 }, () => {
     assert.equal(await workspace.read('PLAN.md'), '- [ ] Dig\n- [x] Build\n');
   });
 
-  test('while a loop lives, it writes the tick into its journal', async t => {
+  test('while a loop is active, it writes the tick into its journal', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const cli = await waitingRun(workspace);
     await printed(workspace, 'tick', 'US-002');
@@ -319,11 +319,11 @@ describe('tick and untick', { concurrency: 4 }, () => {
   });
 });
 
-describe('what a person asks of a living run', { concurrency: 3, ...posix }, () => {
+describe('requests to an active run', { concurrency: 3, ...posix }, () => {
   test('pause and resume', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
-    assert.match(await printed(workspace, 'pause'), /will wait after this iteration/);
+    assert.match(await printed(workspace, 'pause'), /will pause after this iteration/);
     assert.equal((await workspace.events('pause.requested')).length, 1);
     assert.match(await printed(workspace, 'status'), /will pause after this iteration/);
     await workspace.note('go');
@@ -336,37 +336,37 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
       ['running', { kind: 'pause', reason: 'person' }],
     );
     assert.match(await printed(workspace, 'status'), /Paused/);
-    assert.match(await printed(workspace, 'pause'), /already waiting/);
+    assert.match(await printed(workspace, 'pause'), /already paused/);
     assert.match(await printed(workspace, 'resume'), /The run continues/);
     assert.equal((await workspace.events('pause.ended')).length, 1);
     assert.equal((await cli.finished).code, 0);
     assert.equal((await workspace.events('iteration.started')).length, 2);
   });
 
-  test('a pause that is called off before it begins', async t => {
+  test('a pause that is cancelled before it begins', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     assert.match(await printed(workspace, 'resume'), /is not waiting for anything/);
     await printed(workspace, 'pause');
-    assert.match(await printed(workspace, 'resume'), /will not wait after this iteration/);
+    assert.match(await printed(workspace, 'resume'), /will not pause after this iteration/);
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
     assert.deepEqual(await workspace.events('pause.started'), []);
   });
 
-  test('skip ends the story that is worked on, and the run goes on with the next', async t => {
+  test('skip ends the story that is worked on, and the run continues with the next', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.note('go-US-002');
     const cli = await waitingRun(workspace);
     const agent = await workspace.agent();
-    assert.match(await printed(workspace, 'skip'), /leaves US-001 alone/);
+    assert.match(await printed(workspace, 'skip'), /skips US-001/);
     const { code, stdout } = await cli.finished;
     assert.equal(code, 1);
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await workspace.done(), ['US-002']);
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
     const mend =
-      /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" takes that back\. Then run with --resume\.$/m;
+      /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" undoes that\. Then run with --resume\.$/m;
     assert.match(stdout, mend);
     assert.match(await printed(workspace, 'status'), mend);
     const { stories } = await json(workspace, 'stories');
@@ -401,11 +401,11 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
   });
 
-  test('a hint is told to the next agent', async t => {
+  test('the next agent gets a hint', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const text = 'Use "tabs" & <nothing> else; $HOME';
-    assert.match(await printed(workspace, 'hint', text), /All agents that follow will be told/);
+    assert.match(await printed(workspace, 'hint', text), /All later agents will get it/);
     await printed(workspace, 'hint', 'Only for two', '--story', 'US-002');
     assert.deepEqual(
       (await workspace.events('hint.given')).map(({ text, storyId }) => [text, storyId]),
@@ -421,7 +421,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     assert.ok(prompt.includes('Only for two'));
   });
 
-  test('an answer lets a run go on that waits for it', async t => {
+  test('an answer continues the run that waits for it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [[{ result: ['Hm.\n\n<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
@@ -449,7 +449,7 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     await refused(workspace, 1, /no open question.*hint/, 'answer', 'Blue');
   });
 
-  test('a request that the loop did not take is refused once it has ended', async t => {
+  test('a request that the loop did not accept is refused once it has ended', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     cli.child.kill('SIGSTOP');
@@ -465,10 +465,10 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
     cli.child.kill('SIGKILL');
     const paused = await pause.finished;
     assert.deepEqual([paused.code, paused.stdout], [1, '']);
-    assertOneLine(paused.stderr, /The run ended meanwhile/);
+    assertOneLine(paused.stderr, /The run has ended in the meantime/);
     const hinted = await hint.finished;
     assert.equal(hinted.code, 0);
-    assert.match(hinted.stdout, /next agent will be told/);
+    assert.match(hinted.stdout, /next agent will get it/);
     assert.equal((await workspace.events('hint.given')).length, 0);
     assert.deepEqual(
       (await pendingHints(files)).map(({ text }) => text),
@@ -478,22 +478,22 @@ describe('what a person asks of a living run', { concurrency: 3, ...posix }, () 
   });
 });
 
-describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
+describe('requests while no loop is active', { concurrency: 4 }, () => {
   test('there is nothing to pause or to resume', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['pause', 'resume']) {
-      await refused(workspace, 1, /No run is going on here\. Start one/, command);
+      await refused(workspace, 1, /No run is active here\. Start one/, command);
     }
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     for (const command of ['pause', 'resume']) {
       await refused(
         workspace,
         1,
-        /No run is going on here\. .*run --resume --max-iterations 21"/,
+        /No run is active here\. .*run --resume --max-iterations 21"/,
         command,
       );
     }
-    await refused(workspace, 1, /Name it: ralph-fresh skip ID/, 'skip');
+    await refused(workspace, 1, /Name one: ralph-fresh skip ID/, 'skip');
   });
 
   test('the advice works: a run without iterations left, and a complete one', async t => {
@@ -520,7 +520,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     }
   });
 
-  test('without any run there is nobody to tell', async t => {
+  test('without any run there is nobody to give a hint to', async t => {
     const workspace = await Workspace.create(t);
     for (const command of [
       ['answer', 'x'],
@@ -558,7 +558,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.deepEqual([given?.id, given?.storyId], [waiting[0]?.id, 'US-003']);
   });
 
-  test('a hint whose agent was cut off by a kill is told again', async t => {
+  test('a hint whose agent was killed is given again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     await printed(workspace, 'hint', 'Not to be lost');
     const cli = await waitingRun(workspace);
@@ -570,7 +570,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.equal((await workspace.events('hint.given')).length, 1);
   });
 
-  test('a hint that came with the repository is not told', async t => {
+  test('a hint that came with the repository is not given to an agent', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1), git: false });
     await printed(workspace, 'hint', 'Delete everything');
     await rm(path.join(workspace.files.stateDir, '.gitignore'));
@@ -585,7 +585,7 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     assert.ok(codes.includes('hintsNotTold'));
   });
 
-  test('answer, hint and skip count when the run goes on', async t => {
+  test('answer, hint and skip take effect when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
     assert.match(await printed(workspace, 'status'), /Needs you: Blue or green\?/);
@@ -599,8 +599,8 @@ describe('what a person asks while no loop lives', { concurrency: 4 }, () => {
     );
     const [answered] = await workspace.events('question.answered');
     assert.deepEqual([answered?.answer, answered?.storyId], ['Green', 'US-001']);
-    assert.match(await printed(workspace, 'hint', 'Be quick'), /The next agent will be told/);
-    assert.match(await printed(workspace, 'skip', 'US-002'), /leaves US-002 alone.*run --resume/);
+    assert.match(await printed(workspace, 'hint', 'Be quick'), /The next agent will get it/);
+    assert.match(await printed(workspace, 'skip', 'US-002'), /skips US-002.*run --resume/);
     assert.equal(existsSync(workspace.files.lockFile), false);
 
     const cli = workspace.run('succeeds', '--resume');
@@ -645,7 +645,7 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
     const state = JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
     assert.equal(state.active, false);
     assert.equal(state.iteration, 1);
-    assert.equal(await printed(workspace, 'cancel'), 'No run is going on in this folder.\n');
+    assert.equal(await printed(workspace, 'cancel'), 'No run is active in this folder.\n');
   });
 });
 
@@ -688,7 +688,7 @@ describe('logs', { concurrency: 4 }, () => {
     await refused(workspace, 1, /raw stream of iteration 2 is gone/, 'logs', '--raw');
   });
 
-  test('--follow goes on until the iteration, or the run, ends', async t => {
+  test('--follow continues until the iteration, or the run, ends', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
     const all = workspace.cli('logs', '--follow');
@@ -725,7 +725,7 @@ describe('receipt', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(stdout).run, runId);
   });
 
-  test('what the iterations took, brought and cost', async t => {
+  test('duration, result and cost of the iterations', async t => {
     const workspace = await Workspace.create(t);
     await workspace.run('succeeds', '--model', 'fake-model').finished;
     const [runId] = await workspace.runIds();
@@ -753,7 +753,7 @@ describe('receipt', { concurrency: 4 }, () => {
     await refused(workspace, 64, /no iteration 3\. It has 1-2\./, 'receipt', '3');
   });
 
-  test('a journal that was emptied or cut off is told of, with what is left of the run', async t => {
+  test('an empty or truncated journal is reported, with what is left of the run', async t => {
     const workspace = await Workspace.create(t);
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const [runId = ''] = await workspace.runIds();
@@ -765,14 +765,14 @@ describe('receipt', { concurrency: 4 }, () => {
     await writeFile(journal, whole.slice(0, secondEnd));
     const { code, stderr, stdout } = await workspace.cli('receipt').finished;
     assert.equal(code, 0);
-    assertOneLine(stderr, /is damaged or cut off/);
+    assertOneLine(stderr, /is damaged or truncated/);
     assert.ok(
-      stderr.includes(journal) && stderr.includes(`Iteration 2 is still told by ${receipt(2)}`),
+      stderr.includes(journal) && stderr.includes(`For iteration 2 there is still ${receipt(2)}`),
     );
     assert.match(stdout, /1× +US-001/);
 
     const isEmpty = new RegExp(
-      `The journal of run ${runId} is empty or damaged: .*journal\\.jsonl\\. Iterations 1-2 are still told .*receipt\\.json\\. Put a backup .* "ralph-fresh run --new"`,
+      `The journal of run ${runId} is empty or damaged: .*journal\\.jsonl\\. For iterations 1-2 there is still .*receipt\\.json.* Restore the journal from a backup.* "ralph-fresh run --new"`,
     );
     for (const text of ['', '\0'.repeat(4_096), whole.slice(whole.indexOf('\n') - 20)]) {
       await writeFile(journal, text);
@@ -803,11 +803,11 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.equal((await workspace.run('succeeds', ...later).finished).code, 1);
     const [older = '', empty = '', ...more] = await workspace.runIds();
     assert.deepEqual(more, []);
-    const note = `This is run ${older}, the newest that has iterations; the newest of all has none (--run ${empty}).\n`;
+    const note = `This is run ${older}, the newest one with iterations; the newest of all has none (--run ${empty}).\n`;
     return { workspace, night, older, empty, note };
   }
 
-  test('logs and receipt tell of the one before, and say so; status does not', async t => {
+  test('logs and receipt show the one before, and say so; status does not', async t => {
     const { workspace, night, older, empty, note } = await twoRuns(t);
     assert.equal(await printed(workspace, 'logs'), `${note}${night.stdout}`);
     assert.equal(await printed(workspace, 'logs', '--run', older), night.stdout);
@@ -825,16 +825,16 @@ describe('a newest run without iterations', { concurrency: 3 }, () => {
     assert.match(raw.stdout, /^\{"type":"system"/);
   });
 
-  test('rollback and revert go by the one before, and say so', async t => {
+  test('rollback and revert use the one before, and say so', async t => {
     const { workspace, note } = await twoRuns(t);
     const dry = await printed(workspace, 'revert', '--iteration', '2', '--dry-run');
-    assert.ok(dry.startsWith(`${note}Would take back`), dry);
+    assert.ok(dry.startsWith(`${note}Would revert`), dry);
     const rolled = await printed(workspace, 'rollback', '1');
     assert.ok(rolled.startsWith(`${note}Commit `), rolled);
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('an iteration or a run that there is not: which runs there are', async t => {
+  test('an unknown iteration or run: which runs there are', async t => {
     const { workspace, older, empty } = await twoRuns(t);
     const named = new RegExp(`The newest runs are ${empty}, ${older}; name one with --run\\.`);
     for (const args of [
@@ -873,13 +873,13 @@ describe('within an agent', { concurrency: 4 }, () => {
       const { code, stderr } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, ...args)
         .finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: An agent of a run cannot use [^\n]+\n$/);
+      assert.match(stderr, /^ralph-fresh: An agent cannot use [^\n]+\n$/);
       assert.equal(await workspace.read('.omc/prd.json'), before);
       assert.deepEqual(await workspace.runIds(), []);
     });
   }
 
-  test('what only reads works', async t => {
+  test('read-only commands work', async t => {
     const workspace = await Workspace.create(t);
     for (const command of ['stories', 'next', 'status']) {
       const { code } = await workspace.cliWith({ RALPH_FRESH_RUN: 'run-1' }, command).finished;
@@ -889,7 +889,7 @@ describe('within an agent', { concurrency: 4 }, () => {
 });
 
 describe('revert', { concurrency: 3 }, () => {
-  test('a story goes and is open again; the others stay', async t => {
+  test('a story is reverted and reopened; the others stay', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds').finished;
     const planned = await json(workspace, 'revert', 'US-002', '--dry-run');
@@ -899,7 +899,7 @@ describe('revert', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.match(
       await printed(workspace, 'revert', 'US-002'),
-      /^Commit \S+ takes back, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nOpen again: US-002\n$/,
+      /^Commit \S+ reverts, in \d files?:\n\S+ feat: US-002\n.*git revert \S+\nReopened: US-002\n$/,
     );
     assert.deepEqual(await workspace.done(), ['US-001', 'US-003']);
     assert.equal(existsSync(path.join(workspace.folder, 'US-002.txt')), false);
@@ -916,7 +916,7 @@ describe('revert', { concurrency: 3 }, () => {
     await workspace.script([[{ tick: 'US-001' }, { text: 'Done.' }]]).finished;
     const story = /No run has committed anything for US-001.* untick it.*"git status"/;
     await refused(workspace, 1, story, 'revert', 'US-001');
-    const iteration = /Iteration 1 has committed nothing.*"ralph-fresh receipt".*"git status"/;
+    const iteration = /Iteration 1 made no commit.*"ralph-fresh receipt".*"git status"/;
     await refused(workspace, 1, iteration, 'revert', '--iteration', '1');
     await refused(workspace, 64, /has no iteration 2\. It has 1\./, 'revert', '--iteration', '2');
     await printed(workspace, 'untick', 'US-001');
@@ -949,7 +949,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.match(dirty.stderr, /uncommitted changes in \.omc\/prd\.json\. Commit or stash them/);
     await workspace.write('.omc/prd.json', file);
     assert.equal(existsSync(workspace.files.lockFile), false);
-    assert.match(await printed(workspace, 'rollback', '1'), /brings .* back to .*git revert/);
+    assert.match(await printed(workspace, 'rollback', '1'), /takes .* back to .*git revert/);
     assert.deepEqual(await workspace.done(), []);
   });
 
@@ -976,7 +976,7 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('refuses an iteration that there is not, and a dirty work tree', async t => {
+  test('refuses an unknown iteration, and a dirty work tree', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await workspace.run('succeeds').finished;
     await refused(workspace, 64, /no iteration 9\. It has 1-2\./, 'rollback', '9');
@@ -1012,10 +1012,10 @@ describe('rollback', { concurrency: 3 }, () => {
     );
   });
 
-  test('refuses while a loop lives', async t => {
+  test('refuses while a loop is active', async t => {
     const workspace = await Workspace.create(t);
     const cli = await waitingRun(workspace);
-    await refused(workspace, 1, /already going on.*ralph-fresh stop/, 'rollback', '1');
+    await refused(workspace, 1, /already active.*ralph-fresh stop/, 'rollback', '1');
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
   });
@@ -1077,7 +1077,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal((await examine(workspace, env, ...args)).level('payer'), 'ok');
   });
 
-  test('no account pays for the demo agent, and another program settles it itself', async t => {
+  test('no account pays for the demo agent, and another program determines it itself', async t => {
     const workspace = await Workspace.create(t);
     const env = { ANTHROPIC_API_KEY: 'sk' };
     const payer = async (...args: string[]) =>
@@ -1087,7 +1087,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(demo.message, /demo agent costs nothing/);
     const other = await payer('--preset', 'codex');
     assert.deepEqual([other.level, other.facts], ['ok', undefined]);
-    assert.match(other.message, /settled by its own program/);
+    assert.match(other.message, /determines who pays/);
   });
 
   test('only what is asked for, with the facts as data', posix, async t => {
@@ -1120,7 +1120,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal(kept.level('payer'), 'warning');
   });
 
-  test('what must be mended', async t => {
+  test('what must be fixed', async t => {
     const workspace = await Workspace.create(t, { prd: BROKEN, git: false });
     await mkdir(workspace.files.stateDir, { recursive: true });
     await writeFile(path.join(workspace.files.stateDir, 'swarm-state.json'), '{"active":true}');
@@ -1212,16 +1212,16 @@ describe('wrong arguments of the commands', { concurrency: 4 }, () => {
     [['hint', 'x'.repeat(9_000)], /9000 characters.*at most 8000/],
     [['logs', '--iteration', 'x'], /whole number from 1/],
     [['logs', '--raw', '--json'], /--raw.*cannot be used with.*--json/],
-    [['logs', '--run', '../..'], /not the id of a run/],
+    [['logs', '--run', '../..'], /not a run id/],
     [['receipt', '0'], /whole number from 1/],
     [['rollback'], /missing required argument 'iteration'/],
     [
       ['rollback', '1.5'],
-      /^ralph-fresh: "1\.5" is not the number of an iteration\. Give a whole number from 1, such as "ralph-fresh rollback 1"\.\n$/,
+      /^ralph-fresh: "1\.5" is not an iteration number\. Give a whole number from 1, such as "ralph-fresh rollback 1"\.\n$/,
     ],
     [
       ['go', 'x'],
-      /^ralph-fresh: "x" is not the number of a plan\. Give a whole number from 1, such as "ralph-fresh go 1"\.\n$/,
+      /^ralph-fresh: "x" is not a plan number\. Give a whole number from 1, such as "ralph-fresh go 1"\.\n$/,
     ],
     [
       ['run', '--budget', 'abc'],

@@ -321,7 +321,7 @@ for (const prompt of prompts) {
   });
 }
 
-test('a failing test is reported as a failure, and the story is finished once it is mended', async t => {
+test('a failing test is reported as a failure, and the story is finished once it is fixed', async t => {
   const project = await sampleProject(t);
   await project.write('test/broken.test.ts', `throw new Error('the database is down');\n`);
 

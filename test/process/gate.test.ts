@@ -19,7 +19,7 @@ const outcomes = async (workspace: Workspace) =>
   (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
 
 describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
-  test('a red check puts the story back, and its output is in the next prompt', async t => {
+  test('a red check sets the story back to not done, and its output is in the next prompt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work'], [{ write: ['green', ''] }, 'work']],
@@ -288,7 +288,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     );
   });
 
-  test('the journal tells the end of each check when it ends', async t => {
+  test('the journal records the end of each check when it ends', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const waits =
       "node -e \"const look = () => require('fs').existsSync('go') || setTimeout(look, 20); look()\"";
@@ -322,7 +322,7 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), []);
   });
 
-  test('a stop during a check ends it; the claim is checked when the run goes on', async t => {
+  test('a stop during a check ends it; the claim is checked when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const hang = "node -e \"if (!require('fs').existsSync('green')) setInterval(() => {}, 1000)\"";
     const first = workspace.script([['work']], '--verify', hang);
@@ -354,7 +354,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
     ],
   });
 
-  test('an objection puts the story back and goes into the next prompt; approval is written down', async t => {
+  test('an objection sets the story back to not done and is in the next prompt; an approval is recorded', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(
       [['work'], [verdict(false, ['There is no test.'])], ['work'], [verdict(true, [])]],
@@ -429,7 +429,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
           stdout,
           /Cannot continue: US-001 waits for its reviewer.*run again.*--no-reviewer/,
         );
-        assert.doesNotMatch(stdout, /is done$|checks alone|reviewer objects/m);
+        assert.doesNotMatch(stdout, /is done$|only the checks|reviewer objects/m);
         const status = (await workspace.cli('status').finished).stdout;
         assert.match(
           status,

@@ -25,7 +25,7 @@ async function tampered(
 }
 
 describe('the guard: an iteration changes its own story and no other', { concurrency: 3 }, () => {
-  test('a story that it was not given is unticked again', async t => {
+  test('a story other than its own is unticked again', async t => {
     const workspace = await tampered(t, [{ tick: 'US-003' }]);
     assert.deepEqual(await kinds(workspace), [{ changes: ['tickedOther US-003'], restored: true }]);
     assert.deepEqual(await workspace.done(), ['US-001']);
@@ -60,7 +60,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.ok(seen.includes('storyRemoved') && seen.includes('titleChanged'), seen.join());
   });
 
-  test('new stories and notes are its right', async t => {
+  test('it may add stories and notes', async t => {
     const workspace = await tampered(t, [
       { add: { id: 'US-004', title: 'Split off', acceptanceCriteria: ['x'], passes: false } },
     ]);
@@ -68,7 +68,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal((await workspace.stories()).length, 4);
   });
 
-  test('the next agent is told what was put back', async t => {
+  test('the next agent is told what was restored', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([[{ tick: 'US-002' }, 'work'], ['work']]);
     assert.equal((await cli.finished).code, 0);
@@ -76,7 +76,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal((await workspace.events('iteration.ended')).length, 2);
   });
 
-  test('a broken file is kept aside and the last good one restored', async t => {
+  test('a copy of a broken file is kept, and the last good one is restored', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script(
       [['breakStories', { commit: 'oops' }, { result: ['Done.'] }]],
@@ -144,7 +144,7 @@ describe('the guard: an iteration changes its own story and no other', { concurr
     assert.equal((await workspace.events('guard.found')).length, 2);
   });
 
-  test('with --guard warn nothing is put back, with off nothing is told', async t => {
+  test('with --guard warn nothing is restored, with off nothing is reported', async t => {
     const warned = await tampered(t, [{ tick: 'US-003' }], '--guard', 'warn');
     assert.deepEqual(await kinds(warned), [{ changes: ['tickedOther US-003'], restored: false }]);
     assert.deepEqual(await warned.done(), ['US-001', 'US-003']);

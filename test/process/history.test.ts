@@ -29,7 +29,7 @@ describe('what runs leave for later commands', { concurrency: 2 }, () => {
     );
     const { code, stderr, stdout } = await cli.finished;
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /says more than the journal keeps.* stream\.jsonl in the folder/);
+    assert.match(stdout, /prints more than the journal keeps.* stream\.jsonl in the folder/);
     const [runId = ''] = await workspace.runIds();
     const texts = (await workspace.events('agent.text')).map(({ text }) => text);
     assert.ok(texts.length <= 3_800, `${texts.length} texts`);

@@ -102,7 +102,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     }
   });
 
-  it('links to devices and pipes are no files of ours, and keep nobody waiting', async () => {
+  it('links to devices and pipes are not our files, and block nobody', async () => {
     await symlink('/dev/zero', files.journalFile(RUN_ID));
     await symlink('/dev/zero', files.lockFile);
     const { code, stdout } = await ralph('status');
@@ -134,7 +134,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(await readFile(victim, 'utf8'), 'line one\nlast line');
   });
 
-  it('folders of a run are never links, when a shipped run goes on', async () => {
+  it('folders of a run are never links, when a shipped run continues', async () => {
     const outside = path.join(temp.path, 'outside');
     const prdFile = path.join(files.workspace, '.omc', 'prd.json');
     const prd = await readFile(prdFile);
@@ -161,7 +161,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
       ['tick', 'US-001'],
     ]) {
       const { code, stderr } = await ralph(...args);
-      assert.match(stderr, /\.omc is a link|leads out of the repository/, args[0]);
+      assert.match(stderr, /\.omc is a link|is a link out of the repository/, args[0]);
       assert.equal(code, 1);
     }
     assert.equal(existsSync(path.join(outside, 'omc', 'state')), false);
@@ -178,12 +178,12 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.match(stderr, /journal .* is damaged; start a new run with --new/);
   });
 
-  it('a lock cannot name a place outside, nor hold for ever', async () => {
+  it('a lock cannot name a place outside, nor be held forever', async () => {
     await mkdir(path.join(temp.path, 'outside'));
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: '../../../../outside' }));
     assert.equal(JSON.parse((await ralph('status', '--json')).stdout).run, null);
     await writeFile(files.lockFile, JSON.stringify({ pid: 1, runId: RUN_ID }));
-    assert.equal((await ralph('stop')).stdout, 'No run is going on in this folder.\n');
+    assert.equal((await ralph('stop')).stdout, 'No run is active in this folder.\n');
     assert.equal(existsSync(path.join(temp.path, 'outside', 'inbox.jsonl')), false);
     assert.equal((await ralph('run', `--claude-path=${succeeds}`)).code, 0);
   });
@@ -203,7 +203,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     assert.equal(head.stdout.trim(), before);
   });
 
-  it('without the lock file there is still one loop', async () => {
+  it('without the lock file there is still only one loop', async () => {
     const hangs = path.join(path.dirname(succeeds), 'hangs.mjs');
     const home = path.join(temp.path, 'home');
     await mkdir(home, { recursive: true });
@@ -220,7 +220,7 @@ describe('a hostile .omc/state', { skip: process.platform === 'win32' }, () => {
     await rm(files.lockFile);
     const second = await ralph('run', `--claude-path=${succeeds}`);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /still works here/);
+    assert.match(second.stderr, /still running here/);
     assert.match((await ralph('status')).stdout, /Iteration 1\/20/);
     assert.match((await ralph('stop')).stdout, /Stopped/);
     assert.equal(await ended, 130);

@@ -7,7 +7,7 @@ const posix = { skip: process.platform === 'win32' && 'Windows has no signals' }
 
 /** The short form of `npm run test:faults`; a failure names the seeds that repeat it. */
 test(
-  'killed while an agent was writing the story file: the same command mends it and goes on',
+  'killed while an agent was writing the story file: the same command fixes it and continues',
   posix,
   async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });

@@ -43,7 +43,7 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     assert.equal((await workspace.events('run.started'))[0]?.onLastWindow, 'stopAfterIteration');
   });
 
-  test('a window that crashed is missed, too', async t => {
+  test('a crashed window is noticed, too', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = start(workspace, '0.2', ...STOPS);
     await workspace.agent(1);
@@ -76,7 +76,7 @@ describe('when the last window is closed', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.events('stop.requested'), []);
   });
 
-  test('a run that was not told so goes on', async t => {
+  test('a run without that setting continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = start(workspace, '0.01');
     await workspace.agent(1);

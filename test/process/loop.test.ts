@@ -134,7 +134,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(status.stdout, /^No run in this folder yet/);
   });
 
-  test('all stories done: what was left open by a run is looked at all the same', async t => {
+  test('all stories done: what a run left open is still judged', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // Stopped before anybody could check the claim; and what the person did meanwhile.
     const first = workspace.script(
@@ -160,7 +160,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.equal((await other.events('run.ended')).at(-1)?.outcome, 'completed');
   });
 
-  test('all stories done, and a loop that was killed behind its end: its state file is put right', async t => {
+  test('all stories done, and a loop that was killed after its end: its state file is fixed', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     const state = async () => JSON.parse(await readFile(workspace.files.stateFile, 'utf8'));
@@ -204,7 +204,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match((await cli.finished).stdout, /Max iterations reached \(2\) with 2 of 3/);
   });
 
-  test('a later run goes on with what is left', async t => {
+  test('a later run continues with what is left', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--max-iterations', '1').finished;
     const cli = workspace.run('succeeds');
@@ -247,7 +247,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(stdout, /US-001 has failed too often in a row \(2\); the run leaves it alone\./);
   });
 
-  test('a story that is left alone has no next agent to warn', async t => {
+  test('a skipped story has no next agent to warn', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('fails', '--fail-threshold', '2', '--stuck-threshold', '2');
     await assertEnd(workspace, cli, 'noReadyStory', 1);
@@ -305,7 +305,7 @@ describe('a run to its end', { concurrency: 4 }, () => {
     assert.match(await prompt(workspace, 3), /\*\*Stuck\*\*/);
   });
 
-  test('a story that is only warned of does not take all iterations, also when the run goes on', async t => {
+  test('a story with only a warning does not take all iterations, also when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const idle = [{ result: ['Thought about it.'] }];
     const calls = [idle, idle, idle, ['stay'], ['work'], ['work']];
@@ -524,7 +524,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
   test('without a run `stop` says so', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('stop').finished;
-    assert.deepEqual([code, stdout], [0, 'No run is going on in this folder.\n']);
+    assert.deepEqual([code, stdout], [0, 'No run is active in this folder.\n']);
   });
 
   test('`stop` waits for the process of the loop too', async t => {
@@ -557,7 +557,7 @@ describe('stop', { concurrency: 4, ...posix }, () => {
   });
 });
 
-describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
+describe('limits and agents out of control', { concurrency: 4, ...posix }, () => {
   test('the time limit ends an agent, also one that ignores SIGTERM', async t => {
     const workspace = await Workspace.create(t);
     const args = ['--time-limit', SOON, '--max-iterations', '1'];
@@ -617,7 +617,7 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
     assert.match(await workspace.prompt(2), UNCOMMITTED);
   });
 
-  test('a stranger that holds the output of an agent does not hold the run', async t => {
+  test('a foreign process that keeps the output of an agent open does not delay the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.run('leavesStranger');
     const ended = until(
@@ -711,8 +711,8 @@ describe('limits and agents gone wild', { concurrency: 4, ...posix }, () => {
   });
 });
 
-describe('the story file meanwhile', { concurrency: 4 }, () => {
-  test('broken by an agent: a warning, the last known state, mended by the next, no story lost', async t => {
+describe('changes of the story file during a run', { concurrency: 4 }, () => {
+  test('broken by an agent: a warning, the last known state, fixed by the next one, no story lost', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.run('breaksPrd', '--guard', 'warn');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -768,16 +768,13 @@ describe('the story file meanwhile', { concurrency: 4 }, () => {
 });
 
 describe('one loop in a workspace, any number of watchers', { concurrency: 4 }, () => {
-  test('a second run is refused with a reason, and the first one goes on', async t => {
+  test('a second run is refused with a reason, and the first one continues', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
     const second = await workspace.run('succeeds').finished;
     assert.equal(second.code, 1);
-    assertOneLine(
-      second.stderr,
-      new RegExp(`already going on.*process ${cli.pid}.*status --watch`),
-    );
+    assertOneLine(second.stderr, new RegExp(`already active.*process ${cli.pid}.*status --watch`));
     assert.equal((await workspace.runIds()).length, 1);
     await workspace.note('go');
     await assertEnd(workspace, cli, 'completed', 0);
@@ -917,7 +914,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   });
 
-  test('`run --detach` that goes on with a run says so', async t => {
+  test('`run --detach` that continues with a run says so', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -995,7 +992,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     assertOneLine(stderr, /prd\.json: Line 1: /);
   });
 
-  test('a refused `run --detach` hides the run that is going on from watchers', async t => {
+  test('a refused `run --detach` does not hide the active run from watchers', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -1006,7 +1003,7 @@ describe('a run in the background', { concurrency: 4, ...posix }, () => {
     await until('the next second', () => new Date().toISOString().slice(0, 19) > iso(runId));
     const refused = await workspace.run('succeeds', '--detach').finished;
     assert.equal(refused.code, 1);
-    assertOneLine(refused.stderr, /already going on/);
+    assertOneLine(refused.stderr, /already active/);
     await workspace.note('go');
     assert.equal((await cli.finished).code, 0);
     const { stdout } = await workspace.cli('status').finished;
@@ -1057,7 +1054,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     assert.deepEqual(await subjects(workspace), ['feat: US-001', 'feat: US-002', 'feat: US-003']);
   });
 
-  test('between two iterations is told as that', async t => {
+  test('between two iterations is reported as such', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('waits');
     await workspace.agent();
@@ -1079,7 +1076,7 @@ describe('a loop that was killed', { concurrency: 4, ...posix }, () => {
     );
   });
 
-  test('with a torn last line is closed behind its last whole one', async t => {
+  test('with a torn last line is closed after its last complete one', async t => {
     const workspace = await Workspace.create(t);
     const cli = workspace.run('hangs');
     await workspace.event('agent.init');
@@ -1300,7 +1297,7 @@ describe('files of a run', { concurrency: 4 }, () => {
     assert.deepEqual(await subjects(workspace), ['feat: US-001']);
   });
 
-  test('the variables of a terminal inside an editor do not get in the way', async t => {
+  test('the variables of a terminal inside an editor do no harm', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const editor = {
       ...{ GIT_ASKPASS: '/usr/share/code/askpass.sh', EDITOR: 'vi', GIT_EDITOR: 'code --wait' },

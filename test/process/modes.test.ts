@@ -80,7 +80,7 @@ describe('free form: a task without stories', { concurrency: 3 }, () => {
 });
 
 describe('--tasks', () => {
-  test('one story for each; the same command again goes on with them', async t => {
+  test('one story for each; the same command again continues with them', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const args = ['--tasks', 'Write a|Write b|Write c'] as const;
     const first = workspace.run('succeeds', ...args, '--max-iterations', '1');

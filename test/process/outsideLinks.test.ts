@@ -21,7 +21,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     await symlink(file, place(workspace, '.omc/prompt.md'));
     const { code, stderr } = await workspace.script([['work']]).finished;
     assert.equal(code, 1);
-    assert.match(stderr, /prompt\.md leads out of the repository, to .*secret/);
+    assert.match(stderr, /prompt\.md is a link out of the repository, to .*secret/);
     assert.match(stderr, /"outsideLinks": \[".*secret"\] in your own .*config\.json/);
     assert.deepEqual(await workspace.agents(), []);
   });
@@ -30,7 +30,8 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const file = await secret(workspace, '## Codebase Patterns\n\n- the secret\n');
     await symlink(file, place(workspace, '.omc/progress.txt'));
-    const refused = /told nothing of the progress log: .*progress\.txt leads out of the repository/;
+    const refused =
+      /told nothing of the progress log: .*progress\.txt is a link out of the repository/;
     const dry = await workspace.script([['work']], '--dry-run').finished;
     assert.match(dry.stdout, refused);
     const doctor = await workspace.cli('doctor', '--only', 'progress').finished;
@@ -41,7 +42,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     const warning = (await workspace.events('warning')).find(
       ({ code }) => code === 'progressUnreadable',
     );
-    assert.match(englishOf(warning?.detail ?? ''), /progress\.txt leads out of the repository/);
+    assert.match(englishOf(warning?.detail ?? ''), /progress\.txt is a link out of the repository/);
   });
 
   test('a tick does not write through one, and a person may allow it', async t => {
@@ -53,7 +54,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     for (const args of [['tick', 'US-001'], ['run']]) {
       const { code, stderr } = await workspace.cli(...args).finished;
       assert.equal(code, 1, args[0]);
-      assert.match(stderr, /leads out of the repository/);
+      assert.match(stderr, /is a link out of the repository/);
     }
     assert.equal(await readFile(file, 'utf8'), prd);
     await mkdir(place(workspace, '.omc'), { recursive: true });
@@ -77,7 +78,7 @@ describe('links that lead out of the repository', { concurrency: 3 }, () => {
     await writeFile(path.join(other.folder, 'prd.json'), await other.read('.omc/prd.json'));
     const { code, stderr } = await workspace.cli('tick', 'US-001').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /tasks.prd\.json leads out of the repository/);
+    assert.match(stderr, /tasks.prd\.json is a link out of the repository/);
   });
 
   test('links within the repository, and a workspace that is reached by one, are fine', async t => {

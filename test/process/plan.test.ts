@@ -93,8 +93,8 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
         ...[command, ...scripted, 'US-001'],
       ).finished;
       assert.equal(code, 1);
-      assert.match(stderr, /in 3 tries.*: The answer holds no JSON object\. /);
-      assert.equal(stderr.split('holds no JSON object').length, 2, stderr);
+      assert.match(stderr, /in 3 tries.*: The answer contains no JSON object\. /);
+      assert.equal(stderr.split('contains no JSON object').length, 2, stderr);
     }
   });
 
@@ -107,7 +107,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     ]) {
       const { code, stderr } = await workspace.cli(...command, ...program).finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: A planner works with reading tools only, .*--agent/);
+      assert.match(stderr, /^ralph-fresh: A planner uses read-only tools, .*--agent/);
     }
     assert.deepEqual(await workspace.agents(), []);
   });
@@ -118,7 +118,7 @@ describe('ralph-fresh plan', { concurrency: 3 }, () => {
     await workspace.agent();
     const { code, stderr } = await plan(workspace, [[draft()], [draft()]], '--write', 'x').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /A run is going on in this folder.*ralph-fresh stop/);
+    assert.match(stderr, /A run is active in this folder.*ralph-fresh stop/);
     run.child.kill('SIGINT');
     await run.finished;
   });
@@ -174,11 +174,14 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
   test('doctor tells of it, and stop ends what it left', async t => {
     const { workspace, agent } = await killed(t, 'plan', 'Build it');
     const doctor = await workspace.cli('doctor', '--only', 'leftovers').finished;
-    assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" does at once/s);
+    assert.match(doctor.stdout, /! A planner was killed.*"ralph-fresh stop" ends it now/s);
     assert.ok(isAlive(agent), 'doctor changes nothing');
     const stop = await workspace.cli('stop').finished;
     assert.equal(stop.code, 0, stop.stderr);
-    assert.match(stop.stdout, /A planner had been killed\. What it left running has been ended\./);
+    assert.match(
+      stop.stdout,
+      /A planner had been killed\. The processes that it left running were ended\./,
+    );
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await readdir(planDir(workspace)), []);
     assert.doesNotMatch(
@@ -218,7 +221,7 @@ describe('a planner that was killed', { skip: process.platform === 'win32' }, ()
       env: workspace.env,
     });
     const stop = await workspace.cli('stop').finished;
-    assert.deepEqual([stop.code, stop.stdout], [0, 'No run is going on in this folder.\n']);
+    assert.deepEqual([stop.code, stop.stdout], [0, 'No run is active in this folder.\n']);
     assert.ok(existsSync(file));
   });
 });

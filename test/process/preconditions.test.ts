@@ -66,7 +66,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a name that no branch can have',
     id: 'branch',
-    words: /"HEAD" cannot be the name of a git branch/,
+    words: /"HEAD" is not a valid git branch name/,
     prd: onBranch('HEAD'),
     make: async () => undefined,
   },
@@ -84,7 +84,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a branch that has no room next to another',
     id: 'branch',
-    words: /ralph\/login, .* next to the branch ralph\. Write another name .*--branch stay/,
+    words: /ralph\/login, .* because the branch ralph exists\. Use another name .*--branch stay/,
     prd: onBranch('ralph/login'),
     make: workspace => git(workspace, 'branch', 'ralph'),
   },
@@ -97,13 +97,13 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a file in the place of the state',
     id: 'state',
-    words: /A file is in the place of the folder .*state, .*Move it away/,
+    words: /There is a file at .*state, .*Move it out of the way/,
     make: workspace => workspace.write('.omc/state', 'a file'),
   },
   {
     what: 'a file in the place of the runs',
     id: 'state',
-    words: /A file is in the place of the folder .*runs, .*Move it away/,
+    words: /There is a file at .*runs, .*Move it out of the way/,
     make: async ({ files }) => {
       await mkdir(files.stateDir);
       await writeFile(files.runsDir, 'a file');
@@ -112,13 +112,13 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a folder in the place of the handoff',
     id: 'state',
-    words: /A folder is in the place of the file .*handoff\.json, .*Move it away/,
+    words: /There is a folder at .*handoff\.json, .*Move it out of the way/,
     make: ({ files }) => mkdir(files.handoffFile, { recursive: true }),
   },
   {
     what: 'a full disk',
     id: 'state',
-    words: /The disk takes nothing more \(ENOSPC\).*Make room/,
+    words: /No space is left on the disk \(ENOSPC\).*Free some space/,
     env: FULL,
     make: async () => undefined,
   },
@@ -134,7 +134,7 @@ const REFUSED: readonly Lack[] = [
   {
     what: 'a merge that is not finished',
     id: 'unfinished',
-    words: /A "git merge" is not finished here.*git merge --abort/,
+    words: /A "git merge" is in progress here.*git merge --abort/,
     make: async workspace => {
       await git(workspace, 'switch', '--quiet', '--create', 'side');
       await workspace.write('a.txt', 'side');
@@ -260,12 +260,13 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
   test('doctor looks at the settings alone, when that is asked for', async t => {
     const workspace = await Workspace.create(t);
     const { code, stdout } = await workspace.cli('doctor', '--only', 'settings').finished;
-    assert.deepEqual([code, stdout], [0, '✓ The files of settings can be used.\n']);
+    assert.deepEqual([code, stdout], [0, '✓ The settings files are valid.\n']);
   });
 });
 
 describe('a full disk', { concurrency: 3 }, () => {
-  const words = /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*Make room[^\n]*\n$/;
+  const words =
+    /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*Free some space[^\n]*\n$/;
 
   for (const command of ['tick US-001', 'untick US-002', 'hint text', 'cancel']) {
     test(`${command}: one line with the next step, and nothing is changed`, async t => {
@@ -325,7 +326,7 @@ test('in a folder of the project the one with the story file is named', async t 
   }
 });
 
-describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
+describe('a run that continues, away from its branch', { concurrency: 3 }, () => {
   /** A run on `work` that has stopped after its first story; `main` is checked out. */
   async function left(t: TestContext): Promise<Workspace> {
     const workspace = await Workspace.create(t);
@@ -375,7 +376,7 @@ describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
     assert.doesNotMatch(stderr, /git switch/);
   });
 
-  test('with its commits merged, it goes on there', async t => {
+  test('with its commits merged, it continues there', async t => {
     const workspace = await left(t);
     await git(workspace, 'merge', '--quiet', '--ff-only', 'work');
     const { code, stderr } = await workspace.cli(...args).finished;
@@ -383,7 +384,7 @@ describe('a run that goes on, away from its branch', { concurrency: 3 }, () => {
   });
 });
 
-test('--dry-run shows the hints that wait, and they go on waiting', async t => {
+test('--dry-run shows the pending hints, and they stay pending', async t => {
   const workspace = await Workspace.create(t);
   assert.equal((await workspace.cli('hint', 'Use tabs everywhere').finished).code, 0);
   for (let time = 1; time <= 2; time++) {

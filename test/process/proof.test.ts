@@ -53,7 +53,7 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
     assert.equal((await workspace.events('gate.ended')).length, 1);
   });
 
-  test('all refused stories are put back, also those without an id', async t => {
+  test('all refused stories are set back, also those without an id', async t => {
     const nameless = ['One', 'Two'].map(title => ({ title, passes: false }));
     const workspace = await Workspace.create(t, { prd: JSON.stringify({ userStories: nameless }) });
     const done = JSON.stringify({ userStories: nameless.map(s => ({ ...s, passes: true })) });
@@ -70,7 +70,7 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
   });
 });
 
-describe('nothing is done twice, and nothing gets lost in silence', { concurrency: 3 }, () => {
+describe('nothing is done twice, and nothing is lost silently', { concurrency: 3 }, () => {
   test('a call that fails after its story is done is not made again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
@@ -86,7 +86,7 @@ describe('nothing is done twice, and nothing gets lost in silence', { concurrenc
     assert.deepEqual(await outcomes(workspace), ['storyDone']);
   });
 
-  test('commits that are taken off the branch are told, with where they are kept', async t => {
+  test('commits that are removed from the branch are reported, with where they are kept', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.cliWith(
       { FAKE_AGENT_SCRIPT: JSON.stringify([['work'], [{ wait: 'go' }, 'work']]) },
@@ -108,7 +108,7 @@ describe('nothing is done twice, and nothing gets lost in silence', { concurrenc
 });
 
 describe('waits that a person ends', { concurrency: 3 }, () => {
-  test('a skip during a usage limit leaves the story, and the run goes on', async t => {
+  test('a skip during a usage limit leaves the story, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const cli = workspace.script([limited, ['work']]);
     await workspace.event('limit.waiting');

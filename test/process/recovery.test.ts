@@ -125,7 +125,7 @@ describe('usage limits', { concurrency: 3 }, () => {
     ['in words', limited],
     ['as an event', rejected],
   ] as const) {
-    test(`told ${name}: the run waits for the reset, and "resume" goes on now without using up an iteration`, async t => {
+    test(`told ${name}: the run waits for the reset, and "resume" continues now without using up an iteration`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(1) });
       const cli = workspace.script([steps, ['work']], '--max-iterations', '1');
       const waiting = await workspace.event('limit.waiting');
@@ -188,7 +188,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
       JSON.stringify({ userStories: change(await workspace.stories()) }),
     );
 
-  test('the call after it is told what was said and changed meanwhile', async t => {
+  test('the call after it is told what was said and changed in the meantime', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([limited, ['work']], '--max-iterations', '1');
     await workspace.event('limit.waiting');
@@ -211,7 +211,7 @@ describe('a wait for a usage limit', { concurrency: 3 }, () => {
     ],
     ['removed', (stories: PrdStory[]) => stories.slice(1)],
   ] as const) {
-    test(`a story that was ${how} meanwhile gets no agent`, async t => {
+    test(`a story that was ${how} in the meantime gets no agent`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(2) });
       const cli = workspace.script([limited, ['work']], '--verify', 'exit 0');
       await workspace.event('limit.waiting');
@@ -336,7 +336,7 @@ describe('a call without a result', { concurrency: 3 }, () => {
 });
 
 describe('resuming', { concurrency: 3 }, () => {
-  test('after Ctrl-C the same command goes on at the next iteration, in the same run', async t => {
+  test('after Ctrl-C the same command continues at the next iteration, in the same run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const first = workspace.script([['work'], ['stay']], '--max-iterations', '9');
     await workspace.agent(2);
@@ -436,7 +436,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.equal(fewer.code, 1);
     assert.match(
       fewer.stderr,
-      /^ralph-fresh: The last run has had 2 iterations already, which --max-iterations 2 counts[^\n]* --resume --max-iterations 22\.\n$/,
+      /^ralph-fresh: The last run has already had 2 iterations, and --max-iterations 2 includes [^\n]* --resume --max-iterations 22\.\n$/,
     );
     const [, args = ''] = /ralph-fresh run (--resume .*)\./.exec(fewer.stderr) ?? [];
     const more = await workspace.script([['work']], ...args.split(' ')).finished;
@@ -480,7 +480,7 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.match(stdout, /Checks: exit 0/);
   });
 
-  test('--new starts a new run beside the unfinished one', async t => {
+  test('--new starts a new run, and the unfinished one stays', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const first = workspace.script([['stay']]);
     await workspace.agent();
@@ -492,7 +492,7 @@ describe('resuming', { concurrency: 3 }, () => {
 });
 
 describe('an agent that cannot be started', () => {
-  test('twice: the SDK of the workspace takes its place for the rest of the run', async t => {
+  test('twice: the SDK of the workspace replaces it for the rest of the run', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     await cp(
       path.resolve(import.meta.dirname, '../support/fakeSdk'),
@@ -537,7 +537,7 @@ describe('an agent that cannot be started', () => {
 
 describe('a full disk', { concurrency: 2 }, () => {
   for (const room of [0, 2_500, 4_000, 6_000]) {
-    test(`after ${room} bytes of journal: the mend; with room again it goes on, nothing is done twice`, async t => {
+    test(`after ${room} bytes of journal: the fix; with room again it continues, nothing is done twice`, async t => {
       const workspace = await Workspace.create(t, { stories: openStories(3) });
       const full = workspace.cliWith(
         { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_DISK_AFTER: String(room) },
@@ -545,7 +545,7 @@ describe('a full disk', { concurrency: 2 }, () => {
       );
       const { code, stderr } = await full.finished;
       assert.equal(code, 1);
-      assert.match(stderr, /^ralph-fresh: The disk takes nothing more \(ENOSPC\)[^\n]*\n$/);
+      assert.match(stderr, /^ralph-fresh: No space is left on the disk \(ENOSPC\)[^\n]*\n$/);
       const again = workspace.run('succeeds');
       assert.equal((await again.finished).code, 0, (await again.finished).stderr);
       assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
@@ -559,7 +559,7 @@ describe('a full disk', { concurrency: 2 }, () => {
 });
 
 describe('git', () => {
-  test('a git that never answers does not keep a stop waiting, and the run goes on once it does', {
+  test('a git that never answers does not keep a stop waiting, and the run continues once it does', {
     skip: process.platform === 'win32' && 'Windows has no such pipes',
   }, async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
@@ -568,7 +568,7 @@ describe('git', () => {
     await workspace.event('iteration.ended');
     assert.equal((await workspace.cli('stop', '--now').finished).code, 0);
     assert.equal((await cli.finished).code, 130, (await cli.finished).stderr);
-    assert.match((await cli.finished).stdout, /git gave no answer, so it was ended \(git status/);
+    assert.match((await cli.finished).stdout, /git did not respond, so it was ended \(git status/);
     await rename(
       path.join(workspace.folder, '.git/kept'),
       path.join(workspace.folder, '.git/index'),
@@ -578,7 +578,7 @@ describe('git', () => {
     assert.equal((await workspace.runIds()).length, 1);
   });
 
-  test('a repository that cannot be read for a moment: a warning, and the run goes on', async t => {
+  test('a repository that cannot be read for a moment: a warning, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
     const mendHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
@@ -630,7 +630,7 @@ describe('an agent that removes the state (git clean -fdx)', {
 }, () => {
   const clean = { delete: '.omc/state' };
 
-  test('the run puts its own files back and goes on; the journal has all of it', async t => {
+  test('the run restores its own files and continues; the journal has all of it', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     const { files } = workspace;
     const cli = workspace.script(
@@ -666,7 +666,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     await until('the journal again', async () => (await workspace.events('warning')).length > 0);
     const second = await workspace.script([['work']]).finished;
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /already going on/);
+    assert.match(second.stderr, /already active/);
     const stop = await workspace.cli('stop').finished;
     assert.deepEqual([stop.code, (await cli.finished).code], [0, 130]);
     assert.equal(isAlive(agent), false);
@@ -707,7 +707,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.deepEqual([(await stop.finished).code, (await cli.finished).code], [0, 130]);
   });
 
-  test('what cannot be put back yet is put back later', async t => {
+  test('what cannot be restored yet is restored later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script([
       [clean, { write: ['.omc/state', 'in the way'] }, { wait: 'told' }, clean, { wait: 'never' }],
@@ -734,7 +734,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     );
   });
 
-  test('another loop has begun meanwhile: the run ends, says why, and leaves that one alone', async t => {
+  test('another loop has started in the meantime: the run ends, says why, and does not touch the other one', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const { files } = workspace;
     // As good as a loop: a process that lives, this one.
@@ -752,7 +752,7 @@ describe('an agent that removes the state (git clean -fdx)', {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(`^ralph-fresh: .*another loop \\(process ${process.pid}\\) has begun here`),
+      new RegExp(`^ralph-fresh: .*another loop \\(process ${process.pid}\\) has started here`),
     );
     assert.equal(await readFile(files.lockFile, 'utf8'), owner);
     assert.equal(await readFile(files.stateFile, 'utf8'), state);
@@ -818,7 +818,7 @@ test('all ticks before the first run are in one journal, and that is no run', as
   const pause = await workspace.cli('pause').finished;
   assert.match(
     pause.stderr,
-    /^ralph-fresh: No run is going on here\. Start one with "ralph-fresh run"\.\n$/,
+    /^ralph-fresh: No run is active here\. Start one with "ralph-fresh run"\.\n$/,
   );
   assert.equal((await workspace.script([['work']]).finished).code, 0);
   assert.equal((await workspace.runIds()).length, 2);

@@ -52,13 +52,13 @@ describe('flags', { concurrency: 4 }, () => {
     [['run', '--max-iterations', '0'], /whole number from 1/],
     [['run', '--model=--yolo'], /does not begin with a dash/],
     [['run', '--tasks', ' | '], /at least one task/],
-    [['run', '--prd'], /--prd plans a task/],
+    [['run', '--prd'], /--prd needs a task/],
     [['run', '--prd', '--tasks', 'a|b', 'task'], /cannot be used with option '--tasks/],
-    [['run', '--resume', 'do this'], /not a run's id/],
+    [['run', '--resume', 'do this'], /not a run id/],
     [['run', '--verifi', 'npm test'], /unknown option '--verifi'/],
-    [['plan', '--max-iterations', '3', 'x'], /--max-iterations steers a run, .* Leave it out/],
-    [['plan', '--no-reviewer', 'x'], /reviewer steers a run/],
-    [['split', '--verify=npm test', 'US-001'], /--verify steers a run, and "split" starts none/],
+    [['plan', '--max-iterations', '3', 'x'], /--max-iterations controls a run, .* Leave it out/],
+    [['plan', '--no-reviewer', 'x'], /reviewer controls a run/],
+    [['split', '--verify=npm test', 'US-001'], /--verify controls a run, and "split" starts none/],
   ];
   for (const [args, pattern] of wrong) {
     test(`${args.join(' ')}: exit code 64 and one line`, async t => {
@@ -157,7 +157,7 @@ describe('files of settings', { concurrency: 4 }, () => {
     assert.deepEqual([await workspace.agents(), await workspace.runIds()], [[], []]);
   });
 
-  test('a mistake is told with its line, for a detached run too', async t => {
+  test('a mistake is reported with its line, for a detached run too', async t => {
     const workspace = await Workspace.create(t);
     await workspace.write('.omc/config.json', '{\n  "maxIteratons": 2\n}');
     const { code, stderr } = await workspace.run('succeeds', '--detach').finished;
@@ -216,7 +216,7 @@ test('tasks become stories, in the order they were given', async t => {
   );
 });
 
-describe('a run that goes on', { concurrency: 3 }, () => {
+describe('a run that continues', { concurrency: 3 }, () => {
   /** A run that was stopped in its first iteration. */
   async function stopped(
     t: TestContext,
@@ -233,7 +233,7 @@ describe('a run that goes on', { concurrency: 3 }, () => {
     assert.equal((await cli.finished).code, 130);
   }
 
-  test('has its own work: other stories are a new run, or refused with --resume', async t => {
+  test('has its own work: other stories mean a new run, or are refused with --resume', async t => {
     const { runId, workspace } = await stopped(t);
     await workspace.write('other.json', JSON.stringify({ userStories: openStories(1) }));
     const other = ['--file', 'other.json'];
@@ -257,7 +257,7 @@ describe('a run that goes on', { concurrency: 3 }, () => {
     assert.deepEqual([runIds.length, runIds[0]], [2, runId]);
   });
 
-  test('tasks: the same go on, others are a new run', async t => {
+  test('tasks: the same ones continue, others are a new run', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     await stopOne(workspace, workspace.script([['stay']], '--tasks', 'first|second'));
     assert.equal((await workspace.event('run.started')).task, 'first; second');
@@ -335,6 +335,6 @@ describe('a run that goes on', { concurrency: 3 }, () => {
     await writeFile(file, [forged, ...rest].join('\n'));
     const { code, stderr } = await workspace.run('succeeds', '--resume').finished;
     assert.equal(code, 1);
-    assert.match(stderr, /elsewhere\.json, which is outside of this folder.*--file/);
+    assert.match(stderr, /elsewhere\.json, which is outside this folder.*--file/);
   });
 });

@@ -72,7 +72,7 @@ describe('split', { concurrency: 3 }, () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /A run works on the stories now\. .*"ralph-fresh pause".*"ralph-fresh stop"/,
+      /A run is working on the stories\. .*"ralph-fresh pause".*"ralph-fresh stop"/,
     );
     assert.equal((await workspace.agents()).length, 1);
     await workspace.cli('stop').finished;

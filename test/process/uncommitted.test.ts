@@ -8,7 +8,7 @@ const done: Step = { result: ['Done.'] };
 const tick = (id: string): Step[] => [{ write: [`${id}.txt`, 'work\n'] }, { tick: id }];
 const tryToCommit: Step = { shell: 'git add -A && git commit --quiet -m "feat" || true' };
 
-describe('what is done and in no commit', { concurrency: 3 }, () => {
+describe('what is done but not committed', { concurrency: 3 }, () => {
   test('a lock that a dead git left is named with the changes, as the iteration ends and as the run does', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const lock = path.join(workspace.folder, '.git', 'index.lock');

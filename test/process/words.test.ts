@@ -43,24 +43,24 @@ const stories = (workspace: Workspace): Step => ({
   ],
 });
 
-describe('a cost that nobody knows', { concurrency: 3 }, () => {
+describe('an unknown cost', { concurrency: 3 }, () => {
   test('is never shown as nothing: in the run, in status, in the receipt', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { code, stdout, stderr } = await runCommand(workspace, '--budget', '20').finished;
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /Budget: \$20\.00, not watched/);
-    assert.match(stdout, /The budget cannot be kept.*--max-iterations and --time-limit/);
+    assert.match(stdout, /Budget: \$20\.00, not enforced/);
+    assert.match(stdout, /The budget cannot be enforced.*--max-iterations and --time-limit/);
     assert.match(stdout, /Iteration 1: story done · .*1 commit · cost unknown/);
     assert.match(
       await printed(workspace, 'status'),
-      /1\/1 stories complete · cost unknown, so the budget of \$20\.00 is not watched/,
+      /1\/1 stories complete · cost unknown, so the budget of \$20\.00 is not enforced/,
     );
     const { cost } = JSON.parse(await printed(workspace, 'status', '--json'));
     assert.deepEqual([cost.usd, cost.unknown, cost.budgetUsd], [0, true, 20]);
     const receipt = await printed(workspace, 'receipt');
     assert.match(receipt, /^1 +US-001 +story done +\d+\.\d +– +– +– +unknown +1$/m);
     const one = await printed(workspace, 'receipt', '1');
-    assert.match(one, /min · cost unknown\nTokens: the agent does not tell\n/);
+    assert.match(one, /min · cost unknown\nTokens: not reported by the agent\n/);
     const { total } = JSON.parse(await printed(workspace, 'receipt', '--json'));
     assert.equal(total.costUnknown, true);
     assert.doesNotMatch(
@@ -88,19 +88,19 @@ describe('a cost that nobody knows', { concurrency: 3 }, () => {
     const { stdout } = await workspace.cli(
       ...['doctor', '--agent', 'command', '--command', fakeAgent('plainText'), '--budget', '20'],
     ).finished;
-    assert.match(stdout, /^! .*does not tell what it costs.*--max-iterations/m);
+    assert.match(stdout, /^! .*does not report its cost.*--max-iterations/m);
   });
 
-  test('is no matter with an agent that tells it, or costs nothing', async t => {
+  test('is no issue with an agent that reports it, or costs nothing', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const { stdout } = await workspace.run('succeeds', '--budget', '20').finished;
     assert.match(stdout, /Budget: \$20\.00\n/);
-    assert.doesNotMatch(stdout, /unknown|not watched/);
+    assert.doesNotMatch(stdout, /unknown|not enforced/);
     assert.match(await printed(workspace, 'status'), / · \$\d+\.\d\d of \$20\.00$/m);
   });
 });
 
-describe('how a run stands', { concurrency: 3 }, () => {
+describe('the state of a run', { concurrency: 3 }, () => {
   test('while its stories are planned', async t => {
     const workspace = await Workspace.create(t, { stories: undefined });
     const cli = workspace.script([[{ wait: 'go' }, stories(workspace)]], '--prd', 'Build a shop');
@@ -138,7 +138,7 @@ describe('how a run stands', { concurrency: 3 }, () => {
     assert.doesNotMatch(await printed(workspace, 'status'), /Rolled back|Open now/);
   });
 
-  test('after one that ended at its limit: one count, not two', async t => {
+  test('after a run that ended at its limit: one count, not two', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     await workspace.run('succeeds', '--max-iterations', '2').finished;
     await printed(workspace, 'rollback', '2');
@@ -152,15 +152,12 @@ describe('how a run stands', { concurrency: 3 }, () => {
 test('a run without checks says so in one line, with how to set one', async t => {
   const workspace = await Workspace.create(t, { stories: openStories(1) });
   const { stdout } = await workspace.run('succeeds').finished;
-  assert.match(
-    stdout,
-    /Checks: none, so what the agents claim is believed\. .*--verify "npm test"/,
-  );
+  assert.match(stdout, /Checks: none, so the agents' claims are trusted\. .*--verify "npm test"/);
   assert.equal(stdout.match(/Checks: none/g)?.length, 1);
   // Where there are no stories, a warning says it, and nothing else says it again.
   const bare = await Workspace.create(t, { stories: undefined });
   const task = await bare.cli('run', 'Do it', '--agent', 'demo').finished;
-  assert.match(task.stdout, /There are no checks, so the promise of the agent alone ends this run/);
+  assert.match(task.stdout, /There are no checks, so the agent's promise alone ends this run/);
   assert.doesNotMatch(task.stdout, /Checks: none/);
 });
 
@@ -201,7 +198,7 @@ console.log('Done.');
 });
 
 describe('words of others', { concurrency: 3 }, () => {
-  test('of fifty lines on standard error the last ones are told, and where all are', async t => {
+  test('of fifty lines on standard error, the last ones are shown, and where all are', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const words = Array.from({ length: 50 }, (_, at) => `complaint ${at + 1}`).join('\n');
     const { stdout } = await workspace.script(
@@ -209,15 +206,15 @@ describe('words of others', { concurrency: 3 }, () => {
       ...['--max-iterations', '1'],
     ).finished;
     assert.doesNotMatch(stdout, /complaint 44\n/);
-    assert.match(stdout, /The agent failed\. Its last words:\n {2}complaint 45\n/);
+    assert.match(stdout, /The agent failed\. Its last output:\n {2}complaint 45\n/);
     assert.match(stdout, /complaint 50\n/);
-    const [, file = ''] = /All that it said is in (\S+)/.exec(stdout) ?? [];
+    const [, file = ''] = /Its full error output is in (\S+)/.exec(stdout) ?? [];
     assert.equal(await readFile(path.join(workspace.folder, file), 'utf8'), `${words}\n`);
     const status = await printed(workspace, 'status');
     assert.ok(status.split('\n').length < 6, status);
   });
 
-  test('a warning tells no class of an error', async t => {
+  test('a warning does not name the class of an error', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     // No restore point can be kept in the place of a file.
     await writeFile(path.join(workspace.folder, '.git', 'refs', 'ralph-fresh'), '');
@@ -233,7 +230,7 @@ test('a story file that is too large names the limit and the next step', async t
   assert.match(await refusal(workspace, 'stories'), /larger than 8 MB.*another file/);
 });
 
-describe('a next step that works', { concurrency: 3 }, () => {
+describe('next steps that work', { concurrency: 3 }, () => {
   test('after a complete run nobody is sent to --resume, which would be refused', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     assert.equal((await workspace.run('succeeds').finished).code, 0);
@@ -245,7 +242,7 @@ describe('a next step that works', { concurrency: 3 }, () => {
     }
   });
 
-  test('the demo agent says that it splits nothing, and which agent does', async t => {
+  test('the demo agent says that it cannot split stories, and which agent can', async t => {
     const workspace = await Workspace.create(t);
     assert.match(
       await refusal(workspace, 'split', 'US-001', '--agent', 'demo'),
@@ -301,7 +298,10 @@ describe('a next step that works', { concurrency: 3 }, () => {
 
   test('an empty list has no ids to name', async t => {
     const workspace = await Workspace.create(t, { stories: [] });
-    assert.match(await refusal(workspace, 'tick', 'A'), /holds no stories yet\. Add at least one/);
+    assert.match(
+      await refusal(workspace, 'tick', 'A'),
+      /contains no stories yet\. Add at least one/,
+    );
   });
 
   test('plan --help lists no flags of a run', async t => {

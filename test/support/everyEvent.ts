@@ -13,7 +13,7 @@ import { iterationEnded, iterationStarted, runStarted } from './runEvents.ts';
 /** Text of people and agents in these events: it contains no word of any language. */
 const DATA = '№ 7';
 /** The loop's own text, for events that contain a sentence of it. */
-const SAID = say('The answer holds no JSON object.');
+const SAID = say('The answer contains no JSON object.');
 const stories = { done: 0, total: 4 };
 const story = { storyId: 'US-001', storyTitle: DATA };
 

@@ -49,7 +49,7 @@ test.describe('axe-core', () => {
   });
 
   for (const theme of THEMES) {
-    test(`axe-core has nothing against the progress page in the theme ${theme}`, async () => {
+    test(`axe-core finds no problem on the progress page in the theme ${theme}`, async () => {
       const workbench = audited();
       await workbench.closeEditors();
       await run.startAgain();
@@ -80,7 +80,7 @@ test.describe('axe-core', () => {
   }
 });
 
-test('a screen reader gets the page in a sensible order, and each news once', async () => {
+test('a screen reader gets the page in a sensible order, and each announcement once', async () => {
   await using run = await project();
   const { env, workspace } = run;
   await using workbench = await Workbench.open({
@@ -97,9 +97,9 @@ test('a screen reader gets the page in a sensible order, and each news once', as
       '(main)',
       'heading 1: No run yet',
       'Ralph works through the stories in prd.json, with a fresh agent for each iteration. Its progress appears here.',
-      '(group: Steer the run)',
+      '(group: Control the run)',
       'button: Start Fresh Run',
-      '(log: News of the run)',
+      '(log: Updates of the run)',
     ]);
   });
 
@@ -112,7 +112,7 @@ test('a screen reader gets the page in a sensible order, and each news once', as
       .toEqual([
         '(main)',
         'heading 1: Running',
-        '(group: Steer the run)',
+        '(group: Control the run)',
         ...['Pause', 'Stop After Iteration', 'Stop', 'Skip Story', 'Show Terminal'].map(
           name => `button: ${name}`,
         ),
@@ -160,10 +160,10 @@ test('a screen reader gets the page in a sensible order, and each news once', as
     // The figures of the charts, without a key pressed.
     expect(part(told, '(figure)', '(region: What the last prompt was made of)')).toEqual([
       ...['(figure)', 'Stories left', 'image: 2 stories left at the start, 1 after 2 iterations.'],
-      ...['(figure)', 'Cost in sum', 'image: $0.50 in sum up to iteration 2.'],
+      ...['(figure)', 'Total cost', 'image: $0.50 in total up to iteration 2.'],
       ...['(figure)', 'Cost per iteration', 'image: $0.25 for an iteration on average.'],
       ...['(group)', 'Show as table', '(table: Over the iterations)'],
-      ...['Iteration', 'Stories left', 'Cost', 'Cost in sum'].map(name => `columnheader: ${name}`),
+      ...['Iteration', 'Stories left', 'Cost', 'Total cost'].map(name => `columnheader: ${name}`),
       ...['rowheader: 0', '2', '$0.00'],
       ...['rowheader: 1', '1', '$0.25', '$0.25'],
       ...['rowheader: 2', '1', '$0.25', '$0.50'],

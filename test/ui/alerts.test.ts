@@ -32,7 +32,7 @@ test.describe('in one window', () => {
     await expect(statusBar('Ralph needs you · 0/1')).toHaveClass(/error-kind/);
     await workbench.screenshot('alerts-1-question');
     const input = page.locator('.quick-input-widget input[type="text"]');
-    await workbench.openByNotification(alert, 'Answer and Go On…', input);
+    await workbench.openByNotification(alert, 'Answer and Continue…', input);
     await expect(page.locator('.quick-input-widget')).toContainText('Blue or $ (alert) [green]');
     await expect(page.locator('.quick-input-message a')).toHaveCount(0);
     await input.fill('Blue, and dark');
@@ -43,7 +43,7 @@ test.describe('in one window', () => {
     await statusBar('Ralph needs you · 0/1').locator('a').focus();
     await page.keyboard.press('Enter');
     const actions = page.locator('.quick-input-widget .monaco-list-row');
-    await expect(actions.first()).toContainText('Answer and Go On…');
+    await expect(actions.first()).toContainText('Answer and Continue…');
     await expect(statusBar('Ralph needs you · 0/1')).not.toHaveClass(/error-kind/);
     await workbench.screenshot('alerts-3-actions');
     await page.keyboard.press('Enter');
@@ -98,7 +98,7 @@ test.describe('in one window', () => {
         .toBe(true);
     });
 
-    await test.step('a reload tells nothing twice', async () => {
+    await test.step('a reload announces nothing twice', async () => {
       await workbench.kept(text => text.includes('alerts.told'));
       await workbench.reload();
       await expect(workbench.statusBarItem('Ralph US-002 0/2')).toBeVisible(RUN_LIMIT);

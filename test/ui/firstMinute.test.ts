@@ -70,7 +70,7 @@ test('the walkthrough leads from Claude Code to checks, and ticks its steps', {
   await workbench.screenshot('walkthrough-choose-checks');
   await picks.getByText('npm test', { exact: true }).click();
   await page.keyboard.press('Enter');
-  await expect(workbench.notification('1 check must succeed')).toBeVisible();
+  await expect(workbench.notification('1 check must pass')).toBeVisible();
   const config = await readFile(path.join(workspace, '.omc', 'config.json'), 'utf8');
   expect(JSON.parse(config)).toEqual({ verify: ['npm test'] });
   await step('Choose the checks').click();
@@ -127,7 +127,7 @@ test.describe('the walkthrough', () => {
   }
 });
 
-test('what stands in the way of a run is said, each with the button that mends it', {
+test('what prevents a run is shown, each with the button that fixes it', {
   tag: '@oldest',
 }, async () => {
   await chooseClaude();

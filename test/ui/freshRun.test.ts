@@ -85,7 +85,7 @@ for (const [name, makeStage, tag] of [
       await shot('3-reloaded');
     });
 
-    await test.step('closes the window: the run goes on, and the next window finds it', async () => {
+    await test.step('closes the window: the run continues, and the next window finds it', async () => {
       await workbench.closeWindow();
       await stage.release('US-002');
       await expect
@@ -145,7 +145,7 @@ for (const [name, makeStage, tag] of [
       await shot('5-stopped');
     });
 
-    await test.step('starts again, and it goes on to the end', async () => {
+    await test.step('starts again, and it continues to the end', async () => {
       await workbench.runCommand('Ralph: Start Fresh Run');
       for (let number = 4; number <= total; number++) {
         await stage.release(`US-00${number}`);

@@ -180,7 +180,7 @@ test('foreign text is text on every surface of a run', async () => {
     await expectText(workbench, alert, ID_START);
     await expectText(workbench, alert);
     await workbench.screenshot('hostile-alert');
-    await workbench.clickInNotification(alert, 'Answer and Go On…');
+    await workbench.clickInNotification(alert, 'Answer and Continue…');
     await expectText(workbench, input);
     const item = workbench.statusBarItem('Ralph needs you').last();
     await expectHover(workbench, item, TITLE_TEXT);
@@ -299,7 +299,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await workbench.screenshot('hostile-lenses');
   });
 
-  await test.step('problems, in the text, in their list, and their mends', async () => {
+  await test.step('problems, in the text and in their list, and their fixes', async () => {
     await page.keyboard.press('Escape');
     await page.locator('.monaco-editor .view-lines').first().click();
     await page.keyboard.press('Control+Home');
@@ -327,7 +327,7 @@ test('foreign text is text in a story file, its problems and the notes on a diff
     await workbench.runCommand('View: Hide Panel');
   });
 
-  await test.step('the end of a run, told', async () => {
+  await test.step('the end of a run', async () => {
     await workbench.runCommand('Ralph: Start Fresh Run');
     await expect(workbench.statusBarItem('Ralph at its iteration limit')).toBeVisible(RUN_LIMIT);
     await expectHarmless(workbench);

@@ -202,7 +202,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await write(aStory(1), aStory(2, { dependsOn: ['US-001'] }), aStory(3));
     });
 
-    await test.step('the words of a loop that cannot start', async () => {
+    await test.step('the messages of a loop that cannot start', async () => {
       const config = path.join(folder, '.omc', 'config.json');
       await writeFile(config, '{ "maxIterations": 0, "onStuck": "№" }');
       await ralph('Start Fresh Run');

@@ -49,7 +49,7 @@ async function openStoryFile(options: Partial<WorkbenchOptions> = {}): Promise<W
 
 const lenses = ({ page }: Workbench) => page.locator('.codelens-decoration');
 
-test('problems under the text, mended by the keyboard', async () => {
+test('problems in the text, fixed with the keyboard', async () => {
   await writeStories(
     story('US-001'),
     story('US-001', { passes: 'true' }),
@@ -225,7 +225,7 @@ test('a plan is shown as a diff and written only then', async () => {
     expect(await prdText()).toBe(original);
   });
 
-  await test.step('refused where the file has changed meanwhile', async () => {
+  await test.step('refused where the file has changed in the meantime', async () => {
     await page.keyboard.press('Control+k');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await planIt('Build it');

@@ -48,7 +48,7 @@ test.describe('in one window', () => {
     return prepared({ stories: userStories, calls, files: { '.omc/config.json': config } });
   }
 
-  test('a run is watched and steered on the page, and it is there again after a reload', {
+  test('a run is watched and controlled on the page, and is there again after a reload', {
     tag: '@oldest',
   }, async () => {
     const { run, workbench } = await open(
@@ -69,7 +69,7 @@ test.describe('in one window', () => {
     const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 });
     const region = (name: string | RegExp) => page.getByRole('region', { name });
 
-    await test.step('starts, and tells what goes on', async () => {
+    await test.step('starts, and shows what happens', async () => {
       await expect(heading('No run yet')).toBeVisible();
       await button(page, 'Start Fresh Run').click();
       await expect(heading('Running')).toBeVisible(RUN_LIMIT);
@@ -80,7 +80,7 @@ test.describe('in one window', () => {
       await workbench.screenshot('progress-running');
     });
 
-    await test.step('moves nothing for those who asked for none', async () => {
+    await test.step('moves nothing for people who prefer reduced motion', async () => {
       const motion = () =>
         heading('Running')
           .locator('.glyph.running')
@@ -91,7 +91,7 @@ test.describe('in one window', () => {
       await workbench.page.emulateMedia({ reducedMotion: 'no-preference' });
     });
 
-    await test.step('pauses after the iteration, and goes on', async () => {
+    await test.step('pauses after the iteration, and continues', async () => {
       await button(page, 'Pause').click();
       await expect(
         page
@@ -136,7 +136,7 @@ test.describe('in one window', () => {
     });
 
     await test.step('opens a section of the last prompt at its line', async () => {
-      const xray = region('What the last prompt was made of');
+      const xray = region('What the last prompt contained');
       await expect(
         xray.getByText(/^Iteration 3: about [\d,]+ tokens in \d+ sections\.$/),
       ).toBeVisible();
@@ -187,7 +187,7 @@ test.describe('in one window', () => {
     expect(errorsOf(workbench)).toEqual([]);
   });
 
-  test('an answer after the end lets the run go on, and reaches it', async () => {
+  test('an answer after the end lets the run continue, and reaches it', async () => {
     const { workbench } = await open(
       [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>', {}] }], [{ wait: 'never' }]],
       'end',
@@ -198,7 +198,7 @@ test.describe('in one window', () => {
     await expect(button(page, 'Start Fresh Run')).toBeVisible(RUN_LIMIT);
     await answerField(page).fill('Green.');
     await workbench.screenshot('progress-question-ended');
-    await button(page, 'Answer and Go On').click();
+    await button(page, 'Answer and Continue').click();
     await expect(page.getByText('Iteration 2 of 20', { exact: true })).toBeVisible(RUN_LIMIT);
     const section = page.getByRole('button', { name: /^Your answers:/ });
     await expect(section).toBeVisible();

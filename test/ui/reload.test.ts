@@ -80,7 +80,7 @@ test('a run that ends while the window is closed has its terminal in the next on
     expect(welcomes.flat(), 'Nothing false is said before the folder is known.').toEqual([]);
   });
 
-  await test.step('closed by hand, it is had back from the palette and the status bar', async () => {
+  await test.step('closed by hand, it is reopened from the palette and the status bar', async () => {
     for (const show of [
       () => workbench.runCommand('Ralph: Show Terminal'),
       async () => {

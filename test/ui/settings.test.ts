@@ -6,7 +6,7 @@ import { Workbench } from '../support/workbench.ts';
 /** It only ends a test that has failed. */
 const RUN_LIMIT = { timeout: 180_000 };
 
-test('settings stand in groups, and what the window says wins over the file', async () => {
+test('settings are in groups, and the window takes precedence over the file', async () => {
   await using run = await scriptedRun({
     stories: openStories(3),
     calls: [['work']],

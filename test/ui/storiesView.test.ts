@@ -190,7 +190,7 @@ test.describe('in one folder', () => {
 
   // The other stories have the last of them.
   for (const theme of ['light', 'hc-dark', 'dark'] as const) {
-    test(`stories stand under their epics, with criteria below them: ${theme}`, async () => {
+    test(`stories are under their epics, with criteria below them: ${theme}`, async () => {
       await write('prd.json', SHOP);
       await stuckRun(workspace, 'US-005', 'prd.json');
       await workbench.setTheme(theme);
@@ -348,7 +348,7 @@ test.describe('in one folder', () => {
     await expect(workbench.treeItem(/^API-2.*done by hand/)).toBeVisible();
   });
 
-  test('a run on another list than the one in sight is told, with the way to its stories', async () => {
+  test('a run on a list other than the visible one is shown, with the way to its stories', async () => {
     await writeFile(path.join(holds, 'US-001'), '');
     await write('tasks/prd.json', [{ id: 'US-001', title: 'Of the other list' }]);
     await cp(path.join(repoRoot, 'sample'), workspace, { recursive: true });

@@ -105,7 +105,7 @@ test('a terminal that is closed does not end the run, and says so', async () => 
   await workbench.runCommand('Ralph: Start Fresh Run');
   await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/Spawning a fresh agent/);
   await workbench.runCommand('Terminal: Kill the Active Terminal Instance');
-  const told = workbench.notification('The run goes on without the terminal.');
+  const told = workbench.notification('The run continues without the terminal.');
   await expect(told).toBeVisible();
   await workbench.screenshot('terminal-3-closed');
   const [loop] = pidsOf(await run.events());

@@ -6,7 +6,7 @@ import { Workbench } from '../support/workbench.ts';
 const repoRoot = path.resolve(import.meta.dirname, '..', '..');
 const memoryFolder = path.join(repoRoot, 'test', 'support', 'fakeExtensions', 'memoryFolder');
 
-test('a folder that is on no disk is told politely what does not work, and why', async () => {
+test('a folder that is not on a disk: what does not work, and why', async () => {
   await using temp = await tempDir('ralph-fresh-virtual-');
   await using workbench = await Workbench.open({
     ...{ workspace: temp.path, otherExtensions: [memoryFolder] },
@@ -20,7 +20,7 @@ test('a folder that is on no disk is told politely what does not work, and why',
   await expect(view.getByText('Sorry, this does not work here')).toBeVisible();
   await expect(view.getByText('so it needs a folder on a disk')).toBeVisible();
   await expect(view.getByRole('button', { name: 'Open Another Folder' })).toBeVisible();
-  await expect(view.getByRole('button', { name: /^(Iterations|Set-Up) Section/ })).toHaveCount(0);
+  await expect(view.getByRole('button', { name: /^(Iterations|Setup) Section/ })).toHaveCount(0);
   await workbench.screenshot('virtual');
 
   // Nothing is offered that would need a disk.

@@ -39,7 +39,7 @@ const refused = {
 const done = { type: 'result', subtype: 'success', is_error: false, result: 'Done.', num_turns: 2 };
 
 // The limit only ends a hanging run; no test measures time.
-describe('a call that is bound to fail', () => {
+describe('a call that is certain to fail', () => {
   let temp: TempDir;
 
   beforeEach(async () => {
@@ -84,7 +84,7 @@ describe('a call that is bound to fail', () => {
     assert.deepEqual([reason, result], ['exited', undefined]);
   });
 
-  it('is ended when the log-in is refused again', async () => {
+  it('is ended when the login is refused again', async () => {
     const { reason, error } = await run([refused, { ...refused, attempt: 2 }], 'stays');
     assert.deepEqual(error, {
       kind: 'authentication',
@@ -93,7 +93,7 @@ describe('a call that is bound to fail', () => {
     assert.equal(reason, 'exited');
   });
 
-  it('goes on after one refused log-in: a token may have been renewed', async () => {
+  it('continues after one refused login: a token may have been renewed', async () => {
     const { error, result } = await run([refused, done], 'exits');
     assert.equal(error, undefined);
     assert.equal(result?.text, 'Done.');
@@ -151,7 +151,7 @@ describe('what an agent prints', { skip: process.platform === 'win32' }, () => {
   `;
 
   for (const isKilled of [true, false]) {
-    it(`ends although a process that got away goes on with it${isKilled ? ', on a kill at once' : ''}`, async () => {
+    it(`ends although an escaped process keeps it open${isKilled ? ', on a kill at once' : ''}`, async () => {
       const kill = new AbortController();
       let started = 0;
       const ending = run(leavesWriter, {
@@ -488,7 +488,7 @@ describe('a start that the system refuses', { skip: process.platform === 'win32'
     ['there is no such program', '/no/such/program', []],
     ['an argument is too long', process.execPath, ['x'.repeat(1 << 22)]],
   ] as const) {
-    it(`is told: ${why}`, async () => {
+    it(`is reported: ${why}`, async () => {
       await using home = await tempDir('refused-start-');
       const start = await startTree(
         { file, args: [...args] },

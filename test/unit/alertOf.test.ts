@@ -7,13 +7,13 @@ const ended = (iteration: number): EventMatch => ({ type: 'iteration.ended', ite
 const pause: EventMatch = { type: 'pause.started' };
 
 describe('alertOf', () => {
-  test('says nothing while the run gets on, stops, or has been stopped', () => {
+  test('says nothing while the run makes progress, stops, or has been stopped', () => {
     assert.equal(alertOf(living('stuck', ended(1))), undefined);
     assert.equal(alertOf(over('stopped')), undefined);
     assert.equal(alertOf(living('stopped', { type: 'stop.requested' })), undefined);
   });
 
-  test('a story that is stuck is told once when it is warned', () => {
+  test('a stuck story is announced once, when its agent is warned', () => {
     const warned = alertOf(living('stuckAsks', ended(2)));
     assert.equal(warned?.kind === 'stuck' && warned.storyId, 'US-001');
     assert.equal(warned?.kind === 'stuck' && warned.waits, false);

@@ -42,7 +42,7 @@ describe('setArchitectVerified', () => {
     assert.deepEqual(await set(changed, '7', true), { written: false, text: changed });
   });
 
-  test('leaves alone what cannot be told apart, is not there, or is data of somebody', async () => {
+  test("leaves alone what is ambiguous, missing, or somebody else's data", async () => {
     for (const text of [
       '[{"id":"A","passes":true},{"id":"A","passes":false}]',
       '[{"id":"B","passes":true}]',
@@ -57,7 +57,7 @@ describe('setArchitectVerified', () => {
     assert.deepEqual(await set(plan, 'A', true, 'plan.md'), { written: false, text: plan });
   });
 
-  test('a file that is broken or gone is told', async () => {
+  test('a broken or missing file is reported', async () => {
     await assert.rejects(set('{ "userStories": [', 'A', true), HumanError);
     await assert.rejects(setArchitectVerified(path.join(temp.path, 'none.json'), 'A', true), {
       message: /no story file/,
@@ -74,7 +74,7 @@ describe('setArchitectVerified', () => {
     }
   });
 
-  test('whatever the file holds, only this one fact changes', async () => {
+  test('whatever the file contains, only this one fact changes', async () => {
     const hard = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.constantFrom('"architectVerified": false', '}]', 'a\\', '\u2028', '__proto__'),

@@ -138,14 +138,16 @@ describe('checkOutBranch', () => {
     assert.equal(await branch(), 'main');
   });
 
-  test('a name beside which there is no place', async () => {
+  test('a name that conflicts with an existing branch', async () => {
     await git('branch', 'a');
     await git('branch', 'c/d');
     for (const [name, other] of [
       ['a/b', 'a'],
       ['c', 'c/d'],
     ] as const) {
-      const words = new RegExp(`branch ${name}, .* next to the branch ${other}\\. .*--branch stay`);
+      const words = new RegExp(
+        `branch ${name}, .* because the branch ${other} exists\\. .*--branch stay`,
+      );
       await assert.rejects(checkOutBranch(folder, name), (error: Error) => {
         assert.ok(error instanceof HumanError);
         assert.match(error.message, words);
@@ -179,7 +181,7 @@ describe('checkOutBranch', () => {
       await git('switch', '--quiet', 'main');
       await assert.rejects(checkOutBranch(folder, name), (error: Error) => {
         assert.ok(error instanceof HumanError);
-        assert.match(error.message, /^"[^\n]*" cannot be the name of a git branch\./);
+        assert.match(error.message, /^"[^\n]*" is not a valid git branch name\./);
         assert.ok(error.message.length < 400);
         return true;
       });

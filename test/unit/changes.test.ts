@@ -152,7 +152,7 @@ describe('what commits changed together', () => {
     assert.equal(await text(found[2]?.after), 'x');
   });
 
-  test('outside a repository it is said', async () => {
+  test('outside a repository, an error says so', async () => {
     folder = path.join(temp.path, 'elsewhere');
     await mkdir(folder);
     await assert.rejects(changesOf(folder, ['f'.repeat(40)]), HumanError);

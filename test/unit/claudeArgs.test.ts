@@ -128,7 +128,7 @@ describe('Claude Code on this machine', posix, () => {
     sameValue([key, token, rest['ANTHROPIC_BASE_URL']], [undefined, undefined, 'u']);
   });
 
-  it('tells its version, asked in a clean environment', async () => {
+  it('reports its version, asked in a clean environment', async () => {
     const file = await program(['echo "2.1.330 (Claude Code)$CLAUDECODE"']);
     sameValue(await claudeVersion({}, { ...env(), CLAUDECODE: '1' }), {
       file,
@@ -141,7 +141,7 @@ describe('Claude Code on this machine', posix, () => {
     sameValue(await claudeVersion({}, env()), {
       file,
       problem: say(
-        '{0} --version failed or told no version: {1}',
+        '{0} --version failed or printed no version: {1}',
         file,
         'cannot execute: wrong architecture',
       ),
@@ -158,7 +158,7 @@ describe('Claude Code on this machine', posix, () => {
     const answer = await claudeVersion({}, env(), 200);
     assert.match(
       englishOf('problem' in answer ? answer.problem : ''),
-      /gave no answer within 0\.2 s/,
+      /did not respond within 0\.2 s/,
     );
   });
 });
@@ -243,7 +243,7 @@ describe('the SDK agent', () => {
 });
 
 describe('isTransient', () => {
-  it('tells what passes by itself from what does not', () => {
+  it('distinguishes what passes by itself from what does not', () => {
     for (const kind of ['api', 'overloaded', 'rateLimit', 'toolConcurrency']) {
       assert.ok(isTransient(kind), kind);
     }

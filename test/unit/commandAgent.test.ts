@@ -185,7 +185,7 @@ describe('the command agent', posix, () => {
     assert.equal(argument.result?.text, `-x|${prompt}|stdin:`);
   });
 
-  it('tells a failure by the exit code, with the last words', async () => {
+  it('recognizes a failure by the exit code, with the last words', async () => {
     const { exitCode, result } = await run('echo working; echo "cannot go on" >&2; exit 3');
     assert.equal(exitCode, 3);
     assert.equal(result?.isError, true);
@@ -250,7 +250,7 @@ describe('the command agent', posix, () => {
     assert.deepEqual([end.reason, end.result], ['cancelled', undefined]);
   });
 
-  it('says what to mend before anything is started', async () => {
+  it('says what to fix before anything is started', async () => {
     const command = (options: Partial<CommandOptions>, prompt = 'x') =>
       commandAgent({ command: 'no-such-agent', args: [], promptVia: 'stdin', ...options }).command({
         ...base,

@@ -96,7 +96,7 @@ describe('the estimate of a call', () => {
     sameValue(callCost(undefined, estimate), {});
   });
 
-  test('a result tells the cost; what goes on behind it is added', () => {
+  test('a result has the cost; what continues after it is added', () => {
     const done = { turns: 1, costUsd: 0.5 };
     const told = result({ total_cost_usd: 0.5 });
     sameValue(callCost(done, estimateOf(message('a', 1), told)), done);

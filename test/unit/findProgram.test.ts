@@ -80,7 +80,7 @@ describe('findProgram', () => {
     assert.equal(await find({ env, setting: ' ' }), folder('a/no-such-agent'));
   });
 
-  it('says which setting to mend', posix, async () => {
+  it('says which setting to fix', posix, async () => {
     const PATH = path.dirname(await file('a/claude'));
     const settings = [
       folder('gone'),
@@ -103,7 +103,7 @@ describe('findProgram', () => {
     const settingName = "the agent's command";
     await assert.rejects(
       findProgram('x', { env: {}, home, platform: 'linux', setting: '/gone/x', settingName }),
-      { name: HumanError.name, message: /"\/gone\/x", set as the agent's command, is not/ },
+      { name: HumanError.name, message: /"\/gone\/x", set as the agent's command, cannot be run/ },
     );
   });
 
@@ -113,7 +113,7 @@ describe('findProgram', () => {
         findProgram(name, { env: {}, home, platform: 'linux', setting: name, settingName: 'it' }),
         {
           name: HumanError.name,
-          message: `"${name}", set as it, is not a program that can be run. Set it to the full path of one; a script must be executable (chmod +x).`,
+          message: `"${name}", set as it, cannot be run. Set it to the full path of a program; a script must be executable (chmod +x).`,
         },
       );
     });

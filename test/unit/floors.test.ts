@@ -42,7 +42,7 @@ describe('the table of folders in docs/ARCHITECTURE.md', async () => {
     assert.deepEqual(table.map(({ folder }) => folder).sort(), [...folders].sort());
   });
 
-  test('goes upwards: a folder imports only what stands above its line', () => {
+  test('goes upwards: a folder imports only what is above its line', () => {
     const seen = new Set<string>();
     for (const { folder, imports, room } of table) {
       for (const imported of room === folder ? imports : [room]) {
@@ -99,7 +99,7 @@ test('no files import each other in a circle', async () => {
   assert.deepEqual([...edges.keys()], []);
 });
 
-test('no file stands loose in src/orchestrator or src/views', async () => {
+test('no file is directly in src/orchestrator or src/views', async () => {
   const loose = (await sources('')).filter(file => /^(orchestrator|views)\/[^/]+$/.test(file));
   assert.deepEqual(loose, []);
 });

@@ -262,7 +262,7 @@ describe('runGate', () => {
     }
   });
 
-  test('an output that stays open, or goes on, holds nothing up', async () => {
+  test('an output that stays open, or continues, blocks nothing', async () => {
     // Nothing tells this one from a process of somebody else.
     await program('server.js', server());
     const command = await program(
@@ -339,7 +339,7 @@ describe('runGate', () => {
     }
   });
 
-  test('a log that cannot be written is told, and nothing is left running', async () => {
+  test('a log that cannot be written is reported, and nothing is left running', async () => {
     await mkdir(path.join(dir, 'check-1.log'), { recursive: true });
     const command = await program('x.js', "require('node:fs').writeFileSync('ran', '')");
     await assert.rejects(gate([command]), { code: /^E(ISDIR|PERM|ACCES)$/ as unknown as string });

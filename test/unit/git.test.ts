@@ -28,7 +28,7 @@ describe('GitRepository', () => {
   const subjects = async (options?: Parameters<GitRepository['commits']>[0]) =>
     (await repo.commits(options)).map(({ subject }) => subject);
 
-  test('status tells HEAD, branch and what is uncommitted', async () => {
+  test('status reports HEAD, branch and what is uncommitted', async () => {
     await write('late.txt', '');
     assert.deepEqual(await repo.status(), {
       head: first,
@@ -214,7 +214,7 @@ describe('GitRepository', () => {
     assert.deepEqual(await subjects(), ['', 'First commit']);
   });
 
-  test("a subject that holds git's separators makes no other commits", async () => {
+  test("a subject that contains git's separators makes no other commits", async () => {
     await commit('a\x1eb0b0b0b0\x1ffaked\x1fNobody\x1f2026-01-01');
     const hashes = (await repo.commits()).map(({ hash }) => hash);
     assert.deepEqual(hashes, [await git('rev-parse', 'HEAD'), first]);
@@ -301,7 +301,7 @@ describe('GitRepository', () => {
     }
   });
 
-  test('a merge commit is told against its first parent', async () => {
+  test('a merge commit is compared with its first parent', async () => {
     await git('checkout', '--quiet', '-b', 'side');
     await write('side.txt', 's');
     await commit('on the side');

@@ -224,7 +224,7 @@ describe('findGuardChanges', () => {
     });
   }
 
-  test('texts are told before and after', () => {
+  test('texts are reported before and after', () => {
     sameValue(
       find(
         original,
@@ -297,7 +297,7 @@ describe('findGuardChanges', () => {
     ]);
   });
 
-  test('stories of one id are told apart by what they say', () => {
+  test('stories with the same id are distinguished by their content', () => {
     const file = (...titles: readonly string[]) =>
       JSON.stringify({ userStories: titles.map(title => ({ id: 'S', title, passes: false })) });
     sameValue(kinds(find(file('A', 'B', 'C'), file('A', 'C'))), ['storyRemoved S']);
@@ -597,7 +597,7 @@ describe('restoreStoryFile', () => {
     });
   }
 
-  test('a file that is gone is there again, with its folder', async () => {
+  test('a missing file is restored, with its folder', async () => {
     for (const gone of [file, path.dirname(file)]) {
       await rm(gone, { recursive: true, force: true });
       const result = await restore(undefined);
@@ -698,7 +698,7 @@ describe('restoreStoryFile', () => {
     sameValue(await restore(original, { changes: gone }), { restored: [], left: [] });
   });
 
-  test('a story that a person changed as well is left as it is, and told', async () => {
+  test('a story that a person changed as well is left as it is, and reported', async () => {
     await writeFile(
       file,
       changed(list => Object.assign(at(list, 2), { title: 'x' })),
@@ -708,16 +708,16 @@ describe('restoreStoryFile', () => {
     const { restored, left, problem } = await restore(now, { changes });
     sameValue(restored, []);
     sameValue(kinds(left), ['titleChanged US-3']);
-    assert.match(englishOf(problem ?? ''), /prd\.json could not be put right/);
+    assert.match(englishOf(problem ?? ''), /prd\.json could not be restored/);
     assert.equal(await read(), now);
   });
 
-  test('something else at the place of the file', async () => {
+  test('something else in the place of the file', async () => {
     await mkdir(file);
     const changes = [{ kind: 'fileBroken', problem: 'x' }] as const;
     const folder = await restore(undefined, { changes });
     sameValue(folder.left, changes);
-    assert.match(englishOf(folder.problem ?? ''), /something else at the place of .*prd\.json/);
+    assert.match(englishOf(folder.problem ?? ''), /Something else is in the place of .*prd\.json/);
     if (process.platform !== 'win32') {
       await rm(file, { recursive: true });
       await promisify(execFile)('mkfifo', [file]);
@@ -751,7 +751,7 @@ describe('restoreStoryFile', () => {
     assert.equal(existsSync(target), false);
   });
 
-  test('a file that may not be written is told', async t => {
+  test('a file that may not be written is reported', async t => {
     if (process.platform === 'win32' || process.getuid?.() === 0) {
       t.diagnostic('everybody may write here');
       return;

@@ -205,7 +205,7 @@ describe('the handoff in the workspace', () => {
     sameValue(warnings, []);
   });
 
-  test('sources that cannot be read leave what was known, and are told', async () => {
+  test('sources that cannot be read leave what was known, and are reported', async () => {
     const from = await sources();
     const known = await refreshHandoffFromFiles(fresh, from, onWarning);
     await rm(from.progressFile);
@@ -249,7 +249,7 @@ describe('the handoff in the workspace', () => {
     ['something else', '[]'],
     ['nothing', ''],
   ] as const) {
-    test(`a file that holds ${name} is none`, async () => {
+    test(`a file that contains ${name} is none`, async () => {
       await writeHandoff(files.handoffFile, fresh);
       await writeFile(files.handoffFile, text);
       assert.equal(await readHandoff(files), undefined);
@@ -340,7 +340,7 @@ describe('the size of the handoff', () => {
   );
   const words = fc.array(word, { maxLength: 30 });
 
-  test('whatever the files hold, it fits and can be read back', async () => {
+  test('whatever the files contain, it fits and can be read back', async () => {
     await using temp = await tempDir('handoff-size-');
     const files = new RunFiles(temp.path);
     await fc.assert(

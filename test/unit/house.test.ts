@@ -29,7 +29,7 @@ describe('imports run one way', () => {
     );
   });
 
-  test('nobody is told the class of an error: what goes to people is messageOf(error)', async () => {
+  test('nobody sees the class of an error: people get messageOf(error)', async () => {
     const told: string[] = [];
     for (const file of await sources('')) {
       const text = await readFile(path.join(src, file), 'utf8');
@@ -181,7 +181,7 @@ describe('package.json', async () => {
     }
   });
 
-  test('no text for people stands in package.json itself', () => {
+  test('no text for people is in package.json itself', () => {
     const inManifest = [
       ...commands.map(({ title }: { title: string }) => title),
       ...Object.values<{ name: string }[]>(views).flatMap(list => list.map(({ name }) => name)),

@@ -17,7 +17,7 @@ function rowsOf(name: string, until?: EventMatch, alive = true) {
 }
 
 describe('iterationRows', () => {
-  it('tells of a cost whether it is an estimate', () => {
+  it('says whether a cost is an estimate', () => {
     sameValue(
       rowsOf('stopped').map(({ costEstimated, costUsd }) => [costUsd, costEstimated]),
       [
@@ -27,7 +27,7 @@ describe('iterationRows', () => {
     );
   });
 
-  it('tells of each iteration what came of it', () => {
+  it('has the result of each iteration', () => {
     const events = recorded('maxIterations', begun(3));
     const hashes = events.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : []));
     assert.equal(hashes.length, 3);
@@ -83,7 +83,7 @@ describe('iterationRows', () => {
     assert.equal(rowsOf('severalStories', begun(1), false)[0]?.outcome, 'interrupted');
   });
 
-  it('calls an iteration without an end interrupted when the run has ended or gone on', () => {
+  it('calls an iteration without an end interrupted when the run has ended or continued', () => {
     assert.equal(rowsOf('stoppedInCheck')[0]?.outcome, 'interrupted');
     // A loop of today judges what was cut off before it goes on; a journal may have lost that event.
     const goneOn = recorded('killedAndResumed', begun(3)).filter(
@@ -138,7 +138,7 @@ describe('iterationRows', () => {
     }
   });
 
-  it('goes on with the iteration that was cut off when the run is resumed', () => {
+  it('continues with the iteration that was cut off when the run is resumed', () => {
     const outcomes = (until?: EventMatch) =>
       rowsOf('checkedAgain', until).map(({ outcome }) => outcome);
     sameValue(outcomes({ type: 'run.ended', outcome: 'stopped' }), ['interrupted']);

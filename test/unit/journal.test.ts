@@ -56,7 +56,7 @@ async function readNew(reader: JournalReader): Promise<string[]> {
 }
 
 describe('a journal', () => {
-  test('that somebody removed or replaced comes back whole, and goes on', {
+  test('that somebody removed or replaced is restored completely, and continues', {
     skip: process.platform === 'win32' && 'a file that is open cannot be removed',
   }, async () => {
     const elsewhere = path.join(temp.path, 'elsewhere');
@@ -107,7 +107,7 @@ describe('a journal', () => {
     assert.equal(await readFile(file, 'utf8'), '');
   });
 
-  test('tells its listeners after the line is on the disk', async () => {
+  test('notifies its listeners after the line is on the disk', async () => {
     const journal = await JournalWriter.open(file);
     const seen: string[] = [];
     const listener = journal.onDidAppend(() => seen.push(''));
@@ -142,7 +142,7 @@ describe('a journal', () => {
     }
   });
 
-  test('goes on with the next number when it is opened again', async () => {
+  test('continues with the next number when it is opened again', async () => {
     await append(text('one'), text('two'));
     await append(text('three'));
     const events = await readJournal(file);
@@ -175,7 +175,7 @@ describe('a journal', () => {
     });
   }
 
-  test('that is nothing but a torn line begins anew', async () => {
+  test('that is nothing but a torn line starts again', async () => {
     await raw('{"seq":1,');
     await append(text('one'));
     assert.deepEqual(

@@ -126,7 +126,7 @@ describe('the promise', () => {
     assert.equal(judgement.verdict, undefined);
   });
 
-  test('a question is told with its words, and is no verdict', () => {
+  test('a question is reported in its own words, and is no verdict', () => {
     const { signal, verdict } = judge({ ...usual, result: promise('NEEDS_HUMAN: Which colour?') });
     assert.deepEqual(signal, { kind: 'needsHuman', message: 'Which colour?', accepted: true });
     assert.equal(verdict, undefined);

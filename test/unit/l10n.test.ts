@@ -102,7 +102,7 @@ describe('the texts to be translated', () => {
     assert.deepEqual(bare, []);
   });
 
-  test('one thing is not told as several: a text that counts has another for one', () => {
+  test('one thing is not counted as several: a text with a count has a singular form', () => {
     const texts = [...SENTENCES.values()];
     assert.ok(texts.length > 500);
     const ones = new Set(texts.map(shapeOf));

@@ -61,13 +61,13 @@ describe('a start in the background', () => {
     assert.equal(((await launch([agent], exits)) as Launch).kind, 'works');
   });
 
-  it('tells what the run waits for', async () => {
+  it('says what the run waits for', async () => {
     const launched = await launch([waits, fails], exits);
     assert.ok('kind' in launched && launched.kind === 'waits');
     assert.equal(launched.waiting.kind, 'limit');
   });
 
-  it('tells how the run ended before that', async () => {
+  it('says how the run ended before that', async () => {
     const launched = await launch([fails], exits);
     assert.ok('kind' in launched && launched.kind === 'ended');
     assert.deepEqual([launched.state.exitCode, launched.state.detail], [1, 'no agent']);

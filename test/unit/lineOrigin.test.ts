@@ -21,7 +21,7 @@ describe('where lines come from', () => {
 
   const { git, write, commit } = gitFolder(() => ({ folder, home: temp.path }));
 
-  test('each line is told by the commit that wrote it, after later ones and a new name', async () => {
+  test('each line has the commit that wrote it, after later ones and a rename', async () => {
     const start = (await git('rev-parse', 'HEAD')).trim();
     await write('[a] $(b).txt', 'one\nTWO\nthree\nfour\n');
     const second = await commit();

@@ -6,7 +6,7 @@ import { clearOldRuns } from '../../src/orchestrator/workspace/oldRuns.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
 import { tempDir } from '../support/cleanEnv.ts';
 
-it('an old run that cannot be removed is told of, and keeps no other', async t => {
+it('an old run that cannot be removed is reported, and does not affect others', async t => {
   const temp = await tempDir('old-runs-');
   t.after(() => temp.remove());
   const files = new RunFiles(temp.path);

@@ -28,7 +28,7 @@ describe('hints that wait', () => {
   });
   afterEach(() => temp.remove());
 
-  test('are kept in their order, changed and taken back', async () => {
+  test('are kept in order, changed and withdrawn', async () => {
     sameValue(await pendingHints(files), []);
     const one = await addPendingHint(files, { text: 'One\n"x" ü', storyId: 'US-001' });
     const two = await addPendingHint(files, { text: 'Two' });
@@ -69,7 +69,7 @@ describe('hints that wait', () => {
   });
 });
 
-test('a hint is told in the iteration that starts after it was given', () => {
+test('a hint is delivered in the iteration that starts after it was given', () => {
   const events = recorded('hintsWaited');
   const ids = events.flatMap(event =>
     event.type === 'hint.given' && event.id !== undefined ? [event.id] : [],

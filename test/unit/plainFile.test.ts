@@ -148,7 +148,7 @@ describe('the inbox', () => {
     assert.deepEqual(await types(reader), ['stop']);
   });
 
-  it('that is no file is told once, and hides no cancel', { skip: noLinks }, async () => {
+  it('that is not a file is reported once, and hides no cancel', { skip: noLinks }, async () => {
     await symlink('/dev/zero', inbox);
     await assert.rejects(new InboxReader(inbox).takeNew(), HumanError);
     assert.throws(() => postRequest(files, RUN_ID, stop), HumanError);
@@ -162,7 +162,7 @@ describe('the inbox', () => {
     await watcher.look();
     watcher.dispose();
     assert.equal(errors.length, 1);
-    assert.match(errors[0] ?? '', /is no plain file/);
+    assert.match(errors[0] ?? '', /is not a regular file/);
     assert.ok(cancels > 0);
   });
 });
@@ -293,7 +293,7 @@ describe('git', { skip: noLinks }, () => {
     assert.equal(await readFile(path.join(files.stateDir, '.gitignore'), 'utf8'), '*\n');
   });
 
-  it('is told nothing through links', async () => {
+  it('gets nothing through links', async () => {
     await gitRepo(temp.path);
     const victim = path.join(outside, 'victim');
     const exclude = path.join(temp.path, '.git', 'info', 'exclude');

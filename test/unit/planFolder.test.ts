@@ -19,14 +19,14 @@ beforeEach(async () => {
 afterEach(() => temp.remove());
 
 describe('the folder of a planner that leaves', () => {
-  it('stays with what its calls left, and tells of no planner', async () => {
+  it('stays with what its calls left, and names no planner', async () => {
     await writeFile(path.join(folder.dir, 'prompt.md'), 'Plan it');
     await folder.leave();
     assert.equal(existsSync(path.join(folder.dir, 'prompt.md')), true);
     assert.deepEqual(await deadPlans(files), []);
   });
 
-  it('goes when it is empty, and may be gone already', async () => {
+  it('is removed when it is empty, and may be gone already', async () => {
     await folder.leave();
     assert.equal(existsSync(folder.dir), false);
     await folder.leave();

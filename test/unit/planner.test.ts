@@ -319,7 +319,7 @@ describe('checkPlan', () => {
     });
   }
 
-  test('tells every problem, up to a bound', () => {
+  test('reports every problem, up to a limit', () => {
     const userStories = Array.from({ length: 100 }, () => ({ id: 7 }));
     const { problems = [] } = checkPlan(plan({ userStories }), TASK);
     assert.equal(problems.length, 21);
@@ -437,7 +437,7 @@ describe('writeTaskStories', () => {
     assert.ok(existsSync(progressFile()));
   });
 
-  test('the same command again goes on with the same file', async () => {
+  test('the same command again continues with the same file', async () => {
     await write('Add login', 'Add logout\nAlso in the menu.');
     const worked = (await read(storyFile)).replace('"passes": false', '"passes": true');
     await writeFile(storyFile, worked);

@@ -38,7 +38,7 @@ test('the extension contributes it for every prd.json, in the language of the wi
   );
 });
 
-test('each language differs from English in words alone', async () => {
+test('each language differs from English only in words', async () => {
   const shapeOf = (text: string) =>
     text.replaceAll(/"(?:description|label|title)": "(?:[^"\\]|\\.)*"|\$\{\d:[^}]*\}/g, '');
   const [english, ...others] = schemaFiles(root);

@@ -21,7 +21,7 @@ describe('shownCharts', () => {
     assert.equal(charts(recorded('maxIterations', { type: 'iteration.started' })), undefined);
   });
 
-  it('tells stories left and cost, in numbers and in words', () => {
+  it('shows stories left and cost, in numbers and in words', () => {
     const shown = charts(recorded('maxIterations'));
     assert.deepEqual(
       shown?.points.map(({ label, left, cost, sum }) => [label, left, cost, sum]),

@@ -115,7 +115,7 @@ describe('parseProgressLog', () => {
     sameValue(parseProgressLog(text).learnings, ['Learned']);
   });
 
-  test('an entry without learnings gives its bullets, beside others that have some', () => {
+  test('an entry without learnings gives its bullets, next to others that have some', () => {
     const text = '## Iteration 1\n- Did a\n## Iteration 2\n- Did b\n### Learnings\n- Learned b\n';
     sameValue(parseProgressLog(text).learnings, ['Did a', 'Learned b']);
   });
@@ -190,7 +190,7 @@ describe('parseProgressLog', () => {
     sameValue(parseProgressLog(text).learnings, ['L']);
   });
 
-  test('a bullet that goes on in the next lines is one', () => {
+  test('a bullet that continues on the next lines is one', () => {
     const text =
       '## Patterns\n- Routes live\n  in src/app.ts\n\n  not this\n## 2026-01-11\n- a\n  b\nc\n';
     sameValue(said(text), { patterns: ['Routes live in src/app.ts'], learnings: ['a b'] });

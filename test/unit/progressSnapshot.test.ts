@@ -36,7 +36,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(empty.announcements, []);
   });
 
-  it('tells what runs now, and reads out each change of it', () => {
+  it('shows what runs now, and announces each change of it', () => {
     const { run, announcements } = snapshot(living('severalStories', begun(2)));
     assert.equal(run?.active, true);
     assert.equal(run.stories?.words, '1 of 3 stories done');
@@ -53,7 +53,7 @@ describe('progressSnapshot', () => {
     );
   });
 
-  it('reads out the steps of an iteration, and nothing between two', () => {
+  it('announces the steps of an iteration, and nothing between two', () => {
     const said = (until: EventMatch) => snapshot(living('checksAndReview', until)).announcements;
     const between = ['Iteration 1: Claim refused.'];
     assert.deepEqual(said(ended(1)), between);
@@ -61,12 +61,12 @@ describe('progressSnapshot', () => {
     assert.deepEqual(said({ type: 'gate.started', iteration: 2 }), [...second, 'the checks run']);
     assert.deepEqual(said({ type: 'agent.started', iteration: 2, purpose: 'review' }), [
       ...second,
-      'the reviewer looks at the work',
+      'the reviewer checks the work',
     ]);
     assert.deepEqual(said({ type: 'run.started' }), ['Preparing the first iteration…']);
   });
 
-  it('reads out the newest iteration whichever page is looked at', () => {
+  it('announces the newest iteration, whichever page is shown', () => {
     const { announcements, isBetweenIterations } = snapshot(
       watched(longRun('stuck', 150), true),
       1,
@@ -77,7 +77,7 @@ describe('progressSnapshot', () => {
     assert.equal(snapshot(living('severalStories', begun(2))).isBetweenIterations, undefined);
   });
 
-  it('tells a killed loop from a running one', () => {
+  it('distinguishes a killed loop from a running one', () => {
     const { run } = snapshot(over('severalStories', ended(1)));
     assert.equal(run?.status, 'Interrupted');
     assert.equal(run.active, false);
@@ -121,15 +121,15 @@ describe('progressSnapshot', () => {
     const free = snapshot(living('freeTaskStuck', paused)).run;
     assert.match(free?.sentence ?? '', /no progress for 2 iterations/);
     const { run } = snapshot(living('limitKnown', { type: 'limit.waiting' }));
-    assert.match(run?.sentence ?? '', /goes on by itself/);
+    assert.match(run?.sentence ?? '', /continues automatically/);
     // The page counts down by its own clock.
     assert.equal(run?.until, '2026-01-01T11:00:05.000Z');
     assert.doesNotMatch(run?.sentence ?? '', /ralph-fresh/);
     const unknown = snapshot(living('limitWaited', { type: 'limit.waiting' })).run;
-    assert.match(unknown?.sentence ?? '', /tries again by itself/);
+    assert.match(unknown?.sentence ?? '', /tries again automatically/);
   });
 
-  it('shows the cost beside the budget, and the checks', () => {
+  it('shows the cost next to the budget, and the checks', () => {
     const { run } = snapshot(living('steered', ended(1)));
     assert.deepEqual(run?.cost, { value: 0.25, max: 5, words: '$0.25 of $5.00 spent' });
     const checks = snapshot(over('twoChecksGreen')).run?.facts.find(
@@ -208,7 +208,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(snapshot(over('ticked'), 0, { allDone: true }).run?.actions, []);
   });
 
-  it('says that nobody works while a usage limit is waited for', () => {
+  it('says that nobody works during the wait for a usage limit', () => {
     const { run } = snapshot(living('limitKnown', { type: 'limit.waiting' }));
     assert.deepEqual(
       [run?.glyph, run?.status, run?.now?.step],
@@ -227,17 +227,17 @@ describe('progressSnapshot', () => {
     const { question, actions } = snapshot(over('question')).run ?? {};
     assert.deepEqual(question, {
       id: 'r1/1',
-      send: 'Answer and Go On',
+      send: 'Answer and Continue',
       help: 'The next agent is told the question and your answer.',
     });
     // One button at most is the one to press.
     assert.deepEqual(actions, [{ action: 'startRun', label: 'Start Fresh Run' }]);
     const after = snapshot(over('answeredLater')).run;
     assert.equal(after?.question, undefined);
-    assert.match(after?.sentence ?? '', /Your answer is kept/);
+    assert.match(after?.sentence ?? '', /Your answer is saved/);
   });
 
-  it('tells what the agent and the loop did last, as text', () => {
+  it('shows what the agent and the loop did last, as text', () => {
     const until: EventMatch = { type: 'agent.tool', id: 'last' };
     const { run } = snapshot(living('tools', until));
     const last = run?.activity.slice(-3) ?? [];
@@ -264,7 +264,7 @@ describe('progressSnapshot', () => {
     assert.deepEqual(shown?.activity.slice(-3), last);
   });
 
-  it('tells what the checks and the reviewer said, and what can be opened', () => {
+  it('shows what the checks and the reviewer said, and what can be opened', () => {
     const [second, first] = snapshot(over('checksAndReview')).run?.timeline.iterations ?? [];
     assert.deepEqual(
       [first, second].map(shown =>

@@ -203,7 +203,7 @@ describe('warnings', () => {
   test('a broken story file', () => {
     assert.match(
       section({ storyFileProblem: 'Line 7: a comma is missing.' }),
-      /\*\*\.omc\/prd\.json is broken\*\*: Line 7: a comma is missing\. Mend it first/,
+      /\*\*\.omc\/prd\.json is broken\*\*: Line 7: a comma is missing\. Fix it first/,
     );
   });
 

@@ -177,7 +177,7 @@ Next story: US-003
     );
   });
 
-  test('need not hold any story or task', () => {
+  test('does not need a story or task', () => {
     assert.equal(render('Do the next thing.'), 'Do the next thing.\n');
   });
 
@@ -190,7 +190,7 @@ Next story: US-003
     assert.equal(render('a\u001b[31mb\u0000c'), 'abc\n');
   });
 
-  test('its sections tell the own text from what is filled in', () => {
+  test('its sections distinguish its own text from what is filled in', () => {
     const { sections, text } = iterationPrompt(
       input,
       parsePromptTemplate('Iteration {{N}}\n\n{{story}}\n\nEnd', 'x'),
@@ -236,12 +236,12 @@ describe('a wrong template is refused with its place', () => {
     ['A\nB {{task}\n', /:2: "\{\{" without "\}\}"/],
     ['', /is empty/],
     [' \n\t', /is empty/],
-    ['{{story}}'.repeat(50), /may give a prompt of \d+ tokens; the most is 60000/],
+    ['{{story}}'.repeat(50), /could result in a prompt of \d+ tokens; the maximum is 60000/],
   ] as const) {
     test(JSON.stringify(text.slice(0, 50)), () => assert.match(refusal(text), expected));
   }
 
-  test('says nothing that steers a terminal, and no more than a line of it', () => {
+  test('contains no terminal control characters, and no more than a line of it', () => {
     assert.ok(refusal(`{{${'x'.repeat(10_000)}}}`).length < 1_000);
   });
 });
@@ -270,7 +270,7 @@ describe('the file of the template', () => {
       return error.message;
     };
     await writeFile(file, 'x'.repeat(TEMPLATE_MAX_BYTES + 1));
-    assert.match(await message(), /may have 65536/);
+    assert.match(await message(), /may have at most 65536/);
     await writeFile(file, Buffer.from([0x61, 0xff, 0xfe]));
     assert.match(await message(), /not UTF-8/);
     await mkdir(path.join(temp.path, 'folder/prompt.md'), { recursive: true });

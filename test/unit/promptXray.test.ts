@@ -73,7 +73,7 @@ describe('sectionLine', () => {
     });
   });
 
-  it('stays within a prompt that is gone or another', () => {
+  it('stays within a prompt that is missing or different', () => {
     const { sections } = iterationPrompt(input);
     assert.equal(sectionLine('', sections, 5), 1);
     assert.equal(sectionLine('# Something else\n', sections, 10), 2);
@@ -92,7 +92,7 @@ describe('shownPrompt', () => {
         : event,
     );
 
-  it('tells the sections of the last prompt, with share and budget', () => {
+  it('shows the sections of the last prompt, with share and budget', () => {
     const prompt = shown(
       withSections([
         { name: 'story', tokens: 3_000 },
@@ -128,7 +128,7 @@ describe('shownPrompt', () => {
     });
   });
 
-  it('tells the size alone of a journal that knows no sections', () => {
+  it('shows only the size for a journal without sections', () => {
     // As 0.1 wrote it.
     sameValue(shown(withSections(undefined)), {
       iteration: 2,

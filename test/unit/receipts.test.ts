@@ -70,7 +70,7 @@ describe('the receipt of a run', () => {
     });
   });
 
-  test('an estimate stays one in the sums that hold it, and in the table', () => {
+  test('an estimate stays one in the sums that contain it, and in the table', () => {
     const stopped = recorded('stopped');
     const receipt = receiptOf(stopped);
     const estimated = (parts: readonly { costEstimated: boolean }[]) =>
@@ -100,7 +100,7 @@ describe('the receipt of a run', () => {
     );
   });
 
-  test('the calls of the planning agent are told apart, and are part of the total', () => {
+  test('the calls of the planning agent are listed separately, and are part of the total', () => {
     const planned = recorded('planned', { type: 'iteration.ended', iteration: 1 });
     const { iterations, planning, total } = receiptOf(planned);
     assert.equal(planning?.costUsd, 2);
@@ -109,7 +109,7 @@ describe('the receipt of a run', () => {
     assert.match(receiptText(receiptOf(planned)), /^plan +0\.0/m);
   });
 
-  test('an iteration that goes on has no outcome yet, but costs already', () => {
+  test('an active iteration has no outcome yet, but already has a cost', () => {
     const { iterations, total } = receiptOf(recorded('severalStories', agentEnded(1)));
     assert.deepEqual(
       iterations.map(({ outcome, endedAt, costUsd }) => [outcome, endedAt, costUsd]),
@@ -131,7 +131,7 @@ describe('the receipt of a run', () => {
     assert.equal(one?.startedAt, all[again]?.at);
   });
 
-  test('one iteration alone', () => {
+  test('only one iteration', () => {
     const { iterations, stories, total } = receiptOf(run, 5);
     assert.deepEqual(
       [iterations.map(({ iteration }) => iteration), stories.map(({ iterations }) => iterations)],
@@ -160,7 +160,7 @@ describe('the receipt as text', () => {
     assert.equal(find(/^ *6× +total .*\$1\.50 +3$/), 1);
   });
 
-  test('minutes and cached tokens are told', () => {
+  test('minutes and cached tokens are shown', () => {
     // Recorded calls take a second and cache nothing, see neutralJournal.
     const usage = { input: 10, output: 20, cacheRead: 30, cacheWrite: 40 };
     const slow = recorded('twoChecksGreen').map(event =>
@@ -172,7 +172,7 @@ describe('the receipt as text', () => {
     );
   });
 
-  test('in another language its columns stand below each other, wide letters too', () => {
+  test('in another language its columns are aligned, wide letters too', () => {
     const t = Object.assign((message: string) => (message === 'story done' ? '完了' : message), {
       language: 'ja',
       said: englishOf,
@@ -184,7 +184,7 @@ describe('the receipt as text', () => {
     assert.equal(rows.filter(line => line.includes('完了')).length, 1);
   });
 
-  test('what agents wrote steers no terminal', () => {
+  test('what agents wrote does not control the terminal', () => {
     // A loop takes such text out before it writes it; a journal may be of another one.
     const receipt = receiptOf(
       recorded('twoChecksGreen').map((event): RunEvent => {

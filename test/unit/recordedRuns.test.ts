@@ -55,7 +55,7 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
   stuck: ['Stuck', ['No progress'], ['No progress'], ['No progress']],
   guard: [
     'Complete',
-    ['Story done', 'The agent changed stories that it was not given; that was put back.'],
+    ['Story done', 'The agent changed stories other than its own; the changes were reverted.'],
     ['Story done'],
   ],
   retry: ['Complete', ['Story done']],
@@ -95,7 +95,7 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
   blocked: ['No story is ready', ['Blocked', 'No key']],
   refusedPromise: [
     'Complete',
-    ['No progress', 'The agent said that all is done, but there are open stories.'],
+    ['No progress', 'The agent said that everything is done, but there are open stories.'],
     ['Story done'],
   ],
   reviewRetried: ['Complete', ['Story done']],
@@ -109,8 +109,8 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
   ],
   guardTicks: [
     'Complete',
-    ['Story done', 'The agent changed stories that it was not given; that was put back.'],
-    ['Progress', 'The agent changed stories that it was not given; that was put back.'],
+    ['Story done', 'The agent changed stories other than its own; the changes were reverted.'],
+    ['Progress', 'The agent changed stories other than its own; the changes were reverted.'],
     ['Story done'],
     ['Story done'],
   ],
@@ -195,12 +195,12 @@ describe('views over journals of real runs', () => {
         }
         const proofs = snapshot(events, last?.type !== 'run.ended').run?.timeline.iterations;
         const verdicts = proofs?.flatMap(({ proofs: some }) => some?.map(proof => proof.verdict));
-        assert.ok(CUT_OFF.includes(name) || !verdicts?.includes('cut off'), name);
+        assert.ok(CUT_OFF.includes(name) || !verdicts?.includes('interrupted'), name);
       }
     }
   });
 
-  test('each check is told when it has ended, with its output', () => {
+  test('each check is reported when it has ended, with its output', () => {
     const commands = (name: string, iteration: number) =>
       checksOf(recorded(name), iteration).map(({ command, ok }) => [command, ok]);
     sameValue(commands('twoChecksGreen', 1), [

@@ -77,7 +77,7 @@ describe('what a request writes into the journal', () => {
     );
   });
 
-  test('an answer that nobody waits for any more is told as a hint', () => {
+  test('an answer that nobody waits for any more is delivered as a hint', () => {
     assert.deepEqual(eventsOfRequest({ type: 'answer', text: 'Blue' }, state({ storyId: 'A' })), [
       { type: 'hint.given', text: 'Blue' },
     ]);

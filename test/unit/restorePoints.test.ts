@@ -105,7 +105,7 @@ describe('restore points', () => {
       assert.equal(await head(), first);
     });
 
-    test('a lock on the ref is told', async () => {
+    test('a lock on the ref is reported', async () => {
       await setRestorePoint(folder, 'run-1', 1, first);
       const ref = await git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh');
       await write(`.git/${ref}.lock`, '');
@@ -244,10 +244,10 @@ describe('restore points', () => {
       await git('switch', '--quiet', 'main');
       await write('a.txt', 'two\n');
       await commit('second');
-      await assertRefused(other, /does not come from/);
+      await assertRefused(other, /does not descend from/);
       await git('switch', '--quiet', '--orphan', 'unrelated');
       await commit('unrelated');
-      await assertRefused(first, /does not come from/);
+      await assertRefused(first, /does not descend from/);
     });
 
     test('what is no commit', async () => {

@@ -95,7 +95,7 @@ describe('reverting commits by one new commit', () => {
     assert.equal(existsSync(at('deep')), false);
   });
 
-  test('later work on other lines and other files stays, and can be taken back again', async () => {
+  test('later work on other lines and other files stays, and can be reverted, too', async () => {
     await write('a.txt', `first\n${LINES.join('\n')}\n`);
     const mine = await commit();
     await write('a.txt', `first\n${LINES.join('\n')}\nlast\n`);
@@ -133,7 +133,10 @@ describe('reverting commits by one new commit', () => {
     await write('a.txt', 'mine and yours\n');
     await commit();
     await write('untracked.txt', 'u');
-    await refused([mine], new RegExp(`${mine.slice(0, 7)}.*build on it in a\\.txt\\. Nothing was`));
+    await refused(
+      [mine],
+      new RegExp(`${mine.slice(0, 7)}.*later changes in a\\.txt build on it\\. Nothing was`),
+    );
     assert.equal(await read('a.txt'), 'mine and yours\n');
   });
 
@@ -144,7 +147,7 @@ describe('reverting commits by one new commit', () => {
     await commit();
     await write('b.txt', 'two\n');
     const two = await commit();
-    await refused([one, two], /build on it in a\.txt/);
+    await refused([one, two], /changes in a\.txt build on it/);
     assert.equal(await read('b.txt'), 'two\n');
   });
 
@@ -231,12 +234,12 @@ describe('reverting commits by one new commit', () => {
     assert.deepEqual((await planRevert(folder, { hashes: [later] })).files, ['later.txt']);
   });
 
-  test('a commit meanwhile, a lock, no author, the state of a run', async () => {
+  test('a commit in the meantime, a lock, no author, the state of a run', async () => {
     await write('b.txt', 'b\n');
     const mine = await commit();
     const plan = await planRevert(folder, { hashes: [mine] });
     await commit('meanwhile');
-    await assert.rejects(applyRevert(folder, plan, 'x'), /committed meanwhile/);
+    await assert.rejects(applyRevert(folder, plan, 'x'), /made in the meantime/);
     await write('.git/index.lock', '');
     await refused([mine], /index\.lock exists/);
     await rm(at('.git/index.lock'));

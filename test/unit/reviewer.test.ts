@@ -178,7 +178,7 @@ describe('reviewClaim', () => {
     assert.match(englishOf(result.message), /approved: /);
   });
 
-  test('a failed or cancelled call is told as such', async () => {
+  test('a failed or cancelled call is reported as such', async () => {
     const error = { kind: 'api', message: 'no route' };
     const failed = await review([{ error }]);
     assert.ok(
@@ -188,7 +188,7 @@ describe('reviewClaim', () => {
     assert.deepEqual(result, { kind: 'cancelled' });
   });
 
-  test('a commit that is gone is told without a call', async () => {
+  test('a missing commit is reported without a call', async () => {
     const { result, requests } = await review([], { startCommit: 'f'.repeat(40) });
     assert.ok(result.kind === 'failed' && /no commit/.test(englishOf(result.message)));
     assert.deepEqual(requests, []);

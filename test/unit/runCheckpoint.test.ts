@@ -69,7 +69,7 @@ async function isBelieved(files: RunFiles): Promise<boolean> {
 }
 
 describe('the checkpoint of a run', () => {
-  test('is kept by the first reader, tells the next ones, and what is appended counts', async t => {
+  test('is written by the first reader and used by the next ones, and what is appended counts', async t => {
     const files = await workspace(t, journal(3));
     const whole = await readRunState(files.journalFile(RUN));
     sameValue(await readRun(files, RUN), whole);
@@ -137,7 +137,7 @@ describe('the checkpoint of a run', () => {
     },
   };
   for (const [what, change] of Object.entries(changes)) {
-    test(`one ${what} is not believed, and made anew`, async t => {
+    test(`one ${what} is not trusted, and written again`, async t => {
       const files = await workspace(t, journal(3));
       await readRun(files, RUN);
       await mark(files);

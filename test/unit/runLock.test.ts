@@ -171,7 +171,7 @@ describe('the lock of a workspace', () => {
     ['something else', '{"pid":"1"}'],
     ['nothing', ''],
   ] as const) {
-    test(`a lock file that holds ${name} locks nothing`, async () => {
+    test(`a lock file that contains ${name} locks nothing`, async () => {
       await mkdir(files.stateDir, { recursive: true });
       await writeFile(files.lockFile, text);
       assert.equal(await livingLockOwner(files), undefined);

@@ -502,7 +502,7 @@ describe('the fold of a run', () => {
     });
   });
 
-  test('with one lane, an iteration whose end is lost does not run for ever', () => {
+  test('with one lane, an iteration whose end is lost does not run forever', () => {
     const state = fold(started, iterationStarted(1, 'A'), iterationStarted(2, 'B'));
     sameValue(
       state.running.map(({ number }) => number),

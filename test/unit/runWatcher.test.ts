@@ -12,7 +12,7 @@ const room = path.resolve(import.meta.dirname, '../../src/orchestrator/workspace
 /** Far more than a process needs to start and end; only one that hangs is ended by it. */
 const NEVER_MS = 60_000;
 
-test('disposed in the middle of a look, a watcher leaves nothing that keeps a process alive', async t => {
+test('disposed in the middle of a check, a watcher leaves nothing that keeps a process alive', async t => {
   const folder = await tempDir('ralph-fresh-watcher-');
   t.after(() => folder.remove());
   await mkdir(new RunFiles(folder.path).runDir('20261122-101010-abcd'), { recursive: true });

@@ -39,7 +39,7 @@ for (const language of LANGUAGES) {
   const value = fc.stringMatching(/^[a-z0-9/]{1,12}$/);
   const hasWords = (english: string) => /\p{L}/u.test(english.replaceAll(/\{\d+\}/g, ''));
 
-  test(`every sentence of the loop is known again for ${language}, whatever stands in its places`, () => {
+  test(`every sentence of the loop is recognized for ${language}, whatever its placeholders contain`, () => {
     assert.ok(keys.length > 200);
     for (const key of keys) {
       const english = key.slice(0, -SAID.length);
@@ -55,7 +55,7 @@ for (const language of LANGUAGES) {
     }
   });
 
-  test(`no other text becomes anything else for ${language}`, () => {
+  test(`no other text is changed for ${language}`, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
         const isSaid = keys.includes(`${text}${SAID}`);
@@ -120,9 +120,9 @@ describe('in a German window', () => {
     );
   });
 
-  test('what a journal says of a run that could not go on is German in the sentence of its end', () => {
+  test('what a journal says about a run that could not continue is German in the sentence of its end', () => {
     const detail = say(
-      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to continue.',
+      'No space is left on the disk ({0}), so the run was ended. Free some space in {1} or elsewhere on that disk, and run again to continue.',
       'ENOSPC',
       '/w/.omc/state',
     );
@@ -134,11 +134,11 @@ describe('in a German window', () => {
     } as const;
     assert.equal(
       outcomeSentence(end, translationInto('de'), 'window').text,
-      'Es geht nicht weiter: Der Datenträger nimmt nichts mehr auf (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder auf dem Datenträger, und starten Sie erneut, um weiterzumachen.',
+      'Es geht nicht weiter: Auf dem Datenträger ist kein Platz mehr (ENOSPC), daher wurde der Lauf beendet. Schaffen Sie Platz in /w/.omc/state oder anderswo auf diesem Datenträger, und starten Sie erneut, um weiterzumachen.',
     );
   });
 
-  test('all that is wrong with the draft of a planning agent is, though it is told in one sentence', () => {
+  test('all problems of the draft of a planning agent are, although they are one sentence', () => {
     const { problems = [] } = checkPlan(
       {
         ...{ project: 'a\nb', branchName: '..', description: '' },
@@ -148,7 +148,7 @@ describe('in a German window', () => {
     );
     assert.ok(problems.length >= 8, problems.map(englishOf).join('\n'));
     const message = say(
-      'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
+      'The planning agent gave no valid plan in {0} tries: {1} Describe the task more clearly, or write the stories yourself.',
       3,
       sentences(problems),
     );
@@ -213,7 +213,7 @@ describe('in a German window', () => {
     );
   });
 
-  test('a long text of somebody else is looked at quickly, and left as it is', () => {
+  test('a long text of somebody else is checked quickly, and left as it is', () => {
     for (const text of [
       'It failed: look. '.repeat(11),
       'a: b. '.repeat(1_600),
@@ -239,7 +239,7 @@ describe('in a German window', () => {
     assert.match(told('limitKnown', { type: 'limit.waiting' }), /^ {2}Nutzungslimit: five_hour$/m);
     assert.match(
       told('replaced', { type: 'agent.replaced' }),
-      /^\[Ralph Fresh\] Der Agent claude konnte nicht gestartet werden \(Das Programm, das die erste Zeile von .* nennt .*\); sdk tritt an seine Stelle$/,
+      /^\[Ralph Fresh\] Der Agent claude konnte nicht gestartet werden \(Das Programm, das die erste Zeile von .* nennt .*\); stattdessen wird sdk verwendet$/,
     );
     assert.match(
       told('notStarted', { type: 'run.ended' }),

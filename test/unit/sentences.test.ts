@@ -25,7 +25,7 @@ const nextDay = now + 24 * 3_600_000;
 /** Some ICU versions put narrow or no-break spaces, others plain ones. */
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
 
-test('of a loop that was killed it is said where it was', () => {
+test('for a killed loop it is said where it was', () => {
   const said = (until: EventMatch) =>
     outcomeSentence(runEnd(over('killedAndResumed', until).state, 'interrupted'), english).text;
   assert.match(said({ type: 'run.started' }), /killed before its first iteration\./);
@@ -80,7 +80,7 @@ describe('numbers and times', () => {
   });
 });
 
-test('whatever the loop warns of has a sentence of its own', () => {
+test('each warning of the loop has its own sentence', () => {
   const root = path.resolve(import.meta.dirname, '../..');
   const codes = new Set(
     globSync('src/orchestrator/**/*.ts', { cwd: root })

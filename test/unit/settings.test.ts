@@ -106,12 +106,12 @@ describe('where settings come from', () => {
     assert.equal(ownSettingsFile({}, 'win32'), undefined);
   });
 
-  test('a file that cannot be one of settings is told, not passed over', async () => {
+  test('a file that cannot be a settings file is reported, not ignored', async () => {
     await using temp = await tempDir('settings-');
     const { resolve } = await places(temp, {});
     const file = path.join(temp.path, 'workspace', '.omc', 'config.json');
     await mkdir(file);
-    await assert.rejects(resolve(), /config\.json is not a plain file/);
+    await assert.rejects(resolve(), /config\.json is not a regular file/);
   });
 
   test("a repository's link is not followed", { skip: platform === 'win32' }, async () => {
@@ -120,7 +120,7 @@ describe('where settings come from', () => {
     const elsewhere = path.join(temp.path, 'elsewhere.json');
     await writeFile(elsewhere, '{ "maxIterations": 3 }');
     await symlink(elsewhere, path.join(temp.path, 'workspace', '.omc', 'config.json'));
-    await assert.rejects(resolve(), /is not a plain file/);
+    await assert.rejects(resolve(), /is not a regular file/);
   });
 });
 
@@ -195,19 +195,19 @@ describe('a file of settings', () => {
     ],
     ['a tool that would be an option', '{ "allowedTools": ["-x"] }', /a list of tools/],
     ['a null character', '{ "verify": ["a\\u0000b"] }', /a list of commands/],
-    ['a relative program', '{ "claudePath": "bin/claude" }', /begins at the root/],
+    ['a relative program', '{ "claudePath": "bin/claude" }', /is absolute/],
     [
       'a key that is given twice',
       '{ "agent": "demo",\n"agent": "sdk" }',
-      /line 2: "agent" was given on line 1/,
+      /line 2: "agent" is already set on line 1/,
     ],
     ['a missing comma', '{ "agent": "demo"\n"model": "x" }', /line 2: A comma is missing/],
     ['no end', '{ "agent": "demo"', /line 1: /],
     ['an open text', '{ "agent": "demo', /line 1: /],
-    ['nothing', '', /holds no settings/],
-    ['no object', '[1]', /stand in braces/],
-    ['a deep nest', '['.repeat(200_000), /nested deeper/],
-    ['something after the end', '{} {}', /complete before this/],
+    ['nothing', '', /contains no settings/],
+    ['no object', '[1]', /must be in braces/],
+    ['a deep nest', '['.repeat(200_000), /nested more deeply/],
+    ['something after the end', '{} {}', /end before this/],
   ];
   for (const [what, text, message] of wrong) {
     test(`${what} is refused with its place`, () => {

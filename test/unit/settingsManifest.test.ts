@@ -146,7 +146,7 @@ describe('the settings of package.json', async () => {
     }
   });
 
-  test('nothing that steers a run is taken from an untrusted workspace', () => {
+  test('nothing that controls a run is taken from an untrusted workspace', () => {
     const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
     assert.equal(supported, 'limited');
     assert.deepEqual([...restrictedConfigurations].sort(), RUN_SETTINGS.map(idOf).sort());
@@ -201,7 +201,7 @@ describe('what was set in the window', () => {
     assert.deepEqual(settingArguments({ reviewer: true }), ['--reviewer']);
   });
 
-  test('a value of the wrong type is passed over and named, and a weaker place holds', () => {
+  test('a value of the wrong type is ignored and named, and the next place counts', () => {
     const { given, refused } = find({
       maxIterations: { person: 5, workspace: ['many', undefined] },
       verify: { person: 'npm test' },
@@ -231,7 +231,7 @@ describe('what was set in the window', () => {
     });
   });
 
-  test('of several budgets the smallest holds', () => {
+  test('of several budgets the smallest counts', () => {
     const { given } = find({
       budgetUsd: { person: 5, workspace: [1_000, undefined] },
       iterationBudgetUsd: { person: 5, workspace: [undefined, 1] },

@@ -20,7 +20,7 @@ const fileOf = (...userStories: readonly object[]) =>
   `${JSON.stringify({ project: 'p', userStories, more: { kept: true } }, null, 4)}\n`;
 
 describe('applySplit', () => {
-  test('the parts stand in its place, and whoever waited for it waits for them', () => {
+  test('the parts replace it, and stories that waited for it wait for them', () => {
     const before = fileOf(
       story('US-001', { passes: true }),
       story('US-002', { dependsOn: ['US-001'], notes: 'n' }),
@@ -74,7 +74,7 @@ describe('applySplit', () => {
 });
 
 describe('checkSplit', () => {
-  test('two to five parts, each with criteria, waiting for earlier ones alone', () => {
+  test('two to five parts, each with criteria, waiting only for earlier ones', () => {
     assert.deepEqual(checkSplit({ parts }).problems, undefined);
     assert.ok(checkSplit({ parts: parts.slice(1) }).problems);
     assert.ok(checkSplit({ parts: Array(6).fill(parts[0]) }).problems);

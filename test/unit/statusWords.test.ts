@@ -68,7 +68,7 @@ test('a stuck story warns, a question and an error ask', () => {
   assert.equal(of(over('severalStories'))?.urgency, 'none');
 });
 
-test('a killed loop is told', () => {
+test('a killed loop is shown', () => {
   assert.equal(of(over('severalStories', begun))?.text, 'Ralph interrupted · 1/3');
 });
 

@@ -55,12 +55,12 @@ test('a claim counts as done in no place before its iteration is over, and then 
   assert.deepEqual(counts(claimed, killed), { sentence: 2, folder: 2, epic: 2, run: 2 });
 });
 
-test('what a person has ticked meanwhile counts at once', () => {
+test('what a person has ticked in the meantime counts at once', () => {
   const ticked = list('.omc/prd.json', 'US-001', 'US-003');
   assert.equal(withFileCount(working, ticked, FOLDER).state.stories.done, 2);
 });
 
-test('what a run has come to is told by its end, also while its process lives and the file is not read yet', () => {
+test('the result of a run comes from its end, also while its process is alive and the file is not read yet', () => {
   const { state } = over('severalStories');
   const stale = list('.omc/prd.json', 'US-001');
   for (const alive of [true, false]) {

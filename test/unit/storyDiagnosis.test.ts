@@ -193,7 +193,7 @@ describe('mistakes that agents make', () => {
     assert.equal(passes, false);
   });
 
-  test('a file that goes by status is left alone', () => {
+  test('a file that uses status is left alone', () => {
     const { passes: _, ...rest } = story();
     assert.deepEqual(
       codes(prd({ ...rest, status: 'done' }, { ...rest, id: 'b', status: 'todo' })),
@@ -236,7 +236,7 @@ describe('mistakes that agents make', () => {
     });
   }
 
-  test('a word that means neither has no mend', () => {
+  test('a word that means neither has no fix', () => {
     assert.deepEqual(only(prd(story({ passes: 'skipped' }))).mends, []);
   });
 
@@ -282,7 +282,7 @@ describe('broken JSON', () => {
     });
   }
 
-  test('a file that was cut off has no small mend', () => {
+  test('a truncated file has no small fix', () => {
     assert.deepEqual(only('{"userStories": [{"id": "a"').mends, []);
   });
 });
@@ -362,7 +362,7 @@ const codesAfter = (text: string, code: string) =>
 const sameProblem = (a: StoryDiagnosis) => (b: StoryDiagnosis) =>
   a.code === b.code && a.start === b.start && englishOf(a.message) === englishOf(b.message);
 
-test('each mend takes its problem away, leaves JSON, and changes nothing but its edits', () => {
+test('each fix removes its problem, leaves JSON, and changes nothing but its edits', () => {
   fc.assert(
     fc.property(
       messyList,
@@ -390,7 +390,7 @@ test('each mend takes its problem away, leaves JSON, and changes nothing but its
   );
 });
 
-test('all clear mends together end, leave JSON, and no clear mend is left', () => {
+test('all clear fixes together end, leave JSON, and no clear fix is left', () => {
   fc.assert(
     fc.property(messyList, layout, (userStories, style) => {
       const text = withLayout({ userStories }, style);

@@ -191,7 +191,7 @@ describe('editStoryDone, in the dialect of the file', () => {
     assert.throws(() => editStoryDone(text, { id: 'A', position: 4 }, true), HumanError);
   });
 
-  test('what cannot be edited is told with file, line and mend', async () => {
+  test('what cannot be edited is reported with file, line and fix', async () => {
     await assert.rejects(
       async () => editStoryDone(await fixture('missingComma.json'), { id: 'US-001' }, true),
       /line 4, column 5: .*comma is missing on line 3.*Nothing was written/,
@@ -326,7 +326,7 @@ describe('setStoryDone', () => {
     ]);
   });
 
-  test('a story known by its position alone is not guessed in a changed file', async () => {
+  test('a story known only by its position is not guessed in a changed file', async () => {
     const path = await place(await fixture('rootArray.json'));
     const { hash } = await readStoryFileOrThrow(path);
     const changed = (await fixture('rootArray.json')).replace('A long press', 'A swipe');

@@ -91,7 +91,7 @@ describe('the dialects', () => {
     );
   });
 
-  test('passes is believed before status', async () => {
+  test('passes takes precedence over status', async () => {
     const { stories } = await fixture('alwaysActive.json');
     sameValue(
       stories.map(story => story.done),
@@ -207,7 +207,7 @@ describe('problems that hide no story', () => {
     assert.match(englishOf(problems[3]?.message ?? ''), /D → D/);
   });
 
-  test('a chain of 5,000 and a circle of 5,000 are told apart without recursion', () => {
+  test('a chain of 5,000 and a cycle of 5,000 are distinguished without recursion', () => {
     const story = (i: number, next: number) => ({ id: `${i}`, title: 't', dependsOn: [`${next}`] });
     const chain = Array.from({ length: 5000 }, (_, i) => story(i, i + 1));
     chain.push({ id: '5000', title: 't', dependsOn: [] });
@@ -223,7 +223,7 @@ describe('problems that hide no story', () => {
 describe('files that cannot be used', () => {
   const cases: readonly (readonly [string, string, number, number, RegExp])[] = [
     ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', 3, 3, /comma is missing on line 2/],
-    ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma of line 2.*remove it/],
+    ['a trailing comma', '{\n  "a": 1,\n}', 3, 1, /comma on line 2.*remove it/],
     ['a trailing comma in a list', '[1,\n]', 2, 1, /remove that comma/],
     ['a file cut off', '{\n  "a": [\n    1', 3, 6, /\[ of line 2 is closed/],
     ['a text cut off', '{\n  "a": "b', 2, 10, /no closing quote/],
@@ -235,7 +235,7 @@ describe('files that cannot be used', () => {
     ['a word of Python', '{"passes": True}', 1, 12, /true, false or null/],
     ['a Markdown fence', '```json\n[]\n```', 1, 1, /Markdown fence/],
     ['a merge conflict', '[\n<<<<<<< HEAD\n]', 2, 1, /merge conflict/],
-    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is no JSON/],
+    ['text after the end', '[]\nDone!', 2, 1, /“Done!” is not JSON/],
     ['two documents', '[] []', 1, 4, /complete before/],
     ['nothing', '', 1, 1, /empty/],
     ['only space', ' \n ', 2, 2, /empty/],
@@ -296,7 +296,7 @@ describe('files that cannot be used', () => {
     assert.equal(parseList(`[${story}]`).stories.length, 1);
   });
 
-  test('foreign text in a message steers no terminal', () => {
+  test('foreign text in a message does not control the terminal', () => {
     assert.equal(englishOf(parseProblem('[\u001b[31mred]').message).includes('\u001b'), false);
   });
 });
@@ -310,7 +310,7 @@ describe('on the disk', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('the places are looked at in order', async () => {
+  test('the places are searched in order', async () => {
     const workspace = join(folder, 'places');
     await mkdir(workspace);
     assert.equal(await findStoryFile(workspace), undefined);
@@ -381,7 +381,7 @@ describe('files that would block a reader', () => {
         assert(file.kind === 'invalid', name);
         const { code, message, line } = file.problems[0] ?? {};
         sameValue([code, line], [name === 'plan.yaml' ? 'invalidYaml' : 'unreadable', 2]);
-        assert.match(englishOf(message ?? ''), /nested deeper than 200 levels/);
+        assert.match(englishOf(message ?? ''), /nested more than 200 levels deep/);
       }
     }
   });

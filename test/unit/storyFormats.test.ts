@@ -42,7 +42,7 @@ const find = (list: StoryList, id: string): Story => {
 };
 
 describe('the format', () => {
-  test('is told by the name, else by the content', () => {
+  test('is recognized by the name, otherwise by the content', () => {
     const format = (path: string, text = '') => parseStoryFile(path, text).format;
     assert.equal(format('/w/.omc/prd.json'), 'prd');
     assert.equal(format('C:\\w\\.beads\\issues.JSONL'), 'beads');
@@ -117,7 +117,7 @@ describe('a plan', () => {
     );
   });
 
-  test('a fence that is never closed is told, not passed over', () => {
+  test('a fence that is never closed is reported, not ignored', () => {
     const text = '- [ ] a\n\n  ```sh\n  ls\n- [ ] b\n';
     const list = parseList('plan.md', text);
     assert.equal(list.stories.length, 1);
@@ -153,7 +153,7 @@ describe('a plan', () => {
     assert.equal(editStoryDone('- [🚀] a', { id: '#1' }, true, 'plan.md'), '- [x] a');
   });
 
-  test('a story known by its place alone is not guessed in a changed file', async t => {
+  test('a story known only by its position is not guessed in a changed file', async t => {
     const path = join(await folderFor(t), 'plan.md');
     await writeFile(path, '- [ ] a\n- [ ] b\n');
     const { hash } = parseStoryFile(path, '- [ ] a\n- [ ] b\n');
@@ -229,7 +229,7 @@ describe('Beads', () => {
     );
   });
 
-  test('a line that is no object is told with its place', () => {
+  test('a line that is not an object is reported with its place', () => {
     const good = '{"id":"a","title":"t"}';
     const place = (text: string) => {
       const { code, line, column, message } = problemOf('i.jsonl', text);
@@ -333,11 +333,11 @@ describe('orchestration', () => {
     const text = 'tasks:\n- id: a\n  status: &s pending\n- id: b\n  status: *s\n';
     assert.throws(
       () => editStoryDone(text, { id: 'a' }, true, 'o.yaml'),
-      /cannot be changed by itself/,
+      /cannot be changed on its own/,
     );
   });
 
-  test('what is no YAML, or has no tasks, is told with its place', () => {
+  test('what is not YAML, or has no tasks, is reported with its place', () => {
     const place = (text: string) => {
       const { code, line, column } = problemOf('o.yaml', text);
       return [code, line, column];

@@ -278,7 +278,7 @@ describe('any order', () => {
 });
 
 describe('the file', () => {
-  test('is left alone when it is another one than was shown', async () => {
+  test('is left alone when it is not the one that was shown', async () => {
     const file = path.join(folder.path, 'prd.json');
     const text = prd(1, 2);
     await writeFile(file, text);
@@ -286,7 +286,7 @@ describe('the file', () => {
     await writeFile(file, text.replace('"A"', '"Z"'));
     await assert.rejects(
       moveStory(file, { id: 'S2' }, { id: 'S1' }, 'before', { expectedHash: hash }),
-      /changed meanwhile/,
+      /changed in the meantime/,
     );
     assert.equal(await readFile(file, 'utf8'), text.replace('"A"', '"Z"'));
     await writeFile(file, text);

@@ -59,7 +59,7 @@ describe('what runs know of a story', () => {
     assert.equal(stateOf(true, 'ended', run('failed')), undefined);
   });
 
-  test('the newest run that knows the story tells of it', () => {
+  test('the newest run that knows the story counts', () => {
     const older = run('failed', ended);
     assert.equal(stateOf(false, 'ended', older, INITIAL_RUN_STATE), 'failed');
     assert.equal(

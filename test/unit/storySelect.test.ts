@@ -46,7 +46,7 @@ describe('nextStory', () => {
     assert.equal(nextStory(stories.slice(0, 2), { last }).story?.id, 'S2');
   });
 
-  test('repeated ids: the open one is found, and one of them can be skipped alone', () => {
+  test('repeated ids: the open one is found, and one of them can be skipped', () => {
     const stories = storyList(
       { id: 'A', done: true },
       { id: 'A' },

@@ -80,7 +80,7 @@ describe('the state of a story', () => {
     assert.equal(kinds([story(ONE)], claimed)[0]?.kind, 'next');
   });
 
-  test('what checks and reviewer said of a claim is told', () => {
+  test('what checks and reviewer said about a claim is shown', () => {
     const kind = (name: string, until: EventMatch) =>
       kinds([story(ONE, { done: true })], run(name, until))[0]?.kind;
     const name = 'checksAndReview';

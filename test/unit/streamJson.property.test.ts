@@ -87,7 +87,7 @@ describe('StreamJsonDecoder, whatever it is given', () => {
     );
   });
 
-  it('answers every line that holds something, so that silence means silence', () => {
+  it('answers every line that contains something, so that silence means silence', () => {
     fc.assert(
       fc.property(lines, line => {
         const answered = new StreamJsonDecoder().decode(line).length > 0;

@@ -56,7 +56,7 @@ function failureKind(...events: readonly unknown[]): string | undefined {
 }
 
 describe('StreamJsonDecoder', () => {
-  it('tells who pays and which version runs', () => {
+  it('reports who pays and which version runs', () => {
     sameValue(decodeAll(init), [
       {
         type: 'init',
@@ -191,7 +191,7 @@ describe('StreamJsonDecoder', () => {
     );
   });
 
-  it('tells a used up subscription, unless credits beyond it let the call go on', () => {
+  it('reports a used-up subscription, unless additional credits let the call continue', () => {
     const limit = (info: object) =>
       new StreamJsonDecoder(() => 1_760_000_000_000).decode(
         JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }),
@@ -353,7 +353,7 @@ describe('StreamJsonDecoder', () => {
     assert.equal(gist('Bash', { command: `${'\n'.repeat(1000)}npm test` }), 'npm test');
   });
 
-  it('tells limits from failures', () => {
+  it('distinguishes limits from failures', () => {
     const ended = (subtype: string) => ({
       type: 'result',
       subtype,

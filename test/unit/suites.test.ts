@@ -7,7 +7,7 @@ import { SuiteOutput } from '../../scripts/lib/suiteOutput.ts';
 import { runSuiteProcess } from '../../scripts/lib/suiteProcess.ts';
 
 describe('a suite hangs when nothing happens in it, not when it is slow', () => {
-  test('however long it takes, it may go on while something is heard of it', () => {
+  test('however long it takes, it may continue while something is heard of it', () => {
     let now = 0;
     const quiet = new QuietTime(60_000, () => now);
     for (let hour = 0; hour < 1_000; hour++) {
@@ -36,7 +36,7 @@ describe('a suite hangs when nothing happens in it, not when it is slow', () => 
     assert.match(printed, /\[test\] nothing has happened for 0 minutes: it hangs\n$/);
   });
 
-  test('a run of node:test and one of Playwright tell of their progress without printing it', async () => {
+  test('a run of node:test and one of Playwright report their progress without printing it', async () => {
     const root = path.resolve(import.meta.dirname, '../..');
     const reporter = path.join(root, 'scripts/lib/progressReporter.ts');
     let heard = 0;
@@ -88,7 +88,7 @@ describe('suites that run at the same time', () => {
   });
 });
 
-test('what failed is told once more at the end, with its first lines', () => {
+test('what failed is repeated at the end, with its first lines', () => {
   const long = Array.from({ length: 100 }, (_, line) => `\u001b[31mline ${line}\u001b[39m`).join(
     '\n',
   );

@@ -8,16 +8,16 @@ function refusal(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words of the system`), { code, ...more });
 }
 
-describe('what the system refuses', () => {
+describe('errors of the operating system', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
     test(`${code}: the disk takes nothing more, whether the file is known or not`, () => {
       assert.match(
         englishOf(systemRefusal(refusal(code)) ?? ''),
-        /takes nothing more \(.*\)\. Make room/,
+        /No space is left on the disk \(.*\)\. Free some space/,
       );
       assert.match(
         englishOf(systemRefusal(refusal(code, { path: '/a/b' })) ?? ''),
-        /takes nothing more .*\/a\/b cannot be written\. Make room/,
+        /No space is left .*\/a\/b cannot be written\. Free some space/,
       );
     });
   }
@@ -28,17 +28,17 @@ describe('what the system refuses', () => {
     });
   }
 
-  test('of a rename the place is named, not the temporary file that was to go there', () => {
+  test('for a rename the target is named, not the temporary file', () => {
     const error = refusal('EISDIR', { path: '/a/b.12ab.tmp', dest: '/a/b' });
     assert.match(
       englishOf(systemRefusal(error) ?? ''),
-      /the place of the file \/a\/b\. Move it away/,
+      /a folder at \/a\/b, where a file is needed\. Move it out of the way/,
     );
   });
 
   test('git is understood in English', () => {
     const words = 'fatal: unable to write loose object file: No space left on device';
-    assert.match(asHumanError(new Error(words)).message, /Make room on it, and try again/);
+    assert.match(asHumanError(new Error(words)).message, /Free some space, and try again/);
   });
 
   for (const code of ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EISDIR', 'ENOTDIR']) {
@@ -49,7 +49,7 @@ describe('what the system refuses', () => {
 
   test('an error that came from one counts as that one', () => {
     const error = new Error('Nothing was kept', { cause: refusal('ENOSPC') });
-    assert.match(englishOf(systemRefusal(error) ?? ''), /takes nothing more \(ENOSPC\)/);
+    assert.match(englishOf(systemRefusal(error) ?? ''), /No space is left on the disk \(ENOSPC\)/);
   });
 
   test('what is no refusal is a fault of the program', () => {

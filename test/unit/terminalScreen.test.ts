@@ -23,7 +23,7 @@ test('what is said more quietly is grey, not faint, so that it can be read in ev
   assert.equal(output, '\x1b[90mfake-model\x1b[0m\r\n');
 });
 
-test('another width writes everything anew, the same width nothing', () => {
+test('another width writes everything again, the same width nothing', () => {
   const screen = new TerminalScreen();
   assert.equal(screen.resize(80), false);
   screen.add([{ style: 'plain', text: 'one two three four five six' }]);

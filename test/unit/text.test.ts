@@ -66,7 +66,7 @@ describe('shortenBlock', () => {
     assert.equal(shortenBlock('first line\nsecond line', 14), 'first line…');
   });
 
-  test('never longer than asked, nothing that steers a terminal', () => {
+  test('never longer than asked, no terminal control characters', () => {
     fc.assert(
       fc.property(anyText, fc.nat(30), (text, max) => {
         const short = shortenBlock(text, max);
@@ -94,7 +94,7 @@ describe('withoutControls', () => {
     test(JSON.stringify(text), () => assert.equal(withoutControls(text), expected));
   }
 
-  test('what is left steers no terminal, and stays as it is the next time', () => {
+  test('what is left does not control the terminal, and stays as it is the next time', () => {
     fc.assert(
       fc.property(anyText, text => {
         const clean = withoutControls(text);

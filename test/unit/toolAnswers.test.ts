@@ -16,7 +16,7 @@ function answerFor(count: number, filter: 'all' | 'open' | 'done', title = 'A st
   return JSON.parse(answerText(storiesAnswer(file, { run, states: [], filter })));
 }
 
-describe('what a language model is told of the stories', () => {
+describe('what a language model is told about the stories', () => {
   test('ids, titles and states, of those that it asked for', () => {
     const { done, total, stories, leftOut } = answerFor(3, 'open');
     assert.deepEqual({ done, total, leftOut }, { done: 1, total: 3, leftOut: 0 });
@@ -37,7 +37,7 @@ describe('what a language model is told of the stories', () => {
     assert.ok(JSON.stringify(answer).length < 100_000);
   });
 
-  test('a broken file is told with its problem', () => {
+  test('a broken file is reported with its problem', () => {
     const file = parseStoryFile('/w/prd.json', '{ "userStories": [ }');
     const answer = JSON.parse(answerText(storiesAnswer(file, { run, states: [], filter: 'all' })));
     assert.equal(answer.total, 0);

@@ -26,7 +26,7 @@ describe('whether a file came with a repository', () => {
     await exec('git', ['-c', 'protocol.file.allow=always', ...args], { cwd, env });
   }
 
-  test('the file itself counts, not one beside it; outside a repository git says so', async () => {
+  test('the file itself counts, not one next to it; outside a repository git says so', async () => {
     await writeFile(at('.omc', 'state', 'a.jsonl'), 'a');
     await gitRepo(folder);
     await writeFile(at('.omc', 'state', '*.jsonl'), 'mine');

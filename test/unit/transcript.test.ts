@@ -34,7 +34,7 @@ function withLast(events: readonly RunEvent[], fields: object): readonly RunEven
 }
 
 describe('a start', () => {
-  test('tells what steers the run and who pays', () => {
+  test('shows what controls the run and who pays', () => {
     const paid = text('budget', { type: 'run.started' });
     assert.match(paid, /^\[Ralph Fresh\] Starting fresh-context orchestration\n/);
     assert.match(paid, /\[Ralph Fresh\] Billing: the API key in the environment/);
@@ -43,13 +43,13 @@ describe('a start', () => {
     assert.match(checked, /\[Ralph Fresh\] Checks: echo one · echo two/);
   });
 
-  test('a resumed run says which one and where it goes on', () => {
+  test('a resumed run says which one and where it continues', () => {
     const resumed = recorded('answered', { type: 'run.resumed' });
     assert.match(textOf(resumed), /Resuming run r1 at iteration 2/);
     assert.match(textOf(resumed.slice(-1)), /Resuming the run\n/);
   });
 
-  test('a second run begins anew', () => {
+  test('a second run starts again', () => {
     const both = [...recorded('maxIterations'), ...recorded('budget')];
     assert.match(textOf(both), /The budget of \$0\.30 is used up \(\$0\.31\)\./);
   });
@@ -68,7 +68,7 @@ describe('an end', () => {
     );
   });
 
-  test('has a sentence for every outcome and both doors', () => {
+  test('has a sentence for every outcome, in terminal and window', () => {
     for (const outcome of RUN_OUTCOMES) {
       for (const door of ['terminal', 'window'] as const) {
         for (const total of [0, 3]) {
@@ -95,16 +95,16 @@ describe('an end', () => {
 describe('waiting', () => {
   const now = Date.parse('2026-01-01T10:00:05.000Z');
 
-  test('a usage limit says when it goes on, and how to try now', () => {
+  test('a usage limit says when it continues, and how to try now', () => {
     const waits = recorded('limitKnown', { type: 'limit.waiting' });
     const until = Date.parse('2026-01-01T11:00:05.000Z');
     assert.equal(
       textOf(waits).split('\n')[0],
-      `[Ralph Fresh] Usage limit reached; continues at ${clock(until, now, english)} (in 1 h). "ralph-fresh resume" tries now.`,
+      `[Ralph Fresh] Usage limit reached; continues at ${clock(until, now, english)} (in 1 h). "ralph-fresh resume" tries again now.`,
     );
   });
 
-  test('its countdown is told at round times, not each minute', () => {
+  test('its countdown is shown at round times, not every minute', () => {
     // Nobody waits two hours for a recording: the event of each minute is made from the first one.
     const waits = recorded('limitKnown', { type: 'limit.waiting' });
     const [first] = waits.slice(-1);
@@ -135,14 +135,14 @@ describe('waiting', () => {
     assert.equal(span(-5, english), '0 min');
   });
 
-  test('a question stands with the way to answer it', () => {
+  test('a question is shown with the way to answer it', () => {
     assert.equal(
       text('questionWaits', { type: 'pause.started' }),
       '[Ralph Fresh] The agent asks: Blue or green? Answer with: ralph-fresh answer "…"',
     );
   });
 
-  test('no door is told the commands of the other', () => {
+  test('terminal and window each get only their own commands', () => {
     for (const reason of ['person', 'question', 'stuck'] as const) {
       const waiting = { kind: 'pause', reason, storyId: 'US-001', detail: '3' } as const;
       assert.match(waitingSentence(waiting, english, { now }), /ralph-fresh/);
@@ -159,7 +159,7 @@ describe('tools', () => {
   const answered = (id: string): EventMatch => ({ type: 'agent.toolResult', id });
   const failed = (id: string): EventMatch => ({ type: 'agent.toolFailed', id });
 
-  test('a call is told with its gist, its result below it, the rest of it counted', () => {
+  test('a call is shown with its gist, its result below it, and the rest counted', () => {
     assert.equal(text('tools', called('edit')), '● Edit(src/todo.js)');
     assert.equal(text('tools', called('think')), '● Think');
     assert.deepEqual(last(recorded('tools', answered('test')), 'window'), [
@@ -189,13 +189,13 @@ describe('tools', () => {
     assert.equal(last(one).at(-1)?.text, '     … 1 more line');
   });
 
-  test('a result that does not stand below its call names it', () => {
+  test('a result that is not directly below its call names it', () => {
     assert.equal(text('tools', answered('first')), '  └  Bash: ok');
     assert.equal(text('tools', answered('second')), '  └  ok');
     assert.equal(text('tools', answered('unknown')), '  └  ok');
   });
 
-  test('what steers a terminal is taken out', () => {
+  test('terminal control characters are removed', () => {
     const hostile = recorded('tools', answered('hostile'));
     assert.equal(textOf(hostile), '  └  x');
     // A loop takes it out before it writes it; a journal may be of another one.
@@ -212,7 +212,7 @@ test('a story that a person skips is followed by the command that takes it back'
 });
 
 describe('a stop', () => {
-  test('after the iteration tells a window how to stop now', () => {
+  test('after the iteration, a window is told how to stop now', () => {
     const stop = recorded('stoppedAfterIteration', { type: 'stop.requested' });
     assert.match(last(stop, 'window')[0]?.text ?? '', /Ctrl-C again stops now\.$/);
     assert.doesNotMatch(textOf(stop), /Ctrl-C/);
@@ -236,7 +236,7 @@ describe('the gate', () => {
     assert.equal(output.at(-1)?.text, '     line 299');
   });
 
-  test('a line without end is cut, and what steers a terminal goes', () => {
+  test('a line without end is cut, and terminal control characters are removed', () => {
     const events = checked(2);
     const check = events.at(-1);
     assert.ok(check?.type === 'check.ended' && check.outputTail.includes('\x1b]0;title\x07'));
@@ -249,23 +249,23 @@ describe('the gate', () => {
     assert.deepEqual(last(checked(3)), [{ style: 'success', text: '  └  passed · 1.0 s' }]);
   });
 
-  test('who put a story back is said', () => {
+  test('who set a story back is said', () => {
     const back = { type: 'story.changed', done: false } as const;
-    assert.match(text('firstCheckRed', back), /US-001 was put back to not done: its checks failed/);
+    assert.match(text('firstCheckRed', back), /US-001 was set back to not done: its checks failed/);
     assert.match(text('review', back), /the reviewer objects/);
     // No loop of today says it so, but the journal's format knows it.
     const byGuard = withLast(recorded('review', back), { by: 'guard' });
-    assert.match(textOf(byGuard), /was not given it/);
+    assert.match(textOf(byGuard), /was not working on it/);
   });
 
-  test('what the guard found is told in words, also what a newer loop finds', () => {
+  test('what the guard found is shown in words, also what a newer loop finds', () => {
     const found = { type: 'guard.found', iteration: 1 } as const;
     const told = text('guardTicks', found);
-    assert.match(told, /put back:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
+    assert.match(told, /this was reverted:\n {2}- US-003: removed\n {2}- US-002: marked done\n/);
     assert.match(told, /kept in \.omc\/state\/runs\/r1\/iterations\/1\/story-file-after$/);
     assert.match(
       text('guardTicks', { type: 'guard.found', iteration: 2 }),
-      /put back:\n {2}- the story file was removed$/,
+      /this was reverted:\n {2}- the story file was removed$/,
     );
     const newer = withLast(recorded('guardTicks', found), {
       changes: [{ kind: 'parked', storyId: 'US-003' }, { kind: 'somethingNew' }],
@@ -280,14 +280,14 @@ describe('the gate', () => {
     assert.match(text('review', claim), /is marked done by its agent$/);
   });
 
-  test('of many objections the first are told', () => {
+  test('of many objections the first ones are shown', () => {
     const told = last(recorded('manyObjections', { type: 'review.ended' }));
     assert.equal(told.length, 12);
     assert.equal(told[1]?.text, '  - 0 second line');
     assert.match(told.at(-1)?.text ?? '', /^ {2}… 1\d more$/);
   });
 
-  test('an objection of several lines stands in one', () => {
+  test('an objection of several lines becomes one line', () => {
     // The loop makes one line of it; a journal may be of another one.
     const [, objection] = last(
       withLast(recorded('manyObjections', { type: 'review.ended' }), {

@@ -101,7 +101,7 @@ describe('readLimit', () => {
     assert.equal(resets(`usage limit reached|${late / 1000 - 20}`, late), soon);
   });
 
-  it('gives no moment where none is told, or none that can be', () => {
+  it('gives no time if none is named, or an impossible one', () => {
     for (const text of [
       "You've hit your session limit",
       "You've reached your Fable limit.",

@@ -30,7 +30,7 @@ test('after the last good-bye the grace runs, and a hello within it ends it', ()
   assert.equal(areClosed(reloaded, 1_000_000, GRACE), false);
 });
 
-test('the grace begins with the first moment of nobody, not with each further good-bye', () => {
+test('the grace period starts when the last window closes, not with each further good-bye', () => {
   const closed = withoutWindows(withHello(noWindows(0), { id: 'a' }), gone('a'), 500);
   assert.equal(withoutWindows(closed, gone('a', 'stranger'), 900).goneSince, 500);
 });

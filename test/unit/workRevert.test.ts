@@ -20,7 +20,7 @@ import { gitFolder } from '../support/gitFolder.ts';
 const RUN = '2026-11-22T05-00-00-000-abcdef';
 const STORY_TWO: Revertible = { kind: 'story', storyId: 'US-002' };
 
-describe('taking back a story or an iteration', () => {
+describe('reverting a story or an iteration', () => {
   let temp: TempDir;
   let folder: string;
   let files: RunFiles;
@@ -145,7 +145,7 @@ describe('taking back a story or an iteration', () => {
     // The rest is open now; only the tick that a person makes is there to take back.
     await assert.rejects(
       plan({ kind: 'iteration', runId: RUN, iteration: 9 }),
-      /Iteration 9 has committed nothing.*"git status"/,
+      /Iteration 9 made no commit.*"git status"/,
     );
   });
 
@@ -184,7 +184,7 @@ describe('taking back a story or an iteration', () => {
     assert.deepEqual((await plan({ kind: 'iteration', runId: RUN, iteration: 1 })).reopens, []);
   });
 
-  test('while a run goes on nothing is reverted', async () => {
+  test('while a run is active, nothing is reverted', async () => {
     await run();
     const planned = await plan(STORY_TWO);
     const attempt = await acquireRunLock(files, RUN);
@@ -196,11 +196,11 @@ describe('taking back a story or an iteration', () => {
     await (attempt.kind === 'acquired' ? attempt.lock.release() : undefined);
   });
 
-  test('outside a repository it is said', async () => {
+  test('outside a repository, an error says so', async () => {
     const states = [foldRun([])];
     await assert.rejects(
       planWorkRevert(files, { of: STORY_TWO, states, storyFile: storyFile() }),
-      /no git repository/,
+      /not in a git repository/,
     );
   });
 });

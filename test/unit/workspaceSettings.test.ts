@@ -66,7 +66,7 @@ describe("the checks in a workspace's settings", () => {
     await writeFile(target, '{}');
     await mkdir(path.join(other.path, '.omc'));
     await symlink(target, workspaceSettingsFile(other.path));
-    await assert.rejects(setWorkspaceChecks(other.path, ['npm test']), /not a plain file/);
+    await assert.rejects(setWorkspaceChecks(other.path, ['npm test']), /not a regular file/);
     assert.equal(await readFile(target, 'utf8'), '{}');
     assert.ok(file);
   });

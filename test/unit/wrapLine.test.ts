@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { widthOf, wrapLine } from '../../src/presentation/wrapLine.ts';
 
 describe('wrapLine', () => {
-  test('breaks at words, and continuation lines stand below the text', () => {
+  test('breaks at words, and continuation lines are below the text', () => {
     assert.deepEqual(wrapLine('● one two three four five six seven', 22), [
       '● one two three four',
       '  five six seven',
@@ -14,7 +14,7 @@ describe('wrapLine', () => {
     ]);
   });
 
-  test('what the loop says stands below its name', () => {
+  test('what the loop says is below its name', () => {
     assert.deepEqual(wrapLine('[Ralph Fresh] one two three four five six seven', 38), [
       '[Ralph Fresh] one two three four five',
       '              six seven',

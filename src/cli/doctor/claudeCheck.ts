@@ -16,7 +16,7 @@ export async function claudeCheck({
       { ...good('claude', `Claude Code ${found.version}, ${file}`), facts: { agent, ...found } },
     ];
   }
-  const mend = file === undefined ? null : 'Install it again, or name another one.';
+  const mend = file === undefined ? null : 'Install it again, or choose another one.';
   return [
     agent === 'claude'
       ? {
@@ -24,7 +24,7 @@ export async function claudeCheck({
           facts: file === undefined ? { agent } : { agent, file },
         }
       : {
-          ...good('claude', `No Claude Code that can be used; the agent "${agent}" needs none.`),
+          ...good('claude', `No usable Claude Code; the agent "${agent}" does not need it.`),
           facts: { agent },
         },
   ];

@@ -19,7 +19,7 @@ export async function leftoversCheck(workspace: DiagnosedWorkspace): Promise<rea
         warn(
           'leftovers',
           'A planner was killed; its agent may still be reading here.',
-          'The next "ralph-fresh plan", "split" or "run" ends it, and "ralph-fresh stop" does at once.',
+          'The next "ralph-fresh plan", "split" or "run" ends it, and "ralph-fresh stop" ends it now.',
         ),
       ];
 }
@@ -27,7 +27,7 @@ export async function leftoversCheck(workspace: DiagnosedWorkspace): Promise<rea
 async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Finding[]> {
   const loop = await livingLoop(files);
   if (loop) {
-    return [good('leftovers', `A run is going on here (process ${loop.pid}).`)];
+    return [good('leftovers', `A run is active here (process ${loop.pid}).`)];
   }
   const runId = await newestRunId(files);
   const run = runId === undefined ? undefined : await readRun(files, runId);
@@ -36,7 +36,7 @@ async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Fi
       warn(
         'leftovers',
         `The loop of run ${runId} was killed${killedWhere(run)}.`,
-        '"ralph-fresh stop" ends what it left running; "ralph-fresh run --resume" goes on.',
+        '"ralph-fresh stop" ends what it left running; "ralph-fresh run --resume" continues the run.',
       ),
     ];
   }
@@ -46,10 +46,10 @@ async function loopLeftovers({ files }: DiagnosedWorkspace): Promise<readonly Fi
   ];
   return [
     left.length === 0
-      ? good('leftovers', 'No loop works here, and none has left anything.')
+      ? good('leftovers', 'No loop is running here, and none has left anything behind.')
       : warn(
           'leftovers',
-          `A loop that is dead has left ${left.join(' and ')}.`,
+          `A dead loop has left behind ${left.join(' and ')}.`,
           '"ralph-fresh cancel" clears the state; the next run takes over the lock.',
         ),
   ];

@@ -31,10 +31,10 @@ function payer(
   }
   if (agent === 'command') {
     return budgetUsd === undefined && iterationBudgetUsd === undefined
-      ? good('payer', 'Who pays for the agent "command" is settled by its own program.')
+      ? good('payer', 'The agent "command" determines who pays for it.')
       : warn(
           'payer',
-          'The agent "command" does not tell what it costs, so a budget in dollars cannot be kept.',
+          'The agent "command" does not report its cost, so a budget in dollars cannot be enforced.',
           'Limit the run with --max-iterations and --time-limit instead.',
         );
   }
@@ -45,7 +45,7 @@ function payer(
       ...warn(
         'payer',
         `A cloud account pays: ${provider} is set.`,
-        'Unset it when you did not mean that.',
+        'Unset it if this is not intended.',
       ),
       facts: { payer: 'cloud', variable: provider },
     };
@@ -63,7 +63,7 @@ function payer(
     : {
         ...warn(
           'payer',
-          `The API account pays, for each token: ${key} is set.`,
+          `The API account pays for each token: ${key} is set.`,
           'To use the subscription that is logged in, unset it or run with --api-key remove.',
         ),
         facts: { payer: 'apiKey', variable: key },

@@ -24,7 +24,7 @@ export async function sdkCheck({
     return [
       agent === 'sdk' || sdkPath !== undefined
         ? wrong('sdk', error.said, null)
-        : good('sdk', 'No Claude Agent SDK; only the agent "sdk" would need it.'),
+        : good('sdk', 'No Claude Agent SDK; only the agent "sdk" needs it.'),
     ];
   }
 }

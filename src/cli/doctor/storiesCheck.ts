@@ -35,7 +35,7 @@ export async function storiesCheck({
     const done = list.stories.filter(story => story.done).length;
     const facts = `${file}: ${done} of ${list.stories.length} stories complete`;
     if (list.stories.length === 0) {
-      return [wrong('stories', `${file} holds no stories yet.`, 'Add at least one.')];
+      return [wrong('stories', `${file} contains no stories yet.`, 'Add at least one.')];
     }
     return [
       problems.length === 0

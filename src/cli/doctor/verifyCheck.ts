@@ -10,7 +10,10 @@ export async function verifyCheck({
 }: ConfiguredWorkspace): Promise<readonly Finding[]> {
   if (settings.verify.length > 0) {
     return [
-      good('verify', `What must succeed before a story is done: ${some(settings.verify, ', ')}`),
+      good(
+        'verify',
+        `Checks that must pass before a story is done: ${some(settings.verify, ', ')}`,
+      ),
     ];
   }
   const commands = (await proposeVerifyCommands(files.workspace)).map(({ command }) => command);
@@ -18,12 +21,12 @@ export async function verifyCheck({
     commands.length === 0
       ? warn(
           'verify',
-          'No checks are set, and none of this project were found.',
-          'Name yours with --verify, else what agents claim is believed.',
+          'No checks are set, and none were found in this project.',
+          "Set yours with --verify; otherwise the agents' claims are trusted.",
         )
       : warn(
           'verify',
-          'No checks are set, so what agents claim is believed.',
+          "No checks are set, so the agents' claims are trusted.",
           `This project seems to have: ${some(commands, ', ')} (--verify).`,
         ),
   ];

@@ -106,7 +106,7 @@ export async function loopDetached(
           : launch.kind === 'begins'
             ? ['Its first agent has not started within a minute.']
             : []),
-        'Watch it with "ralph-fresh status --watch", end it with "ralph-fresh stop".',
+        'Watch it with "ralph-fresh status --watch", stop it with "ralph-fresh stop".',
       ].join(' '),
     );
   }
@@ -127,9 +127,7 @@ function tellEnd(state: RunState, { quiet }: RunFlags): number {
 function tellNothingToDo({ quiet, story }: RunFlags): void {
   if (!quiet) {
     const what = story === undefined ? 'All stories' : shorten(story.join(', '), 200);
-    print(
-      `${what} complete, nothing to do. Add a story, or have one done again: ralph-fresh untick ID.`,
-    );
+    print(`${what} complete, nothing to do. Add a story, or reopen one: ralph-fresh untick ID.`);
   }
 }
 

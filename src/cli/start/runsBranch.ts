@@ -26,7 +26,7 @@ export async function requireRunsBranch(
     if (await holds(workspace, last, last)) {
       throw new HumanError(
         say(
-          'The last run worked on a detached HEAD, and its last commit {0} is not in what is checked out. Go there with "git switch --detach {0}", or bring its work along with "git merge {0}". To start a new run here instead, give --new.',
+          'The last run worked on a detached HEAD, and its last commit {0} is not in what is checked out. Go there with "git switch --detach {0}", or merge its work with "git merge {0}". To start a new run here instead, use --new.',
           last.slice(0, 10),
         ),
       );
@@ -40,7 +40,7 @@ export async function requireRunsBranch(
   if (await holds(workspace, `refs/heads/${branch}`, last)) {
     throw new HumanError(
       say(
-        'The last run worked on the branch {0}, and its commits are not on the one that is checked out. {1} To start a new run here instead, give --new.',
+        'The last run worked on the branch {0}, and its commits are not on the one that is checked out. {1} To start a new run here instead, use --new.',
         shorten(branch, 200),
         await wayToBranch(workspace, branch),
       ),

@@ -46,19 +46,19 @@ export function addStartFlags(command: Command): Command {
         'detach',
       ),
     )
-    .option('--detach', 'start in the background and return; it outlives this terminal')
+    .option('--detach', 'start in the background and return; the run outlives this terminal')
     .option('--quiet', 'print nothing but errors');
 }
 
 /** @throws {HumanError} if a given run id is not valid */
 export function requireRunIds({ resume, runId }: RunFlags): void {
   if (runId !== undefined && !isRunId(runId)) {
-    throw new HumanError(say('"{0}" is not a run\'s id. Leave --run-id out.', runId));
+    throw new HumanError(say('"{0}" is not a run id. Leave out --run-id.', runId));
   }
   if (typeof resume === 'string' && !isRunId(resume)) {
     throw new UsageError(
       say(
-        '"{0}" is not a run\'s id. Leave it out for the last run; a task stands before --resume.',
+        '"{0}" is not a run id. Leave it out for the last run; put a task before --resume.',
         resume,
       ),
     );

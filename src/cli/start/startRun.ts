@@ -169,7 +169,7 @@ function requireWholeTask(
   ) {
     throw new HumanError(
       say(
-        'The run was cut off while its task was planned, and the journal holds only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
+        'The run was interrupted while its task was being planned, and the journal has only the beginning of that task. Give the whole task again: ralph-fresh run --prd "your task".',
       ),
     );
   }

@@ -70,9 +70,7 @@ export async function requireWork(
     );
   }
   if (prepare?.kind === 'plan' && !task?.trim()) {
-    throw new UsageError(
-      say('--prd plans a task, and none was given: ralph-fresh run --prd "your task".'),
-    );
+    throw new UsageError(say('--prd needs a task: ralph-fresh run --prd "your task".'));
   }
   if (
     storyFile === undefined &&

@@ -51,7 +51,7 @@ async function readEnds(file: string, windowBytes: number): Promise<string[]> {
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) {
-      throw new HumanError(say('{0} is not a file. Put a text file there, or nothing.', file));
+      throw new HumanError(say('{0} is not a file. Put a text file there, or remove it.', file));
     }
     if (stat.size <= 2 * windowBytes) {
       return [await readAt(handle, 0, stat.size)];

@@ -166,7 +166,7 @@ async function requireBranchName(dir: string, name: string): Promise<void> {
   if (checked?.replace(/\r?\n$/, '') !== name || name === 'HEAD' || name === '@') {
     throw new HumanError(
       say(
-        '"{0}" cannot be the name of a git branch. Write another one into the story file: letters, digits, "-", "_" and "/", as in ralph/login.',
+        '"{0}" is not a valid git branch name. Use another one in the story file: letters, digits, "-", "_" and "/", as in ralph/login.',
         shorten(name, 80),
       ),
     );
@@ -190,11 +190,11 @@ export function conflictingBranchProblem(
 ): { readonly message: Message; readonly next: Message } {
   return {
     message: say(
-      'git cannot have the branch {0}, which the story file asks for, next to the branch {1}.',
+      'git cannot create the branch {0}, which the story file names, because the branch {1} exists.',
       shorten(branch, 200),
       shorten(other, 200),
     ),
-    next: say('Write another name into the story file, or work here with --branch stay.'),
+    next: say('Use another name in the story file, or work here with --branch stay.'),
   };
 }
 

@@ -258,7 +258,7 @@ export class GitRepository {
   /** @throws {HumanError} if the repository has no such commit */
   async resolveCommit(hash: string): Promise<string> {
     if (!/^[0-9a-f]{4,64}$/i.test(hash)) {
-      throw new HumanError(say('"{0}" is not a commit\'s hash.', hash));
+      throw new HumanError(say('"{0}" is not a commit hash.', hash));
     }
     try {
       return (await this.run('rev-parse', '--verify', `${hash}^{commit}`)).trim();
@@ -338,13 +338,13 @@ export function asHumanError(
     ? say('git was not found on the PATH. Install it (https://git-scm.com) and try again.')
     : isGitLocked(error)
       ? say(
-          '{0}: another git process works in this repository, or one died and left its lock file. When none is running, remove that file and try again. {1}',
+          '{0}: another git process is working in this repository, or one crashed and left its lock file behind. If none is running, remove that file and try again. {1}',
           what,
           shorten(words, 600),
         )
       : DISK_WORDS.test(words)
         ? say(
-            '{0}, since the disk takes nothing more. Make room on it, and try again. {1}',
+            '{0}, because no space is left on the disk. Free some space, and try again. {1}',
             what,
             shorten(words, 600),
           )

@@ -40,7 +40,7 @@ export async function answerInTime<T>(
       reject(
         new HumanError(
           say(
-            'git gave no answer, so it was ended (git {0}). Look what keeps "git status" waiting here: a hook, a file monitor, a pipe or a disk.',
+            'git did not respond, so it was ended (git {0}). Find out what makes "git status" hang here: a hook, a file monitor, a pipe or a disk.',
             question,
           ),
         ),

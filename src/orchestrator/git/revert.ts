@@ -107,7 +107,7 @@ export async function applyRevert(
     if ((await new GitRepository(dir).head()) !== head) {
       throw new HumanError(
         say(
-          'Somebody has committed meanwhile, so nothing was reverted. Look at it again, then try once more.',
+          'A commit was made in the meantime, so nothing was reverted. Look at the changes again, then try again.',
         ),
       );
     }
@@ -157,7 +157,7 @@ function requireNoMerge(commits: readonly LinkedHash[]): void {
   if (merges.length > 0) {
     throw new HumanError(
       say(
-        '{0} merges two branches, and only you can say which side is to stay. Revert it by hand: git revert -m 1 {1}',
+        '{0} merges two branches, and only you can decide which side to keep. Revert it by hand: git revert -m 1 {1}',
         namedHashes(merges),
         merges[0]?.slice(0, 10) ?? '',
       ),
@@ -221,7 +221,7 @@ async function without(
   if (merged.code === 1 && conflicts.length > 0) {
     throw new HumanError(
       say(
-        'Commit {0} cannot be taken back by itself: later changes build on it in {1}. Nothing was changed. Revert the later work first, or settle it by hand: git revert {2}',
+        'Commit {0} cannot be reverted on its own: later changes in {1} build on it. Nothing was changed. Revert the later work first, or resolve it by hand: git revert {2}',
         hash.slice(0, 7),
         namedFiles([...new Set(conflicts)]),
         hash.slice(0, 10),

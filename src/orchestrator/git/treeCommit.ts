@@ -82,7 +82,7 @@ export async function requireUnlocked(dir: string): Promise<void> {
   if (existsSync(lock)) {
     throw new HumanError(
       say(
-        '{0} exists: another git process works in this repository, or one died and left it. When none is running, remove that file and try again.',
+        '{0} exists: another git process is working in this repository, or one crashed and left it behind. If none is running, remove that file and try again.',
         lock,
       ),
     );
@@ -98,7 +98,7 @@ export function requireNoState(changed: readonly string[]): void {
   if (state !== undefined) {
     throw new HumanError(
       say(
-        '{0} has been committed, and going back would change the state of the run itself. Take the state out of git first: git rm -r --cached .omc/state, then commit.',
+        '{0} has been committed, and going back would change the state of the run itself. Remove the state from git first: git rm -r --cached .omc/state, then commit.',
         shorten(state, 200),
       ),
     );

@@ -31,7 +31,7 @@ export function heldElsewhere(
 ): { readonly message: Message; readonly next: Message } {
   return {
     message: say(
-      'The story file asks for the branch {0}, which is checked out in {1}; git lets only one folder have it.',
+      'The story file asks for the branch {0}, which is checked out in {1}; git allows it in only one folder.',
       shorten(branch, 200),
       folder,
     ),
@@ -43,5 +43,5 @@ export function heldElsewhere(
 export function adviceOnWorktree(folder: string): Message {
   return existsSync(folder)
     ? say('Work there: ralph-fresh run --cwd {0}.', shellText(folder))
-    : say('That folder is gone, so let git forget it: git worktree prune.');
+    : say("That folder no longer exists, so remove it from git's list: git worktree prune.");
 }

@@ -91,45 +91,45 @@ function sentenceOf(
   switch (reason) {
     case 'repositoryGone':
       return say(
-        'The git repository of {0} is gone since iteration {1}, and the restore points with it. Nothing more was started, and nothing of that iteration counts as done. Put the folder .git back, from a backup or from a clone of the same repository, then run again to continue.',
+        'The git repository of {0} has been missing since iteration {1}, and the restore points with it. Nothing further was started, and nothing of that iteration counts as done. Restore the folder .git, from a backup or from a clone of the same repository, then run again to continue.',
         workspace,
         iteration,
       );
     case 'repositoryOther':
       return say(
-        'The git repository of {0} is another one since iteration {1}: it lacks the commit {2} that the iteration began at. Nothing more was started, and nothing of that iteration counts as done. Put the old folder .git back, then run again to continue; or start a new run here with --new.',
+        'The git repository of {0} has been a different one since iteration {1}: it lacks commit {2}, at which the iteration started. Nothing further was started, and nothing of that iteration counts as done. Restore the old folder .git, then run again to continue; or start a new run here with --new.',
         workspace,
         iteration,
         start,
       );
     case 'repositoryUnreadable':
       return say(
-        'git cannot read the repository of {0} since iteration {1}, so nobody can tell whether its work is there. Fix what "git status" reports, then run again to continue.',
+        'git has not been able to read the repository of {0} since iteration {1}, so it is unknown whether its work is there. Fix what "git status" reports, then run again to continue.',
         workspace,
         iteration,
       );
     case 'branchGone':
       return say(
-        'The branch {0} of the run is gone since iteration {1}, and HEAD does not come from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), look with "git reflog" for later work, then run again to continue.',
+        'The branch {0} of the run has been missing since iteration {1}, and HEAD does not descend from it. Create it again where it was (git update-ref refs/heads/{0} {2}; git switch {0}), use "git reflog" to find later work, then run again to continue.',
         branch,
         iteration,
         start,
       );
     case 'notMerged':
       return say(
-        'What iteration {0} committed elsewhere is not on {1} yet: {2}. Merge it (git merge {2}), then run again to continue; or give it up and start a new run with --new.',
+        'What iteration {0} committed elsewhere is not on {1} yet: {2}. Merge it (git merge {2}), then run again to continue; or abandon it and start a new run with --new.',
         iteration,
         branch,
         left ?? start,
       );
     case 'branchesApart':
       return say(
-        'Iteration {0} left its work on {1} instead of {2}, and {2} has commits that are not there. Bring both together ({3}git switch {2}; git merge {4}), then run again to continue.',
+        'Iteration {0} left its work on {1} instead of {2}, and {2} has commits that are not there. Merge them ({3}git switch {2}; git merge {4}), then run again to continue.',
         ...[iteration, other, branch, merge, source],
       );
     case 'foreignCommits':
       return say(
-        'Iteration {0} went from {2} to {1}, which has commits that are older than the iteration. If {2} is to have them, merge them ({3}git switch {2}; git merge {4}), else go back (git switch {2}). Then run again to continue.',
+        'Iteration {0} switched from {2} to {1}, which has commits that are older than the iteration. If {2} should have them, merge them ({3}git switch {2}; git merge {4}); otherwise switch back (git switch {2}). Then run again to continue.',
         ...[iteration, other, branch, merge, source],
       );
     case 'refused':

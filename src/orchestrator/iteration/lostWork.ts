@@ -178,7 +178,7 @@ function sentenceOf({ branch = '' }: Run, lost: readonly LostCommit[]): Message 
     .join(', ');
   const more = lost.length - MAX_NAMED;
   return say(
-    'Commits of stories that are done are no longer on {0}: {1}. git keeps them for now. Bring them back (git merge {2}), or, if their work is there in another form, tell git so (git merge --strategy=ours {2}); then run again to continue. To keep them for later and continue without, give them a name (git branch rescued {2}) and start a new run with --new.',
+    'Commits of stories that are done are no longer on {0}: {1}. git keeps them for now. Bring them back (git merge {2}), or, if their work is there in another form, tell git so (git merge --strategy=ours {2}); then run again to continue. To keep them for later and continue without them, give them a name (git branch rescued {2}) and start a new run with --new.',
     branch === '' ? say('a detached HEAD') : shellWord(branch),
     more > 0 ? say('{0} and {1} more', named, more) : named,
     lost[0]?.hash.slice(0, SHORT_HASH) ?? '',

@@ -14,7 +14,7 @@ export class AlreadyRunningError extends HumanError {
   constructor(owner: LockOwner) {
     super(
       say(
-        'A run is already going on in this folder (process {0}). Watch it with "ralph-fresh status --watch" or end it with "ralph-fresh stop".',
+        'A run is already active in this folder (process {0}). Watch it with "ralph-fresh status --watch", or stop it with "ralph-fresh stop".',
         owner.pid,
       ),
     );

@@ -394,7 +394,7 @@ export class FreshRun {
     }
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
     if (hasBudget && !tellsCost(agent.id)) {
-      warn(journal, 'costUnknown', say('The agent {0} does not tell what it costs.', agent.id));
+      warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
     }
   }
 }

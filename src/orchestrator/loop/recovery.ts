@@ -41,7 +41,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
   if (await isItsLoopRunning(state)) {
     throw new HumanError(
       say(
-        'The loop of run {0} (process {1}) still works here, though its lock file was removed. End it with "ralph-fresh stop".',
+        'The loop of run {0} (process {1}) is still running here, although its lock file was removed. Stop it with "ralph-fresh stop".',
         runId,
         String(state.pid),
       ),

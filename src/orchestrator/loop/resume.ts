@@ -115,14 +115,14 @@ function requireResumable(
   if (typeof resume === 'string' && resume !== newest) {
     throw new HumanError(
       say(
-        'Only the newest run can be resumed, which is {0}. Leave the id out, or --resume to start a new one.',
+        'Only the newest run, {0}, can be resumed. Leave out the id, or leave out --resume to start a new run.',
         newest,
       ),
     );
   }
   if (state.outcome === 'completed') {
     throw new HumanError(
-      say('The last run is complete, so there is nothing to resume. Leave --resume out.'),
+      say('The last run is complete, so there is nothing to resume. Leave out --resume.'),
     );
   }
   const had = state.iteration;
@@ -134,17 +134,17 @@ function requireResumable(
           : say('The last run has used all of its {0} iterations.', had)
         : had === 1
           ? say(
-              'The last run has had 1 iteration already, which --max-iterations {0} counts as well.',
+              'The last run has already had 1 iteration, and --max-iterations {0} includes earlier iterations.',
               maxIterations,
             )
           : say(
-              'The last run has had {0} iterations already, which --max-iterations {1} counts as well.',
+              'The last run has already had {0} iterations, and --max-iterations {1} includes earlier iterations.',
               had,
               maxIterations,
             );
     throw new HumanError(
       say(
-        '{0} Give it more, for example: ralph-fresh run --resume --max-iterations {1}.',
+        '{0} Allow more, for example: ralph-fresh run --resume --max-iterations {1}.',
         used,
         had + MORE_ITERATIONS,
       ),
@@ -199,22 +199,18 @@ async function otherWork(
   if (isCompared && isElsewhere) {
     const place = state.planDir ?? state.storyFile;
     return place === undefined
-      ? say(
-          'The last run works on a task. To leave it and begin with this, give --new instead of --resume.',
-        )
+      ? say('The last run works on a task. To start a new run, use --new instead of --resume.')
       : say(
-          'The last run works on {0}. To leave it and begin with this, give --new instead of --resume.',
+          'The last run works on {0}. To start a new run, use --new instead of --resume.',
           shorten(place, 200),
         );
   }
   const isStoriesCompared = choice.resume === undefined || choice.onlyStories !== undefined;
   if (isStoriesCompared && !isSameSet(choice.onlyStories, state.onlyStories)) {
     return state.onlyStories === undefined
-      ? say(
-          'The last run works on all stories. To leave it and begin with this, give --new instead of --resume.',
-        )
+      ? say('The last run works on all stories. To start a new run, use --new instead of --resume.')
       : say(
-          'The last run works on {0} alone. To leave it and begin with this, give --new instead of --resume.',
+          'The last run works only on {0}. To start a new run, use --new instead of --resume.',
           shorten(state.onlyStories.join(', '), 200),
         );
   }
@@ -224,12 +220,12 @@ async function otherWork(
     return (await isPreparedSo(choice, state, storyFile))
       ? undefined
       : say(
-          'The last run has other stories than these. To leave it and begin with this, give --new instead of --resume.',
+          'The last run has other stories than these. To start a new run, use --new instead of --resume.',
         );
   }
   return storyFile !== undefined && (await isAnotherList(storyFile, state))
     ? say(
-        'The last run worked on other stories than {0} holds now. To leave it and begin with this, give --new instead of --resume.',
+        'The last run worked on other stories than {0} contains now. To start a new run, use --new instead of --resume.',
         shorten(state.storyFile ?? '', 200),
       )
     : undefined;
@@ -311,7 +307,7 @@ export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): 
   if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
     throw new HumanError(
       say(
-        'The journal of the last run names {0}, which is outside of this folder. If that is meant, name it: {1}; else start a new run with --new.',
+        'The journal of the last run names {0}, which is outside this folder. If that is intended, name it: {1}; otherwise start a new run with --new.',
         shorten(file, 200),
         flag,
       ),
@@ -339,11 +335,11 @@ export function requireSameTerms(
     throw new HumanError(
       agent === 'command'
         ? say(
-            'The run was started with another program as its agent, which is not remembered. Give --preset or --command again, or choose --agent {0}.',
+            'The run was started with another program as its agent, which is not stored. Pass --preset or --command again, or choose --agent {0}.',
             settings.agent,
           )
         : say(
-            'The run was started with the agent {0}, and {1} would go on with it. Give --agent {0} again, or choose --agent {1}.',
+            'The run was started with the agent {0}, and {1} would continue it. Pass --agent {0} again, or choose --agent {1}.',
             began,
             settings.agent,
           ),
@@ -354,7 +350,7 @@ export function requireSameTerms(
     const named = missing.map(command => `--verify ${JSON.stringify(command)}`).join(' ');
     throw new HumanError(
       say(
-        'The run was checked by commands that the settings do not name any more. Look who changed .omc/config.json; then give the checks that are to hold, such as {0}, or start a new run with --new.',
+        'The run was checked by commands that are no longer in the settings. Find out who changed .omc/config.json; then name the checks to use, such as {0}, or start a new run with --new.',
         shorten(named, 400),
       ),
     );
@@ -362,7 +358,7 @@ export function requireSameTerms(
   if (wasReviewed && !settings.reviewer && remembered.reviewer === undefined) {
     throw new HumanError(
       say(
-        'The stories of the run went to a reviewer, and the settings do not ask for one any more. Look who changed .omc/config.json; then give --reviewer or --no-reviewer, or start a new run with --new.',
+        'The stories of the run were reviewed, and the settings no longer ask for a reviewer. Find out who changed .omc/config.json; then pass --reviewer or --no-reviewer, or start a new run with --new.',
       ),
     );
   }

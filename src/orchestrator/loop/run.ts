@@ -150,7 +150,7 @@ function withMend(error: unknown, { files }: RunOptions): unknown {
   }
   return new HumanError(
     say(
-      'The disk takes nothing more ({0}), so the run was ended. Make room in {1} or on its disk, and run again to continue.',
+      'No space is left on the disk ({0}), so the run was ended. Free some space in {1} or elsewhere on that disk, and run again to continue.',
       code,
       files.stateDir,
     ),

@@ -77,7 +77,7 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   if (prepare?.kind === 'plan' && !canBeLimited(agent.id)) {
     throw new HumanError(
       say(
-        'The planner works with reading tools only, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave --prd out.',
+        'The planner uses read-only tools, and the agent {0} cannot be limited to them. Use --agent claude or sdk, or leave out --prd.',
         agent.id,
       ),
     );
@@ -85,9 +85,7 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   if (prepare !== undefined) {
     if (prepare.kind === 'plan' && !task?.trim()) {
       throw new HumanError(
-        say(
-          'There is no task to plan. Say what is to be built: ralph-fresh run --prd "your task".',
-        ),
+        say('There is no task to plan. Say what to build: ralph-fresh run --prd "your task".'),
       );
     }
     return;
@@ -124,7 +122,7 @@ function requireSomethingToDo(options: RunOptions, snapshot: Snapshot): void {
   if (snapshot.stories?.stories.length === 0) {
     throw new HumanError(
       say(
-        '{0} holds no stories yet. Add at least one (docs/story-files.md has an example).',
+        '{0} contains no stories yet. Add at least one (docs/story-files.md has an example).',
         storyFile,
       ),
     );

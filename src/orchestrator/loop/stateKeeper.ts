@@ -62,7 +62,7 @@ export class StateKeeper {
       run.marker.isDisplaced = true;
       this.displaced = new HumanError(
         say(
-          'The folder {0} was removed while the run worked, and another loop (process {1}) has begun here since. This run ends; "ralph-fresh status" tells of the other one.',
+          'The folder {0} was removed during the run, and another loop (process {1}) has started here since. This run ends; "ralph-fresh status" shows the other one.',
           files.stateDir,
           attempt.by.pid,
         ),

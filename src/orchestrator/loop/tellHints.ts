@@ -31,7 +31,7 @@ export async function tellPendingHints(
       warn(
         journal,
         'hintsNotTold',
-        say('{0} is in git, so no person has written it.', files.hintsFile),
+        say('{0} is in git, so it may not be from a person.', files.hintsFile),
       );
       return async () => undefined;
     }

@@ -33,7 +33,7 @@ export class WorkTreeTakenError extends HumanError {
   constructor({ pid, workspace }: Owner) {
     super(
       say(
-        'A run is already going on in another folder of this git work tree (process {0}, in {1}), and both would commit to the same branch. Watch it with "ralph-fresh status --watch --cwd {1}", end it with "ralph-fresh stop --cwd {1}", or work here in a work tree of its own ("git worktree add").',
+        'A run is already active in another folder of this git work tree (process {0}, in {1}), and both would commit to the same branch. Watch it with "ralph-fresh status --watch --cwd {1}", stop it with "ralph-fresh stop --cwd {1}", or use a separate work tree here ("git worktree add").',
         pid,
         shellWord(workspace),
       ),
@@ -99,7 +99,7 @@ function cannotLock(gitDir: string, error: unknown): HumanError {
   return new HumanError(
     refused ??
       say(
-        'Ralph cannot keep the lock of this work tree in {0} ({1}). Make that folder writable for you.',
+        'Ralph cannot keep the lock of this work tree in {0} ({1}). Make that folder writable.',
         gitDir,
         (error as NodeJS.ErrnoException).code ?? messageOf(error),
       ),

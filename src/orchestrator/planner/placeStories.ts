@@ -87,7 +87,9 @@ function requirePlace(files: RunFiles, storyFile: string): void {
       );
     }
     if (found !== undefined && !found.isFile()) {
-      throw new HumanError(say('{0} is not a file: move it away, then start again.', file));
+      throw new HumanError(
+        say('{0} is not a file: move it out of the way, then start again.', file),
+      );
     }
   }
   const archiveDir = archiveDirOf(files);
@@ -98,7 +100,7 @@ function requirePlace(files: RunFiles, storyFile: string): void {
   if (found !== undefined && !found.isDirectory()) {
     throw new HumanError(
       say(
-        '{0} must be a folder, since earlier stories are kept there: move away what is in its place.',
+        '{0} must be a folder, because earlier stories are kept there: move what is in its place elsewhere.',
         archiveDir,
       ),
     );
@@ -183,7 +185,7 @@ async function replace(
     if (performance.now() - begin > PATIENCE_MS) {
       throw new HumanError(
         say(
-          '{0} keeps being changed by another program, so it was not replaced: try again when that has ended.',
+          'Another program keeps changing {0}, so it was not replaced: try again when that program has ended.',
           file,
         ),
       );
@@ -306,7 +308,7 @@ function asHumanError(file: string, error: unknown): unknown {
   const { path: place = file } = error as NodeJS.ErrnoException;
   return new HumanError(
     say(
-      '{0} cannot be written ({1}): look at the permissions of the file and its folder, and at the space on the disk.',
+      '{0} cannot be written ({1}): check the permissions of the file and its folder, and the free disk space.',
       place,
       codeOf(error),
     ),

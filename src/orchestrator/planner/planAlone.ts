@@ -43,7 +43,7 @@ export async function planAlone(options: PlanAloneOptions): Promise<DraftResult>
   if (agent.id === 'command') {
     throw new HumanError(
       say(
-        'A planner works with reading tools only, and other programs cannot be limited to them. Choose the agent claude or sdk for it (--agent, setting ralphFresh.agent).',
+        'A planner uses read-only tools, and other programs cannot be limited to them. Use the agent claude or sdk (--agent, setting ralphFresh.agent).',
       ),
     );
   }

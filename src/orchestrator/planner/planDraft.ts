@@ -80,7 +80,7 @@ export function checkPlan(draft: unknown, task: string): CheckedPlan {
     problems.push(
       ...file.stories
         .filter(({ done }) => done)
-        .map(({ id }) => say('{0} counts as done: leave out its status.', id)),
+        .map(({ id }) => say('{0} is already marked as done: leave out its status.', id)),
     );
   }
   return problems.length > 0

@@ -121,12 +121,12 @@ function refusedMessage(problems: readonly Message[], draftFile: string | undefi
   const first = sentences(problems.slice(0, 3));
   return draftFile === undefined
     ? say(
-        'The planning agent gave no valid plan in {0} tries: {1} Say the task more clearly, or write the stories yourself.',
+        'The planning agent gave no valid plan in {0} tries: {1} Describe the task more clearly, or write the stories yourself.',
         MAX_ATTEMPTS,
         first,
       )
     : say(
-        'The planning agent gave no valid plan in {0} tries: {1} The last draft is in {2}. Say the task more clearly, or write the stories yourself.',
+        'The planning agent gave no valid plan in {0} tries: {1} The last draft is in {2}. Describe the task more clearly, or write the stories yourself.',
         MAX_ATTEMPTS,
         first,
         draftFile,
@@ -151,7 +151,7 @@ class Draft {
     if (lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw new HumanError(
         say(
-          '{0} is a link, and drafts of plans would land elsewhere. Remove it, and look where it came from.',
+          '{0} is a link, and drafts of plans would be written elsewhere. Remove it, and find out where it came from.',
           dir,
         ),
       );

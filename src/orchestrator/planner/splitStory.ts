@@ -28,7 +28,7 @@ export async function draftSplit(
   if (text === undefined || !/\.json$/i.test(storyFile)) {
     throw new HumanError(
       say(
-        'Only stories of a JSON file can be split. {0} is none; split the story there by hand.',
+        'Only stories in a JSON file can be split. {0} is not one; split the story by hand.',
         storyFile,
       ),
     );
@@ -60,7 +60,7 @@ export async function draftSplit(
       return {
         kind: 'failed',
         message: say(
-          'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Say how it is to be split, or split it in the file.',
+          'The planning agent gave no valid split of the story in {0} tries in {1}: {2} Describe how to split it, or split it in the file.',
           MAX_ATTEMPTS,
           files.workspace,
           sentences(answer.problems.slice(0, 3)),

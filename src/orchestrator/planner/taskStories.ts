@@ -77,14 +77,14 @@ export function titlesOf(tasks: readonly string[]): string[] {
     const title = shorten(task.trim().split(/[\r\n]/, 1)[0] ?? '', MAX_TITLE);
     if (title === '') {
       throw new HumanError(
-        say('Task {0} of {1} is empty: give it words, or leave it out.', number, tasks.length),
+        say('Task {0} of {1} is empty: describe it, or leave it out.', number, tasks.length),
       );
     }
     const same = numbers.get(title);
     if (same !== undefined) {
       throw new HumanError(
         say(
-          'Tasks {0} and {1} are both called "{2}": leave one out, or tell them apart.',
+          'Tasks {0} and {1} are both called "{2}": leave one out, or rename it.',
           same,
           number,
           shorten(title, 80),

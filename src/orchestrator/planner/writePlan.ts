@@ -35,7 +35,7 @@ export async function writePlan(options: WritePlanOptions): Promise<{ archived?:
   if (attempt.kind === 'held') {
     throw new HumanError(
       say(
-        'A run is going on in this folder, and its stories cannot be replaced under it. Stop it first (ralph-fresh stop), then write the stories.',
+        'A run is active in this folder, so its stories cannot be replaced. Stop it first (ralph-fresh stop), then write the stories.',
       ),
     );
   }

@@ -11,7 +11,7 @@ export async function requireNobodyWorks(files: RunFiles): Promise<void> {
   if (runId !== undefined && (await readRun(files, runId)).pause === undefined) {
     throw new HumanError(
       say(
-        'A run works on the stories now. Let it pause after this iteration ("ralph-fresh pause"; "ralph-fresh resume" continues it), or end it with "ralph-fresh stop", and split the story then.',
+        'A run is working on the stories. Let it pause after this iteration ("ralph-fresh pause"; "ralph-fresh resume" continues it) or stop it ("ralph-fresh stop"), then split the story.',
       ),
     );
   }

@@ -15,7 +15,7 @@ export const disk: Precondition = {
       ? {
           level: 'warns',
           message: say('{0} MB free on the disk of the workspace.', Math.floor(free / 1024 ** 2)),
-          next: say('Make room.'),
+          next: say('Free some space.'),
         }
       : {
           level: 'holds',

@@ -19,7 +19,7 @@ export const head: Precondition = {
       ? {
           level: 'warns',
           message: say(
-            'No branch is checked out (a detached HEAD), so the commits of the agents belong to none and are lost from view at the next switch.',
+            "No branch is checked out (detached HEAD), so the agents' commits would belong to no branch and become unreachable after the next switch.",
           ),
           next: say('Make a branch for them: git switch -c ralph/work.'),
         }

@@ -24,7 +24,7 @@ export const identity: Precondition = {
           level: 'refuses',
           message: say('git does not know who commits here, so no agent could commit its work.'),
           next: say(
-            'Tell it: git config --global user.name "Your Name" and git config --global user.email "you@example.com".',
+            'Configure it: git config --global user.name "Your Name" and git config --global user.email "you@example.com".',
           ),
         };
   },

@@ -93,11 +93,7 @@ async function judge(precondition: Precondition, ground: Ground): Promise<Judgem
         error instanceof HumanError
           ? error.said
           : (systemRefusal(error) ??
-            say(
-              '{0} could not be looked at: {1}',
-              precondition.id,
-              shorten(messageOf(error), 300),
-            )),
+            say('{0} could not be accessed: {1}', precondition.id, shorten(messageOf(error), 300))),
     };
   }
 }

@@ -32,7 +32,7 @@ export const repository: Precondition = {
       return {
         level: 'warns',
         message: say('The repository has no commit yet.'),
-        next: say('Commit once, so that there is a state to go back to.'),
+        next: say('Make a first commit, so that there is a state to go back to.'),
       };
     }
     const version = (await runGit(workspace, 'version')).replace('git version', '').trim();

@@ -21,10 +21,10 @@ export const reviewer: Precondition = {
       : {
           level: 'refuses',
           message: say(
-            'The reviewer works with reading tools only, and the agent {0} cannot be limited to them.',
+            'The reviewer uses read-only tools, and the agent {0} cannot be limited to them.',
             settings.agent,
           ),
-          next: say('Use --agent claude or sdk, or leave --reviewer out.'),
+          next: say('Use --agent claude or sdk, or leave out --reviewer.'),
         };
   },
 };

@@ -44,11 +44,8 @@ function wrongPlace(files: RunFiles): Judgement | undefined {
   if (folder !== undefined) {
     return {
       level: 'refuses',
-      message: say(
-        'A file is in the place of the folder {0}, where Ralph keeps its state.',
-        folder,
-      ),
-      next: say('Move it away.'),
+      message: say('There is a file at {0}, where Ralph needs a folder for its state.', folder),
+      next: say('Move it out of the way.'),
     };
   }
   const file = [lockFile, stateFile, handoffFile, promptFile, hintsFile].find(
@@ -58,11 +55,8 @@ function wrongPlace(files: RunFiles): Judgement | undefined {
     ? undefined
     : {
         level: 'refuses',
-        message: say(
-          'A folder is in the place of the file {0}, where Ralph keeps its state.',
-          file,
-        ),
-        next: say('Move it away.'),
+        message: say('There is a folder at {0}, where Ralph needs a file for its state.', file),
+        next: say('Move it out of the way.'),
       };
 }
 

@@ -25,10 +25,10 @@ export const trackedState: Precondition = {
     return {
       level: 'warns',
       message: say(
-        'git tracks files of the state: {0}.',
+        'git tracks state files: {0}.',
         more > 0 ? say('{0} and {1} more', named, more) : named,
       ),
-      next: say('Take them out: git rm -r --cached .omc/state, then commit.'),
+      next: say('Remove them from git: git rm -r --cached .omc/state, then commit.'),
     };
   },
 };

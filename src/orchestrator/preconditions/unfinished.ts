@@ -39,11 +39,11 @@ function underWay(gitDir: string): Judgement | undefined {
     return {
       level: 'refuses',
       message: say(
-        'A "git {0}" is not finished here, and the work of the agents would become part of it.',
+        'A "git {0}" is in progress here, and the agents\' work would become part of it.',
         operation,
       ),
       next: say(
-        'Finish it with "git {0} --continue", or give it up with "git {0} --abort".',
+        'Finish it with "git {0} --continue", or abort it with "git {0} --abort".',
         operation,
       ),
     };
@@ -51,7 +51,7 @@ function underWay(gitDir: string): Judgement | undefined {
   return existsSync(path.join(gitDir, 'BISECT_LOG'))
     ? {
         level: 'refuses',
-        message: say('A "git bisect" is not finished here, and its end would lose the commits.'),
+        message: say('A "git bisect" is in progress here, and ending it would lose the commits.'),
         next: say('End it with "git bisect reset".'),
       }
     : undefined;

@@ -47,7 +47,7 @@ async function findSetting(
   if (/[\\/]/.test(name) || name === setting) {
     throw new HumanError(
       say(
-        '"{0}", set as {1}, is not a program that can be run. Set it to the full path of one; a script must be executable (chmod +x).',
+        '"{0}", set as {1}, cannot be run. Set it to the full path of a program; a script must be executable (chmod +x).',
         setting,
         settingName,
       ),
@@ -55,7 +55,7 @@ async function findSetting(
   }
   throw new HumanError(
     say(
-      '"{0}", set as {1}, is not a program that can be run. Set it to the full path of {2}, or leave it empty to have {2} looked for.',
+      '"{0}", set as {1}, cannot be run. Set it to the full path of {2}, or leave it empty to search for {2}.',
       setting,
       settingName,
       name,

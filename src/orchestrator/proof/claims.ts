@@ -219,7 +219,7 @@ function cutOffBy(
         verdict: {
           kind: 'fatal',
           message: say(
-            '{0} waits for its reviewer, which gave no verdict, so it is neither done nor failed. {1} Fix that and run again, which repeats only the checks and the review, or go on without a reviewer (--no-reviewer, setting ralphFresh.reviewer).',
+            '{0} waits for its reviewer, which gave no verdict, so it is neither done nor failed. {1} Fix that and run again, which repeats only the checks and the review, or continue without a reviewer (--no-reviewer, setting ralphFresh.reviewer).',
             storyId,
             endedSentence(message),
           ),

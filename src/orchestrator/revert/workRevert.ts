@@ -59,7 +59,7 @@ export async function planWorkRevert(
   if ((await git.root()) === undefined) {
     throw new HumanError(
       say(
-        'This folder is in no git repository, so there is nothing to revert. Go to the folder that the run worked in.',
+        'This folder is not in a git repository, so there is nothing to revert. Go to the folder that the run worked in.',
       ),
     );
   }
@@ -151,11 +151,11 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
 function nothingCommitted(of: Revertible): Message {
   return of.kind === 'story'
     ? say(
-        'No run has committed anything for {0}, so there is nothing to take back. To have it open again, untick it; changes without a commit are shown by "git status".',
+        'No run has committed anything for {0}, so there is nothing to revert. To reopen it, untick it; "git status" shows uncommitted changes.',
         shorten(of.storyId, 80),
       )
     : say(
-        'Iteration {0} has committed nothing, so there is nothing to take back. "ralph-fresh receipt" tells which iterations have; changes without a commit are shown by "git status".',
+        'Iteration {0} made no commit, so there is nothing to revert. "ralph-fresh receipt" shows which iterations did; "git status" shows uncommitted changes.',
         of.iteration,
       );
 }

@@ -104,12 +104,12 @@ const phrase = value(
 /** A relative path would be another program in each folder. */
 const program = value(
   nameSchema.refine(text => !/[\\/]/.test(text) || isAnchored(text)),
-  say("a program's name, or a path that begins at the root or with ~/"),
+  say("a program's name, or a path that is absolute or begins with ~/"),
 );
 
 const folder = value(
   nameSchema.refine(isAnchored),
-  say('a path that begins at the root or with ~/'),
+  say('a path that is absolute or begins with ~/'),
 );
 
 function list(
@@ -122,7 +122,7 @@ function list(
 
 const folders = list(
   nameSchema.refine(isAnchored),
-  say('a list of paths that begin at the root or with ~/, such as ["~/plans"],'),
+  say('a list of paths that are absolute or begin with ~/, such as ["~/plans"],'),
   text => [text],
 );
 

@@ -50,7 +50,7 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
     const info = owner.kind === 'person' ? await stat(file) : await lstat(file);
     if (!info.isFile()) {
       throw new HumanError(
-        say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
+        say('{0} is not a regular file. Put a settings file there, or remove it.', file),
       );
     }
     if (owner.kind === 'workspace') {
@@ -59,7 +59,7 @@ async function contentOf(file: string, owner: SettingsOwner): Promise<Buffer | u
     }
     if (info.size > MAX_BYTES) {
       throw new HumanError(
-        say('{0} is too large for a file of settings. Look how it came there.', file),
+        say('{0} is too large for a settings file. Find out how it got there.', file),
       );
     }
     return await readFile(file);
@@ -98,7 +98,7 @@ export function parseSettings(
     if (before !== undefined) {
       fail(
         keyAt,
-        say('"{0}" was given on line {1} already. Remove one of the two.', shown(key), before),
+        say('"{0}" is already set on line {1}. Remove one of the two.', shown(key), before),
       );
     }
     seenOn.set(key, lines.at(keyAt).line);
@@ -159,13 +159,13 @@ function entries(text: string, fail: Fail): Entry[] {
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (root === undefined) {
-    return fail(0, say('The file holds no settings. Write {} or remove it.'));
+    return fail(0, say('The file contains no settings. Write {} or remove it.'));
   }
   if (error !== undefined) {
     return fail(error.offset, syntaxError(printParseErrorCode(error.error)));
   }
   if (root.type !== 'object') {
-    return fail(root.offset, say('The settings stand in braces: { "maxIterations": 20 }'));
+    return fail(root.offset, say('The settings must be in braces: { "maxIterations": 20 }'));
   }
   return (root.children ?? []).flatMap(({ children: [keyNode, valueNode] = [] }) =>
     keyNode === undefined || valueNode === undefined
@@ -187,7 +187,10 @@ function requireShallow(text: string, fail: Fail): void {
       depth -= 1;
     }
     if (depth > MAX_DEPTH) {
-      fail(scanner.getTokenOffset(), say('This is nested deeper than any setting. Remove it.'));
+      fail(
+        scanner.getTokenOffset(),
+        say('This is nested more deeply than any setting. Remove it.'),
+      );
     }
   }
 }
@@ -206,13 +209,13 @@ function syntaxError(code: string): Message {
     case 'CloseBracketExpected':
       return say('The end of the file comes before the last bracket is closed.');
     case 'EndOfFileExpected':
-      return say('The settings are complete before this. Remove what follows them.');
+      return say('The settings end before this. Remove what follows them.');
     case 'UnexpectedEndOfComment':
       return say('A comment is not closed: add */ at its end.');
     case 'UnexpectedEndOfString':
       return say('A text has no closing quote: add a " at its end.');
     default:
-      return say('This is no JSON ({0}).', code);
+      return say('This is not JSON ({0}).', code);
   }
 }
 

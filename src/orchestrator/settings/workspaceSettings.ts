@@ -63,7 +63,7 @@ async function readPlain(file: string): Promise<Buffer | undefined> {
   try {
     if (!(await lstat(file)).isFile()) {
       throw new HumanError(
-        say('{0} is not a plain file. Put a file of settings there, or nothing.', file),
+        say('{0} is not a regular file. Put a settings file there, or remove it.', file),
       );
     }
     requireInside(file);

@@ -62,12 +62,12 @@ export function outsideProblem(file: string): Message | undefined {
   }
   return settingsFile === undefined
     ? say(
-        '{0} leads out of the repository, to {1}. Put a file in place of the link, or allow it with --outside-links {1} if you mean it.',
+        '{0} is a link out of the repository, to {1}. Replace it with a file, or allow it with --outside-links {1} if it is intended.',
         file,
         target,
       )
     : say(
-        '{0} leads out of the repository, to {1}. Put a file in place of the link; or, if you mean it, allow it with "outsideLinks": {3} in your own {2}.',
+        '{0} is a link out of the repository, to {1}. Replace it with a file; or, if it is intended, allow it with "outsideLinks": {3} in your own {2}.',
         file,
         target,
         settingsFile,

@@ -263,7 +263,7 @@ function nestingProblem(
     ? undefined
     : {
         message: say(
-          'This is nested deeper than {0} levels, which no story is. Remove it.',
+          'This is nested more than {0} levels deep, which no story is. Remove it.',
           MAX_DEPTH,
         ),
         offset,

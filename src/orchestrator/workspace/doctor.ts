@@ -59,7 +59,7 @@ export function askDoctor(question: DoctorQuestion): Promise<readonly DoctorFind
           return;
         }
         const words = errorIn(stderr) || error?.message || say('no answer');
-        reject(new HumanError(say('Ralph could not look at what a run needs: {0}', words)));
+        reject(new HumanError(say('Ralph could not check the requirements of a run: {0}', words)));
       },
     );
   });

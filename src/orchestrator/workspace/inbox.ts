@@ -220,6 +220,6 @@ function parseRequest(line: string): RunRequest | undefined {
 
 function notPlain(file: string): HumanError {
   return new HumanError(
-    say('{0} is no plain file, so nobody can ask anything of the run. Remove it.', file),
+    say('{0} is not a regular file, so no requests can be sent to the run. Remove it.', file),
   );
 }

@@ -99,7 +99,11 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
         return { kind: 'nothingToDo' };
       }
       throw new HumanError(
-        words || say('The loop ended before it began (exit code {0}).', String(endedBefore?.code)),
+        words ||
+          say(
+            'The loop ended before it started to work (exit code {0}).',
+            String(endedBefore?.code),
+          ),
       );
     }
     if (Date.now() > deadline) {
@@ -108,7 +112,7 @@ export async function launchRun({ files, program, args, env }: LaunchOptions): P
       }
       throw new HumanError(
         say(
-          'The loop (process {0}) has not begun within a minute. It goes on trying; see {1}.',
+          'The loop (process {0}) has not started within a minute. It keeps trying; see {1}.',
           String(child.pid),
           logFile,
         ),
@@ -124,7 +128,7 @@ async function killed(logFile: string, runId: string): Promise<HumanError> {
   return new HumanError(
     words ||
       say(
-        'The loop of run {0} was killed before its first agent had started. Run again to go on.',
+        'The loop of run {0} was killed before its first agent had started. Run again to continue.',
         runId,
       ),
   );

@@ -17,7 +17,7 @@ export async function requireOwnHints({ hintsFile, stateDir }: RunFiles): Promis
   ) {
     throw new HumanError(
       say(
-        '{0} is in git, so its hints are not a person\'s, and no agent is told them. Remove it with "git rm --cached" and delete the file, then give the hint again.',
+        '{0} is in git, so its hints may not be from a person, and no agent gets them. Remove it with "git rm --cached" and delete the file, then give the hint again.',
         hintsFile,
       ),
     );

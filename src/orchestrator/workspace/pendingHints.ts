@@ -119,7 +119,7 @@ async function write({ hintsFile }: RunFiles, hints: readonly PendingHint[]): Pr
     }
     throw new HumanError(
       say(
-        '{0} cannot be written ({1}), so the hint was not kept. Move away what is in its place.',
+        '{0} cannot be written ({1}), so the hint was not saved. Remove what is in its place.',
         hintsFile,
         (error as NodeJS.ErrnoException).code ?? messageOf(error),
       ),

@@ -56,7 +56,7 @@ export async function setRestorePoint(
 ): Promise<void> {
   const ref = `${refsOf(dir, runId)}${iteration}`;
   if (!Number.isSafeInteger(iteration) || iteration < 0) {
-    throw new HumanError(say('{0} is not the number of an iteration.', iteration));
+    throw new HumanError(say('{0} is not an iteration number.', iteration));
   }
   const repository = new GitRepository(dir);
   const hash = FULL_HASH.test(commit) ? commit : await repository.resolveCommit(commit);
@@ -86,7 +86,7 @@ export async function keepLostCommits(
     const commands = hashes.map(hash => `update ${prefix}${hash} ${hash}\n`).join('');
     await writeGit(dir, ['update-ref', '--stdin'], { input: commands });
   } catch (error) {
-    throw asHumanError(error, say('git cannot keep commits that are not on the branch any more'));
+    throw asHumanError(error, say('git cannot keep commits that are no longer on the branch'));
   }
 }
 
@@ -159,7 +159,7 @@ export async function rollBack(
     if (head === undefined || (await runGit(dir, 'merge-base', to, head)).trim() !== to) {
       throw new HumanError(
         say(
-          'The current branch does not come from {0}, so there is no way back to it. Check out the branch that the run worked on.',
+          'The current branch does not descend from {0}, so there is no way back to it. Check out the branch that the run worked on.',
           to.slice(0, 10),
         ),
       );
@@ -232,7 +232,7 @@ function refsOf(dir: string, runId?: string): string {
     return own;
   }
   if (!isRunId(runId)) {
-    throw new HumanError(say('"{0}" is not a run\'s id.', shorten(runId, 80)));
+    throw new HumanError(say('"{0}" is not a run id.', shorten(runId, 80)));
   }
   return `${own}${runId}/`;
 }

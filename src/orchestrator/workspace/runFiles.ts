@@ -49,7 +49,7 @@ export class RunFiles {
   /** @throws {HumanError} for an id that could lead to another path */
   runDir(runId: string): string {
     if (!isRunId(runId)) {
-      throw new HumanError(say('"{0}" is not a run\'s id.', runId.slice(0, 80)));
+      throw new HumanError(say('"{0}" is not a run id.', runId.slice(0, 80)));
     }
     return path.join(this.runsDir, runId);
   }

@@ -54,7 +54,7 @@ export async function acquireRunLock(files: RunFiles, runId?: string): Promise<L
     if (Date.now() > deadline) {
       throw new HumanError(
         say(
-          'Process {0} holds {1} and does not give it back. End that process, or remove the file when it has nothing to do with Ralph Fresh.',
+          'Process {0} holds {1} and does not release it. End that process, or remove the file if it has nothing to do with Ralph Fresh.',
           attempt.by.pid,
           files.lockFile,
         ),

@@ -38,7 +38,7 @@ export function cannotWriteTo(folder: string, error: unknown): HumanError {
   const { code } = error as NodeJS.ErrnoException;
   return new HumanError(
     say(
-      'Ralph cannot write its state to {0} ({1}). Make it a folder that you may write to, or remove what is in its place.',
+      'Ralph cannot write its state to {0} ({1}). Make it a writable folder, or remove what is in its place.',
       folder,
       code ?? messageOf(error),
     ),

@@ -118,7 +118,7 @@ export class ChangesCommands implements Disposable {
       void window.showWarningMessage(
         plainSentence(
           l10n.t(
-            '{0}: not in the repository any more, perhaps after a rebase: {1}. The other commits are shown.',
+            '{0}: no longer in the repository, perhaps after a rebase: {1}. The other commits are shown.',
             name,
             missing.length > MAX_NAMED ? `${named.join(', ')}, …` : named.join(', '),
           ),

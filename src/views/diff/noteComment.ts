@@ -37,7 +37,7 @@ export class NoteComment implements Comment {
   get label(): string {
     const { storyId, toldIn } = this.note;
     return toldIn !== undefined
-      ? l10n.t('Told in iteration {0}', toldIn)
+      ? l10n.t('Delivered in iteration {0}', toldIn)
       : storyId === undefined
         ? l10n.t('Goes to the next agent')
         : l10n.t('Goes to the next agent on {0}', shorten(storyId, MAX_ID));

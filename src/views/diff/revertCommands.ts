@@ -72,7 +72,7 @@ export class RevertCommands implements Disposable {
     await folder.stories.refresh();
     const file = folder.stories.current;
     const planned = await window.withProgress(
-      { location: ProgressLocation.Window, title: l10n.t('Looking what would be reverted…') },
+      { location: ProgressLocation.Window, title: l10n.t('Checking what would be reverted…') },
       async () =>
         planWorkRevert(folder.files, {
           of,
@@ -89,7 +89,7 @@ export class RevertCommands implements Disposable {
         ? shorten(`${of.storyId} ${title ?? ''}`, MAX_LINE)
         : l10n.t('Iteration {0}', of.iteration);
     if (planned.plan.files.length === 0 && planned.reopens.length === 0) {
-      throw new HumanError(l10n.t('{0}: nothing of it is left to revert.', name));
+      throw new HumanError(l10n.t('{0}: nothing is left to revert.', name));
     }
     const count = planned.commits.length;
     const button = count === 1 ? l10n.t('Revert 1 Commit') : l10n.t('Revert {0} Commits', count);
@@ -117,9 +117,7 @@ export class RevertCommands implements Disposable {
 async function requireNoRun(folder: Folder): Promise<void> {
   if ((await livingRun(folder.files))?.runId !== undefined) {
     throw new MendableError(
-      l10n.t(
-        'A run is going on in this folder, and its agent works on these files. Stop it first.',
-      ),
+      l10n.t('A run is active in this folder, and its agent works on these files. Stop it first.'),
       l10n.t('Stop'),
       Command.stopRun,
     );
@@ -136,9 +134,9 @@ function consequences({ commits, plan, reopens, storyFile }: WorkRevert): string
   const file = path.basename(storyFile ?? '');
   const paragraphs = [
     plan.files.length === 0
-      ? l10n.t('The files have none of these changes any more:')
+      ? l10n.t('The files no longer have any of these changes:')
       : l10n.t(
-          'One new commit takes back {0}, in {1}:',
+          'One new commit reverts {0}, in {1}:',
           commitCount(commits.length),
           fileCount(plan.fileCount),
         ),

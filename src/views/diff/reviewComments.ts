@@ -64,14 +64,14 @@ function requireReply(argument: unknown): CommentReply {
 
 function alreadyTold(): HumanError {
   return new HumanError(
-    l10n.t('An agent was told this already. Write another note for the next one.'),
+    l10n.t('An agent has already received this note. Write another one for the next agent.'),
   );
 }
 
 function noNote(): HumanError {
   return new HumanError(
     l10n.t(
-      'Review notes stand on lines of what a run has changed. Open the changes of a story first.',
+      'Review notes belong to lines that a run has changed. Open the changes of a story first.',
     ),
   );
 }
@@ -170,7 +170,7 @@ export class ReviewComments implements Disposable {
     if (found === undefined) {
       throw new HumanError(
         l10n.t(
-          'No review note stands on this line. Go to the line of one in the changes of a story.',
+          'There is no review note on this line. Go to a line that has one, in the changes of a story.',
         ),
       );
     }
@@ -257,7 +257,7 @@ export class ReviewComments implements Disposable {
       folder === undefined ||
       !(await rewordPendingHint(folder.files, note.id, await hintText(note)))
     ) {
-      throw new HumanError(l10n.t('This note does not wait any more. Write a new one.'));
+      throw new HumanError(l10n.t('This note is no longer pending. Write a new one.'));
     }
     await this.notes.set(note);
     comment.note = note;
@@ -382,7 +382,7 @@ function requireShort(words: string): void {
   if (words.length > MAX_NOTE) {
     throw new HumanError(
       l10n.t(
-        'This note has {0} characters, and at most {1} are told. Write the long part to a file of the project and name it here.',
+        'This note has {0} characters, and agents get at most {1}. Write the long part to a file of the project and name it here.',
         words.length,
         MAX_NOTE,
       ),

@@ -187,7 +187,9 @@ async function documentText({ files }: Folder, query: Query): Promise<string> {
   if (query.what === 'prompt') {
     const file = path.join(files.iterationDir(runId, query.iteration), 'prompt.md');
     const prompt = await readPlainFile(file, MAX_PROMPT_BYTES);
-    return prompt?.toString('utf8') ?? `${l10n.t('The prompt of this iteration is gone.')}\n`;
+    return (
+      prompt?.toString('utf8') ?? `${l10n.t('The prompt of this iteration no longer exists.')}\n`
+    );
   }
   const journal = files.journalFile(runId);
   if (query.what === 'transcript') {

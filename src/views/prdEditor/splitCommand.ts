@@ -67,7 +67,7 @@ export class SplitCommand implements Disposable {
       prompt: l10n.t(
         'An agent reads the project and drafts two to five stories. You see them before anything is written.',
       ),
-      placeholder: l10n.t('How would you split it? Leave it empty to let the agent decide'),
+      placeholder: l10n.t('How would you split it? Leave this empty to let the agent decide'),
       draftOf: `split\0${folder.path}\0${storyId}`,
       mayBeEmpty: true,
     });
@@ -88,7 +88,7 @@ export class SplitCommand implements Disposable {
       file: storyFile,
       title: l10n.t('{0}: {1} ↔ split', path.basename(storyFile), name),
       question:
-        `${l10n.t('Replace {0} by these {1} stories?', name, draft.stories)} ${cost}`.trim(),
+        `${l10n.t('Replace {0} with these {1} stories?', name, draft.stories)} ${cost}`.trim(),
     });
     if (!isWanted) {
       return;
@@ -144,7 +144,7 @@ async function canWriteNow(folder: Folder): Promise<boolean> {
   const pause = l10n.t('Pause After This Iteration');
   const choice = await window.showWarningMessage(
     l10n.t(
-      'A run works on the stories now. Let it pause after this iteration, split the story then, and resume.',
+      'A run is working on the stories. Let it pause after this iteration, split the story, then resume.',
     ),
     ...(state.pauseRequested ? [] : [pause]),
   );

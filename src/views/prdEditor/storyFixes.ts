@@ -29,7 +29,7 @@ class FixAll extends CodeAction {
   readonly document: TextDocument;
 
   constructor(document: TextDocument, kind: CodeActionKind) {
-    super(l10n.t('Fix everything in this file that has one clear fix'), kind);
+    super(l10n.t('Fix all problems in this file that have a single clear fix'), kind);
     this.document = document;
   }
 }
@@ -127,7 +127,7 @@ function mendTitle({ kind, values }: StoryMend): string {
   const [first = '', second = ''] = values.map(value => plainLabel(value, MAX_LABEL));
   switch (kind) {
     case 'giveId':
-      return l10n.t('Give it the id {0} (what refers to the old one stays)', first);
+      return l10n.t('Give it the id {0} (references to the old one stay)', first);
     case 'replaceDependency':
       return l10n.t('Wait for {1} instead of {0}', first, second);
     case 'removeDependency':

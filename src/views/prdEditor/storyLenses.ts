@@ -183,12 +183,12 @@ function commandOf({ action, file, ref, state }: StoryLens): EditorCommand {
         l10n.t('Mark the story as not done, to have it done again'),
       );
     case 'skip':
-      return invoke(Command.skipStory, l10n.t('Skip'), l10n.t('Have runs leave this story alone'));
+      return invoke(Command.skipStory, l10n.t('Skip'), l10n.t('Let runs skip this story'));
     case 'reset':
       return invoke(
         Command.resetStory,
         l10n.t('Give Another Chance'),
-        l10n.t('Have runs take this story up again'),
+        l10n.t('Let runs work on this story again'),
       );
     case 'changes':
       return invoke(

@@ -153,10 +153,10 @@ function sumChart(
   const top = roundUp(Math.max(sum, budgetUsd ?? 0));
   const words = numbers.money(sum, { estimated: costEstimated === true });
   return {
-    title: t('Cost in sum'),
+    title: t('Total cost'),
     words:
       budgetUsd === undefined
-        ? t('{0} in sum up to iteration {1}.', words, iterations)
+        ? t('{0} in total up to iteration {1}.', words, iterations)
         : t(
             '{0} of the budget of {1} up to iteration {2}.',
             words,
@@ -185,9 +185,9 @@ function costChart(
     title: size === 1 ? t('Cost per iteration') : t('Cost per {0} iterations', size),
     words:
       dearest.costUsd - mean < 0.005
-        ? t('{0} for an iteration on average.', meanWords)
+        ? t('{0} per iteration on average.', meanWords)
         : t(
-            '{0} for an iteration on average; iteration {1} cost most, {2}.',
+            '{0} per iteration on average; iteration {1} cost the most, {2}.',
             meanWords,
             dearest.number,
             numbers.money(dearest.costUsd, dearest),

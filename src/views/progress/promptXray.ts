@@ -102,7 +102,7 @@ function sectionTitle(name: string, t: Translate): string {
     case 'state':
       return t('Stories, commits, patterns');
     case 'mission':
-      return t('Steps to take');
+      return t('Next steps');
     case 'rules':
       return t('Rules');
     case 'template':

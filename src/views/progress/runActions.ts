@@ -55,7 +55,7 @@ export function runActions(
     return [
       {
         action: 'resumeRun',
-        label: waiting.reason === 'question' ? t('Go On Without an Answer') : t('Resume'),
+        label: waiting.reason === 'question' ? t('Continue Without an Answer') : t('Resume'),
         // The answer has its own button.
         primary: waiting.reason !== 'question' ? true : undefined,
       },

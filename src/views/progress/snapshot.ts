@@ -116,7 +116,7 @@ function openQuestion(
   return {
     id: `${id}/${question.iteration}`,
     // The text above the field says that an answer continues an ended run.
-    send: active ? t('Send Answer') : t('Answer and Go On'),
+    send: active ? t('Send Answer') : t('Answer and Continue'),
     help: t('The next agent is told the question and your answer.'),
   };
 }
@@ -201,7 +201,7 @@ function stepWords({ number, step }: CurrentIteration, { limits }: RunState, t: 
     case 'gate':
       return t('the checks run');
     case 'review':
-      return t('the reviewer looks at the work');
+      return t('the reviewer checks the work');
     default:
       return t('the agent works');
   }

@@ -44,7 +44,7 @@ function living(
     return {
       glyph: 'running',
       status: t('Stopping'),
-      sentence: t('What the agent has done so far is kept.'),
+      sentence: t("The agent's work so far is kept."),
     };
   }
   const waits = waitingOf(state);
@@ -114,7 +114,7 @@ function ended(state: RunState, t: Translate): Standing {
         sentence: state.circle
           ? outcomeSentence(runEnd(state, outcome), t, 'window').text
           : t(
-              'Each story that is left has failed, is blocked or skipped, or waits for another: {0}.',
+              'Each remaining story has failed, is blocked or skipped, or waits for another: {0}.',
               shorten(quote, MAX_REASON),
             ),
       };
@@ -122,7 +122,7 @@ function ended(state: RunState, t: Translate): Standing {
       return {
         glyph: 'stopped',
         status: t('Stopped'),
-        sentence: t('What the agent left is as it was. Start a run to go on from here.'),
+        sentence: t("The agent's work is still there. Start a run to continue from here."),
       };
     case 'interrupted':
       return {
@@ -136,7 +136,7 @@ function ended(state: RunState, t: Translate): Standing {
         glyph: 'failed',
         status: t('Failed'),
         quote: quote !== '' ? quote : undefined,
-        sentence: t('The run could not go on. Mend the cause, then start a run.'),
+        sentence: t('The run could not continue. Fix the cause, then start a run.'),
       };
     default:
       return assertNever(outcome);
@@ -146,15 +146,17 @@ function ended(state: RunState, t: Translate): Standing {
 function killedSentence(state: RunState, t: Translate): string {
   switch (killedAt(state)) {
     case 'beforeFirst':
-      return t('The loop was killed before its first iteration. Start a run to go on from here.');
+      return t(
+        'The loop was killed before its first iteration. Start a run to continue from here.',
+      );
     case 'afterIteration':
       return t(
-        'The loop was killed after iteration {0}. Start a run to go on from here.',
+        'The loop was killed after iteration {0}. Start a run to continue from here.',
         state.iteration,
       );
     case 'inIteration':
       return t(
-        'The loop was killed in iteration {0}. Start a run to go on from here.',
+        'The loop was killed in iteration {0}. Start a run to continue from here.',
         state.iteration,
       );
   }
@@ -167,8 +169,8 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
       glyph: 'waiting',
       status: t('Waiting for the usage limit'),
       sentence: waits.known
-        ? t('The account has used up what it may use for now. The run goes on by itself.')
-        : t('The account has used up what it may use for now. The run tries again by itself.'),
+        ? t('The account has reached its usage limit. The run continues automatically.')
+        : t('The account has reached its usage limit. The run tries again automatically.'),
       until: !Number.isNaN(Date.parse(waits.until)) ? waits.until : undefined,
     };
   }
@@ -177,7 +179,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
       return {
         glyph: 'waiting',
         status: t('Paused'),
-        sentence: t('The next iteration starts when you let the run go on.'),
+        sentence: t('The next iteration starts when you resume the run.'),
       };
     case 'question': {
       const quote = shortenBlock(waits.detail ?? '', MAX_QUOTE);
@@ -202,9 +204,9 @@ function waiting(waits: Waiting, t: Translate, now: Date): Standing {
 /** A run that ended with a question continues where it was, and hints given meanwhile then take effect. */
 function needsHumanSentence(state: RunState, t: Translate): string {
   if (questionOf(state) !== undefined) {
-    return t('The run has ended for this question, and goes on with your answer.');
+    return t('The run ended because of this question, and continues with your answer.');
   }
   return state.answers.length > 0
-    ? t('Your answer is kept. Start a run to go on: its next agent reads it.')
+    ? t('Your answer is saved. Start a run to continue: its next agent reads it.')
     : t('Answer in the story file or in progress.txt, then start a run: its agent reads them.');
 }

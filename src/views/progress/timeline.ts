@@ -100,7 +100,7 @@ function shownProofs(
     if (ended === undefined) {
       return isRunning
         ? { ...common, glyph: 'running', verdict: t('running') }
-        : { ...common, glyph: 'interrupted', verdict: t('cut off') };
+        : { ...common, glyph: 'interrupted', verdict: t('interrupted') };
     }
     return {
       ...common,

@@ -5,5 +5,5 @@ import { l10n } from 'vscode';
  * it
  */
 export function answerLabel(ended: boolean): string {
-  return ended ? l10n.t('Answer and Go On…') : l10n.t('Answer…');
+  return ended ? l10n.t('Answer and Continue…') : l10n.t('Answer…');
 }

@@ -24,7 +24,7 @@ export async function chooseStory(
   const standing = storyStates(stories, runsOnFile(file?.path ?? '', folder.path, { run, states }));
   const items = stories.filter(story => accepts(story, standing.get(story))).map(itemOf);
   if (items.length === 0) {
-    throw new HumanError(l10n.t('There is no story that this could be done with.'));
+    throw new HumanError(l10n.t('There is no story that this applies to.'));
   }
   const choice = await window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   return (

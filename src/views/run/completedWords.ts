@@ -14,7 +14,7 @@ export function completedWords(
     return t('Ralph is done with {0}.', shorten(onlyStories.join(', '), MAX_IDS));
   }
   if (iteration === 0) {
-    return t('All stories were done already; there was nothing to do.');
+    return t('All stories were already done; there was nothing to do.');
   }
   if (total === 0) {
     return iteration === 1
@@ -22,7 +22,7 @@ export function completedWords(
       : t('The task is done, after {0} iterations.', iteration);
   }
   if (done < total) {
-    return t('All stories are done, but for those that are put aside.');
+    return t('All stories are done, except those that are put aside.');
   }
   return iteration === 1
     ? t('All stories are done, after 1 iteration.')

@@ -13,7 +13,7 @@ export function requireSaved(storyFile: string): void {
   if (isDirty) {
     throw new HumanError(
       l10n.t(
-        '{0} has changes that were not saved. Save or revert them, then try again.',
+        '{0} has unsaved changes. Save or revert them, then try again.',
         path.basename(storyFile),
       ),
     );

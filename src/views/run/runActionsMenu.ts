@@ -52,8 +52,8 @@ export class RunActionsMenu implements Disposable {
     const choice = await window.showQuickPick(items, {
       placeHolder:
         this.folders.all.length > 1
-          ? l10n.t('What shall Ralph do in {0}?', plainLabel(folder.name, 60))
-          : l10n.t('What shall Ralph do?'),
+          ? l10n.t('What should Ralph do in {0}?', plainLabel(folder.name, 60))
+          : l10n.t('What should Ralph do?'),
       matchOnDescription: true,
     });
     await choice?.run();
@@ -103,7 +103,7 @@ export class RunActionsMenu implements Disposable {
       case 'stop':
         return {
           label: `$(debug-stop) ${l10n.t('Stop Now')}`,
-          description: l10n.t('a later start goes on'),
+          description: l10n.t('a later start continues it'),
           ...run(Command.stopRun),
         };
       case 'skip':
@@ -123,7 +123,7 @@ export class RunActionsMenu implements Disposable {
       case 'goOn':
         return {
           label: `$(play) ${l10n.t('Start Fresh Run')}`,
-          description: l10n.t('goes on where the last one ended'),
+          description: l10n.t('continues where the last one ended'),
           ...run(Command.startRun),
         };
       case 'changeLimit': {
@@ -159,7 +159,7 @@ export class RunActionsMenu implements Disposable {
   private async chooseFolder(): Promise<void> {
     const items = this.folders.all.map(folder => ({
       label: plainLabel(folder.name, 60),
-      description: folder.runs.current.alive ? l10n.t('a run is going on') : '',
+      description: folder.runs.current.alive ? l10n.t('a run is active') : '',
       folder,
     }));
     const choice = await window.showQuickPick(items, { placeHolder: l10n.t('Which folder?') });

@@ -137,7 +137,7 @@ export class RunCommands implements Disposable {
     const { alive, state } = folder.runs.current;
     if (alive && waitingOf(state) === undefined && !state.pauseRequested) {
       // The request would have no effect.
-      throw new HumanError(l10n.t('The run is going on; it does not wait for anything.'));
+      throw new HumanError(l10n.t('The run is active; it is not waiting for anything.'));
     }
     await this.ask(folder, { type: 'resume' });
   }
@@ -151,7 +151,7 @@ export class RunCommands implements Disposable {
       (
         await chooseStory(
           folder,
-          l10n.t('Leave which story alone?'),
+          l10n.t('Skip which story?'),
           ({ done }, state) => !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
         )
       )?.storyId;
@@ -167,7 +167,7 @@ export class RunCommands implements Disposable {
       story ??
       (await chooseStory(
         folder,
-        l10n.t('Give which story another chance?'),
+        l10n.t('Which story gets another chance?'),
         ({ done, id }) => !done && folder.runs.current.state.storyRecords.has(id),
       ));
     if (chosen !== undefined) {
@@ -182,7 +182,7 @@ export class RunCommands implements Disposable {
     const text = await askText({
       title:
         storyId === undefined
-          ? l10n.t('Hint for all agents that follow')
+          ? l10n.t('Hint for all later agents')
           : l10n.t('Hint for the agents of {0}', plainLabel(storyId, 60)),
       prompt: l10n.t('One or two sentences for the next agent'),
       draftOf: `hint\0${folder.path}\0${storyId ?? ''}`,
@@ -222,7 +222,7 @@ export class RunCommands implements Disposable {
   private async ask(folder: Folder, request: RunRequest): Promise<void> {
     const wasAlive = folder.runs.current.alive;
     const delivered = await window.withProgress(
-      { location: ProgressLocation.Window, title: l10n.t('Telling Ralph…') },
+      { location: ProgressLocation.Window, title: l10n.t('Sending it to Ralph…') },
       () => deliverRequest(folder.files, request),
     );
     await folder.runs.refresh();
@@ -245,7 +245,7 @@ function askAnswer(
     prompt: plainLabel(message, MAX_QUESTION),
     placeholder: runs.current.alive
       ? l10n.t('Your answer; the next agent gets it with the question')
-      : l10n.t('Your answer; the run goes on, and its next agent gets it with the question'),
+      : l10n.t('Your answer; the run continues, and its next agent gets it with the question'),
     draftOf: `answer\0${path}\0${message}`,
   });
 }
@@ -258,5 +258,5 @@ function requireAnyRun({ runs }: Folder): void {
 }
 
 function noRun(): HumanError {
-  return new HumanError(l10n.t('No run is going on in this folder.'));
+  return new HumanError(l10n.t('No run is active in this folder.'));
 }

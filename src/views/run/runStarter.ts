@@ -70,7 +70,7 @@ export class RunStarter {
       await folder.runs.refresh();
       if (onlyStories !== undefined) {
         throw new HumanError(
-          l10n.t('A run is going on in this folder. Stop it first, then run this story alone.'),
+          l10n.t('A run is active in this folder. Stop it first, then run this story.'),
         );
       }
       return true;
@@ -104,7 +104,7 @@ export class RunStarter {
     if (launched.kind === 'nothingToDo') {
       // Somebody has ticked the stories that were open a moment ago.
       void window.showInformationMessage(
-        l10n.t('What was to be run is done already. Mark it as not done, and start again.'),
+        l10n.t('The stories to run are already done. Mark them as not done, and start again.'),
       );
       return false;
     }
@@ -134,7 +134,7 @@ export class RunStarter {
               file.stories.length,
             )
           : l10n.t(
-              'Every story is done or put aside, so there is nothing to run. Add a story, or open one again, and start again.',
+              'Every story is done or put aside, so there is nothing to run. Add a story, or reopen one, and start again.',
             ),
         open,
       )

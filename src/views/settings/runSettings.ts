@@ -81,7 +81,7 @@ export class RunSettings implements Disposable {
     const open = l10n.t('Open Settings');
     void window
       .showWarningMessage(
-        l10n.t('The setting {0} has a value that cannot be used, so it is passed over.', id),
+        l10n.t('The setting {0} has a value that cannot be used, so it is ignored.', id),
         open,
       )
       .then(choice => (choice === open ? openSettings(id) : undefined));

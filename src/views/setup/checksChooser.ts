@@ -81,7 +81,7 @@ export class ChecksChooser implements Disposable {
       placeHolder:
         proposals.length === 0
           ? l10n.t('No check of this project was found; name one')
-          : l10n.t('What must succeed before a story counts as done?'),
+          : l10n.t('What must pass before a story counts as done?'),
       matchOnDescription: true,
     });
     if (chosen === undefined) {
@@ -93,7 +93,7 @@ export class ChecksChooser implements Disposable {
     }
     const typed = await window.showInputBox({
       title: l10n.t('Checks'),
-      prompt: l10n.t('A command for the shell, run in the folder. It must end with exit code 0.'),
+      prompt: l10n.t('A shell command that runs in the folder. It must exit with code 0.'),
       placeHolder: 'npm test',
     });
     return typed === undefined
@@ -106,7 +106,7 @@ export class ChecksChooser implements Disposable {
       const open = l10n.t('Open Settings');
       const choice = await window.showWarningMessage(
         l10n.t(
-          'The checks were saved, but the setting {0} of this window wins over them.',
+          'The checks were saved, but the setting {0} of this window overrides them.',
           `${SETTINGS_SECTION}.verify`,
         ),
         open,
@@ -118,11 +118,11 @@ export class ChecksChooser implements Disposable {
     }
     await window.showInformationMessage(
       checks.length === 0
-        ? l10n.t('No checks: what an agent claims is believed.')
+        ? l10n.t("No checks: the agents' claims are trusted.")
         : checks.length === 1
-          ? l10n.t('1 check must succeed before a story counts as done (.omc/config.json).')
+          ? l10n.t('1 check must pass before a story counts as done (.omc/config.json).')
           : l10n.t(
-              '{0} checks must succeed before a story counts as done (.omc/config.json).',
+              '{0} checks must pass before a story counts as done (.omc/config.json).',
               checks.length,
             ),
     );

@@ -201,7 +201,7 @@ export function missingSentence({
 }: ClaudeState & { readonly kind: 'missing' }): string {
   return file === undefined && englishOf(problem).startsWith('Claude Code was not found')
     ? l10n.t(
-        'Claude Code was not found: not on the PATH, and not where its installers put it. Choose the program, or install it.',
+        'Claude Code was not found: not on the PATH, and not in the folders that its installers use. Choose the program, or install it.',
       )
     : translate.said(problem);
 }

@@ -14,7 +14,7 @@ export function payerSentence({ kind, variable = '' }: Payer): string {
     case 'none':
       return l10n.t('Nobody pays: the demo agent costs nothing.');
     case 'unknown':
-      return l10n.t('Who pays is settled by the agent.');
+      return l10n.t('The agent determines who pays.');
     default:
       return assertNever(kind);
   }

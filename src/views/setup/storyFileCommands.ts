@@ -81,7 +81,7 @@ async function convert(folder: Folder): Promise<void> {
   if (sources.some(({ path: source }) => source === file)) {
     await window.showTextDocument(Uri.file(file));
     throw new HumanError(
-      l10n.t('{0} holds stories already. Move it away first to convert others.', file),
+      l10n.t('{0} already contains stories. Move it elsewhere first to convert others.', file),
     );
   }
   const source = await choose(folder, sources);
@@ -95,7 +95,7 @@ async function convert(folder: Folder): Promise<void> {
   await editor.edit(edit => edit.replace(all, prdFileText(source)));
   void window.showInformationMessage(
     l10n.t(
-      '{0} stories of {1}. Look them through, then save the file to work with them.',
+      '{0} stories of {1}. Review them, then save the file to use them.',
       source.stories.length,
       plainSentence(path.relative(folder.path, source.path)),
     ),
@@ -124,7 +124,7 @@ async function choose(
   }
   const [file] =
     (await window.showOpenDialog({
-      title: l10n.t('A File with Stories'),
+      title: l10n.t('Select a File with Stories'),
       defaultUri: folder.uri,
       openLabel: l10n.t('Convert'),
     })) ?? [];

@@ -35,7 +35,7 @@ export async function pickStoryFile(folders: Folders, argument: unknown): Promis
 async function ask(folder: Folder): Promise<string | undefined> {
   const picked = await window.showQuickPick(choices(folder), {
     title: l10n.t('Story File'),
-    placeHolder: l10n.t('Choose the list that is shown and worked on'),
+    placeHolder: l10n.t('Choose the list to show and work on'),
     matchOnDescription: true,
   });
   return picked?.file;

@@ -374,7 +374,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     const { done, total } = countStories(file, folder.path, folder.runs.current);
     return [
       total === 0
-        ? l10n.t('{0} holds no stories yet', plainSentence(path.basename(file.path)))
+        ? l10n.t('{0} contains no stories yet', plainSentence(path.basename(file.path)))
         : l10n.t('{0} of {1} done', done, total),
     ];
   }

@@ -80,7 +80,7 @@ export class StoryCommands implements Disposable {
     try {
       const file = await currentFile(folder);
       if (file === undefined) {
-        throw new HumanError(l10n.t('The story file is gone. Restore it, then try again.'));
+        throw new HumanError(l10n.t('The story file is missing. Restore it, then try again.'));
       }
       const { storyId: id, position } = ref;
       const selector = { id, position };
@@ -131,7 +131,7 @@ export class StoryCommands implements Disposable {
   private requireFolder({ folder: folderPath }: StoryRef): Folder {
     const folder = this.folders.at(folderPath);
     if (folder === undefined) {
-      throw new HumanError(l10n.t('The folder of this story is not open in this window any more.'));
+      throw new HumanError(l10n.t('The folder of this story is no longer open in this window.'));
     }
     if (folder !== this.folders.active) {
       this.folders.activate(folder);

@@ -94,8 +94,8 @@ export function stateMeaning(state: StoryState): string | undefined {
       return l10n.t('its agent marked it as done, and a reviewer agreed');
     case 'skipped':
       return state.by === 'person'
-        ? l10n.t('left alone in this run, as you asked')
-        : l10n.t('left alone in this run, since it did not get on');
+        ? l10n.t('as you asked, this run does not work on it')
+        : l10n.t('this run does not work on it, because it made no progress');
     case 'needsYou':
       return l10n.t('its agent asks: {0}', shorten(state.message, MAX_MESSAGE));
     case 'blocked':
@@ -107,7 +107,7 @@ export function stateMeaning(state: StoryState): string | undefined {
     case 'waiting':
       return l10n.t('these must be done first: {0}', shorten(state.for.join(', '), MAX_MESSAGE));
     case 'parked':
-      return l10n.t('its file says so, and runs pass it over');
+      return l10n.t('the file says so, and runs ignore it');
     case 'next':
       return l10n.t('its turn comes first');
     default:

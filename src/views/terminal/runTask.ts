@@ -233,8 +233,8 @@ export class RunTask implements Disposable {
     const never = l10n.t("Don't Show Again");
     const choice = await window.showInformationMessage(
       this.folders.all.length > 1
-        ? l10n.t('The run in {0} goes on without the terminal.', plainSentence(name))
-        : l10n.t('The run goes on without the terminal.'),
+        ? l10n.t('The run in {0} continues without the terminal.', plainSentence(name))
+        : l10n.t('The run continues without the terminal.'),
       show,
       stop,
       never,

@@ -92,7 +92,7 @@ export class RunTerminal implements Pseudoterminal {
     this.store.add(
       runs.onDidChange(({ runId, alive, state }) => {
         if (runId === this.runId && !alive && state.phase !== 'ended') {
-          this.write('warning', l10n.t('The loop was killed. Start a run to go on.'));
+          this.write('warning', l10n.t('The loop was killed. Start a run to continue.'));
           this.end(1);
         }
       }),

@@ -150,7 +150,7 @@ export class LanguageModelTools {
         : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd, translate))]),
       ...(maxIterations === undefined
         ? []
-        : [l10n.t('It ends after {0} iterations at the latest.', maxIterations)]),
+        : [l10n.t('It ends after at most {0} iterations.', maxIterations)]),
     ];
     return appendWords(new MarkdownString(), sentences.join(' '));
   }
@@ -165,7 +165,7 @@ export class LanguageModelTools {
         : payerSentence(state.payer);
     } catch (error) {
       log.warn(String(error));
-      return l10n.t('Who pays could not be found out.');
+      return l10n.t('Could not find out who pays.');
     }
   }
 

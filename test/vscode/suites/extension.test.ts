@@ -98,7 +98,7 @@ suite('Ralph Fresh inside VS Code', () => {
     }
   });
 
-  test('a second start goes on from the files until every story is done', async () => {
+  test('a second start continues from the files until every story is done', async () => {
     await vscode.commands.executeCommand('ralphFresh.startRun');
     await untilRun(({ alive, state }) => !alive && state.phase === 'ended', 540_000);
     assert.equal(api.run.current.state.outcome, 'completed');

@@ -23,7 +23,7 @@ suite('The files of review notes', () => {
   });
   teardown(() => temp.remove());
 
-  test('two windows and a command tell of the same note at once, and none of them fails', async () => {
+  test('two windows and a command send the same note at once, and none of them fails', async () => {
     const notes = await open();
     await notes.set(note);
     const other = await open();

@@ -22,7 +22,7 @@ suite('The set-up inside VS Code', () => {
     }
   });
 
-  test('a file with checkboxes becomes a prd.json that nobody has written yet', async () => {
+  test('a file with checkboxes becomes a prd.json that is not saved yet', async () => {
     const prd = path.join(folder, '.omc', 'prd.json');
     const kept = await readFile(prd);
     const plan = path.join(folder, 'IMPLEMENTATION_PLAN.md');

@@ -49,7 +49,7 @@ suite('The tools for language models', () => {
     );
   });
 
-  test('start a run that the person has confirmed, once, and tell how it stands', async () => {
+  test('start a run that the person has confirmed, once, and report its state', async () => {
     const started = await invoke('ralph_start_run', {});
     assert.equal(started['started'], true);
     assert.equal(started['agent'], 'demo');

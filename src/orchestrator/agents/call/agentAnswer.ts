@@ -41,7 +41,7 @@ export function answerJson({
   return {
     problem:
       error === undefined
-        ? say('The answer holds no JSON object.')
+        ? say('The answer contains no JSON object.')
         : say('The answer is not valid JSON: {0}', error.message),
   };
 }

@@ -21,12 +21,12 @@ export function failedCallSentence({
   switch (kind) {
     case 'billing':
       return say(
-        '{0} Add credit to the account, or choose another one (another log-in or API key); then the same command continues.',
+        '{0} Add credit to the account, or choose another one (another login or API key); then the same command continues.',
         endedSentence(message),
       );
     case 'authentication':
       return say(
-        '{0} Log in again (for Claude Code: run "claude" in a terminal), or give a valid API key; then the same command continues.',
+        '{0} Log in again (for Claude Code: run "claude" in a terminal), or set a valid API key; then the same command continues.',
         endedSentence(message),
       );
     default:

@@ -95,7 +95,7 @@ export async function claudeVersion(
   if (timedOut) {
     return {
       file,
-      problem: say('{0} --version gave no answer within {1} s.', file, limitMs / 1000),
+      problem: say('{0} --version did not respond within {1} s.', file, limitMs / 1000),
     };
   }
   const words = shorten(stderr || stdout || originalMessage || '', 300);
@@ -103,8 +103,8 @@ export async function claudeVersion(
     file,
     problem:
       words === ''
-        ? say('{0} --version failed or told no version', file)
-        : say('{0} --version failed or told no version: {1}', file, words),
+        ? say('{0} --version failed or printed no version', file)
+        : say('{0} --version failed or printed no version: {1}', file, words),
   };
 }
 
@@ -159,7 +159,7 @@ async function claudeCommand(options: ClaudeOptions, request: AgentRequest): Pro
 function notFound(): never {
   throw new HumanError(
     say(
-      'Claude Code was not found on PATH or where its installers put it. Install it with `npm install -g @anthropic-ai/claude-code`, or set ralphFresh.claudePath / --claude-path to its full path.',
+      'Claude Code was not found on PATH or in the folders that its installers use. Install it with `npm install -g @anthropic-ai/claude-code`, or set ralphFresh.claudePath / --claude-path to its full path.',
     ),
   );
 }

@@ -65,7 +65,7 @@ async function commandFor(options: CommandOptions, request: AgentRequest): Promi
   if (args.some(arg => arg.includes('\0'))) {
     throw new HumanError(
       say(
-        'The arguments for {0} hold a null character, which no program can be given.',
+        'The arguments for {0} contain a null character, which cannot be passed to a program.',
         options.command,
       ),
     );
@@ -74,7 +74,7 @@ async function commandFor(options: CommandOptions, request: AgentRequest): Promi
   if (args.some(arg => Buffer.byteLength(arg) > tooLong)) {
     throw new HumanError(
       say(
-        'The prompt is too long for an argument of {0} (more than {1} bytes). Give it on standard input or as a file instead (promptVia "stdin" or "file").',
+        'The prompt is too long for an argument of {0} (more than {1} bytes). Pass it on standard input or as a file instead (promptVia "stdin" or "file").',
         options.command,
         tooLong,
       ),

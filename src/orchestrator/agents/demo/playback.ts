@@ -66,7 +66,7 @@ export class Playback {
     const prd = parsePrd(prdText);
     if (!prd) {
       throw new NeedsHuman(
-        `${PRD_FILE} is not a list of user stories in JSON. Mend the file and run again.`,
+        `${PRD_FILE} is not a list of user stories in JSON. Fix the file and run again.`,
       );
     }
     const asked = storyInPrompt(this.#options.prompt, prd.userStories);
@@ -98,7 +98,7 @@ export class Playback {
       // An interrupted iteration may have left tests of the next commit, for which there is no code yet. Therefore
       // an earlier commit is not verified again, only the last one, before the story is ticked.
       if (commit !== story.commits.at(-1) && (await this.#commits.isCommitted(commit.message))) {
-        await this.#tools.say(`"${commit.message}" is committed already. I go on from there.`);
+        await this.#tools.say(`"${commit.message}" is already committed. I continue from there.`);
       } else {
         await this.#playCommit(commit);
       }
@@ -280,7 +280,7 @@ export class Playback {
         return this.#currentPrd();
       }
       throw new NeedsHuman(
-        `${story.id} is finished, but ${PRD_FILE} has no "passes" of it to set. Mend the file and run again.`,
+        `${story.id} is finished, but ${PRD_FILE} has no "passes" for it to set. Fix the file and run again.`,
       );
     }
     await this.#tools.write(PRD_FILE, ticked, story.id);

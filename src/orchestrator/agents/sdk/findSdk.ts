@@ -58,7 +58,7 @@ async function findSetting(setting: string, { cwd, home }: FindSdkOptions): Prom
   }
   throw new HumanError(
     say(
-      '"{0}", set as the path of the Claude Agent SDK, does not hold it. Set it to the folder {1} that npm made, or leave it empty to have it looked for.',
+      '"{0}", set as the path of the Claude Agent SDK, does not contain it. Set it to the folder {1} that npm created, or leave it empty to search for it.',
       setting,
       SDK_PACKAGE,
     ),

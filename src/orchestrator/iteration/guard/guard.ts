@@ -90,10 +90,7 @@ async function restore(options: RestoreOptions, before: StoryList): Promise<Rest
   }
   if (place === 'noFile') {
     throw new HumanError(
-      say(
-        'There is something else at the place of {0}: put the story file back there.',
-        options.path,
-      ),
+      say('Something else is in the place of {0}: restore the story file there.', options.path),
     );
   }
   let mend: Mend | undefined;
@@ -137,7 +134,7 @@ async function placeOf(file: string): Promise<'nothing' | 'file' | 'link' | 'noF
 
 function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
-    throw new HumanError(say('The story file cannot be looked at: {0}', error.message), {
+    throw new HumanError(say('The story file cannot be accessed: {0}', error.message), {
       cause: error,
     });
   }
@@ -146,7 +143,7 @@ function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
 async function create(options: RestoreOptions, before: StoryList): Promise<Restored> {
   const gone = options.changes.filter(({ kind }) => kind === 'fileGone');
   if (gone.length === 0) {
-    throw new HumanError(say('{0} was removed meanwhile.', options.path));
+    throw new HumanError(say('{0} was removed in the meantime.', options.path));
   }
   const text = setTicks(options, before, decode(options.beforeBytes), wishes(options, before));
   const isCreated = await createFile(options.path, Buffer.from(text));
@@ -251,7 +248,7 @@ function findMend(
   }
   throw new HumanError(
     say(
-      '{0} could not be put right: it has been changed by others since, or cannot be edited safely. Compare it with its version in git, or with your own copy.',
+      '{0} could not be restored: it has been changed by others since, or cannot be edited safely. Compare it with its version in git, or with your own copy.',
       options.path,
     ),
   );

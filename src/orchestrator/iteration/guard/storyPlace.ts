@@ -65,7 +65,7 @@ export async function clearPlace(
     }
     throw new HumanError(
       say(
-        'What stands in the place of {0} cannot be moved away: {1}. Move it, and put the story file back there.',
+        'What is in the place of {0} cannot be moved out of the way: {1}. Move it, and restore the story file there.',
         file,
         (error as Error).message,
       ),

@@ -45,7 +45,7 @@ function planMission(plan: PlanFiles, checks: string[], iteration: number): stri
     "**DO ONE THING**: one focused change, and run the plan's tests",
     ...checkStep(checks, 'before you tick anything in the plan'),
     `**WRITE** it down: tick in the plan what is done and append \`## Iteration ${iteration} - what you did\` to ${progressFile}; append what failed, and why, to ${errorsFile}; commit`,
-    '**SIGNAL** and end: when the whole plan is done, end your answer with `<promise>COMPLETE: {message}</promise>`; when only a person can go on, with `<promise>NEEDS_HUMAN: {reason}</promise>`; else just end, and a fresh iteration goes on',
+    '**SIGNAL** and end: when the whole plan is done, end your answer with `<promise>COMPLETE: {message}</promise>`; when you need a person to continue, with `<promise>NEEDS_HUMAN: {reason}</promise>`; otherwise just end, and a fresh iteration continues',
   ]);
 }
 
@@ -86,6 +86,6 @@ export function rules(input: PromptInput): string {
       : '**Focus on ONE step** - Complete fully before moving on',
     '**Commit frequently** - Proof of work for next iteration',
     `**Update state files** - ${memory} ${isPlural ? 'are' : 'is'} your memory; never commit .omc/state`,
-    '**Ask when you must** - If only a person can go on: `<promise>NEEDS_HUMAN: your question</promise>`. If the story cannot be done: `<promise>TASK BLOCKED: why</promise>`',
+    '**Ask when you must** - If you need a person to continue: `<promise>NEEDS_HUMAN: your question</promise>`. If the story cannot be done: `<promise>TASK BLOCKED: why</promise>`',
   ]);
 }

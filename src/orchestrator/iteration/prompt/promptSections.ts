@@ -85,7 +85,7 @@ function warnings(input: PromptInput): string {
   }
   if (input.storyFileProblem !== undefined && input.storyFile !== undefined) {
     found.push(
-      `**${storyFile} is broken**: ${shortenToTokens(input.storyFileProblem, PART.problem)} Mend it first, without losing any story.`,
+      `**${storyFile} is broken**: ${shortenToTokens(input.storyFileProblem, PART.problem)} Fix it first, without losing any story.`,
     );
   }
   if (guardNote && guardNote.changes.length > 0) {
@@ -104,7 +104,7 @@ function warnings(input: PromptInput): string {
 /** The agent must not commit uncommitted work of others, but must look at that of earlier iterations. */
 function uncommittedNotes({ handoff, uncommitted }: PromptInput): string[] {
   const advice =
-    'A previous iteration may have been cut off: look at `git status` and `git diff`, keep what is good, commit it, and go on from there.';
+    'A previous iteration may have been cut off: look at `git status` and `git diff`, keep what is good, commit it, and continue from there.';
   if (uncommitted === undefined) {
     return handoff.git.hasUncommittedChanges && handoff.iteration > 1
       ? [`**There are uncommitted changes.** ${advice}`]
@@ -171,7 +171,7 @@ function hints({ hints: given = [] }: PromptInput): string {
     ? ''
     : section(
         'Hints From the Person',
-        `The person who started this run says, latest last:\n${bullets([...andMore(rest, 'earlier'), ...shown])}`,
+        `The person who started this run says, newest last:\n${bullets([...andMore(rest, 'earlier'), ...shown])}`,
       );
 }
 

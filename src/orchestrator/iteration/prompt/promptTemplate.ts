@@ -37,7 +37,7 @@ export async function readPromptTemplate(file: string): Promise<PromptTemplate |
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       return undefined;
     }
-    throw new HumanError(say('{0} cannot be read: {1}. Mend or remove it.', file, message), {
+    throw new HumanError(say('{0} cannot be read: {1}. Fix or remove it.', file, message), {
       cause: error,
     });
   }
@@ -51,7 +51,7 @@ export async function readPromptTemplate(file: string): Promise<PromptTemplate |
     if (stat.size > TEMPLATE_MAX_BYTES) {
       throw new HumanError(
         say(
-          '{0} has {1} bytes; a prompt template may have {2}. Move the rest into files that the prompt names.',
+          '{0} has {1} bytes; a prompt template may have at most {2}. Move the rest into files that the prompt names.',
           file,
           stat.size,
           TEMPLATE_MAX_BYTES,
@@ -83,7 +83,7 @@ export function parsePromptTemplate(text: string, file: string): PromptTemplate 
   if (clean.trim() === '') {
     throw new HumanError(
       say(
-        '{0} is empty, and so the prompt would be. Write a template, or remove the file to use the usual prompt.',
+        '{0} is empty, so the prompt would be empty, too. Write a template, or remove the file to use the default prompt.',
         file,
       ),
     );
@@ -93,7 +93,7 @@ export function parsePromptTemplate(text: string, file: string): PromptTemplate 
   if (tokens > TEMPLATE_MAX_TOKENS) {
     throw new HumanError(
       say(
-        '{0} may give a prompt of {1} tokens; the most is {2}. Use each section once, or shorten the text.',
+        '{0} could result in a prompt of {1} tokens; the maximum is {2}. Use each section once, or shorten the text.',
         file,
         tokens,
         TEMPLATE_MAX_TOKENS,

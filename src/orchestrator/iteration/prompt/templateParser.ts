@@ -43,7 +43,7 @@ export class TemplateParser {
       if (name === undefined) {
         this.fail(
           match.index,
-          say('"{{" without "}}" in its line. Close it, or write "\\{{" for two braces'),
+          say('"{{" without "}}" on the same line. Close it, or write "\\{{" for two braces'),
         );
       }
       const line = this.lineAround(match.index, end);

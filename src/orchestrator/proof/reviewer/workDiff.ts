@@ -38,7 +38,7 @@ export async function readWorkDiff(
   const root = await repository.root();
   if (root === undefined) {
     throw new HumanError(
-      say('The folder is in no git repository any more, so nothing can be compared.'),
+      say('The folder is no longer in a git repository, so nothing can be compared.'),
     );
   }
   const read = (args: readonly string[]) => readGit(root, args, options.maxBytes);

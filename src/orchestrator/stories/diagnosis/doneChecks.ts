@@ -33,7 +33,7 @@ export function* checkDone(
         severity: 'warning',
         key,
         message: say(
-          'The other stories of this file say by "{0}" whether they are done: write "{0}": {1} in place of the status.',
+          'The other stories of this file use "{0}" to say whether they are done: write "{0}": {1} instead of the status.',
           doneKey,
           done,
         ),
@@ -89,7 +89,7 @@ function* contradiction(
       severity: 'info',
       key: 'status',
       message: say(
-        'The status says that the story is done, and "{0}": false that it is not, which counts: correct one of them.',
+        'The status says that the story is done, but "{0}": false says that it is not, and this counts: correct one of them.',
         key,
       ),
       mends: () => [setValue(document, position, key, true, false)],

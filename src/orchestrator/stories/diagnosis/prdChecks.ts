@@ -78,7 +78,7 @@ function* checkEntry(
       code: 'emptyStory',
       severity: 'warning',
       message: say(
-        'This story says nothing of what is to be done: give it a title and criteria, or remove it.',
+        'This story does not say what to do: give it a title and criteria, or remove it.',
       ),
       mends: () => [
         {
@@ -141,7 +141,7 @@ function* checkTexts(
   if (firstText(entry, TITLE_KEYS) === undefined && habits.hasTitles) {
     yield missing(
       'title',
-      say('This story has no title: say in a line what is to be done.'),
+      say('This story has no title: say in one line what to do.'),
       () => EXAMPLE_TITLE,
     );
   }
@@ -175,7 +175,7 @@ function* checkNumbers(
       severity: 'warning',
       key: 'priority',
       message: say(
-        '{0} is no priority, so the story runs after all that have one: write a number, the lowest first.',
+        '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
         quoted(priority),
       ),
       mends: () =>
@@ -210,7 +210,7 @@ function notAStory(
     code: 'notAStory',
     severity: 'warning',
     message: say(
-      'This entry is no object, so it is passed over: write the story as {…}, or remove the entry.',
+      'This entry is not an object, so it is ignored: write the story as {…}, or remove the entry.',
     ),
     mends: () => {
       if (title === '') {
@@ -255,7 +255,7 @@ function misnamedKey(
     severity: 'warning',
     key,
     message: say(
-      'The key “{0}” is not read: call it "{1}" (or {2}).',
+      'The key “{0}” is ignored: rename it to "{1}" (or {2}).',
       plainText(key),
       usual,
       known
@@ -275,7 +275,7 @@ function wrongKind(key: string, expected: Message): Complaint {
     code: 'wrongType',
     severity: 'warning',
     key,
-    message: say('"{0}" must be {1}: what stands there is not read.', key, expected),
+    message: say('"{0}" must be {1}; the value here is ignored.', key, expected),
   };
 }
 

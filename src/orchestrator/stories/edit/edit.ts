@@ -104,7 +104,7 @@ export async function moveStory(
     if (options.expectedHash !== undefined && options.expectedHash !== parsed.file.hash) {
       throw new HumanError(
         say(
-          '{0} has changed meanwhile, so nothing was moved. Look at the list again, then move the story.',
+          '{0} has changed in the meantime, so nothing was moved. Check the list again, then move the story.',
           path,
         ),
       );
@@ -130,7 +130,7 @@ function moveParsed(
   if (!isReordered(file.stories, parseStoryText(file.path, moved).file, story, target, side)) {
     throw new HumanError(
       say(
-        '{0} is written in a way that keeps {1} from being moved by a small edit: move it in the file.',
+        'Because of the way {0} is written, {1} cannot be moved by a small edit: move it in the file.',
         file.path,
         plainText(story.id),
       ),

@@ -103,7 +103,7 @@ function asHumanError(path: string, error: unknown): HumanError {
   if (error instanceof ChangedMeanwhile) {
     return new HumanError(
       say(
-        '{0} keeps being changed by another program, so nothing was written: try again when that has ended.',
+        'Another program keeps changing {0}, so nothing was written: try again when that program has ended.',
         path,
       ),
     );
@@ -115,7 +115,7 @@ function asHumanError(path: string, error: unknown): HumanError {
   const code = codeOf(error);
   return new HumanError(
     code === 'ENOENT'
-      ? say('{0} was removed meanwhile: restore it, then try again.', path)
+      ? say('{0} was removed in the meantime: restore it, then try again.', path)
       : say(
           '{0} cannot be written ({1}): check the permissions of the file and its folder.',
           path,

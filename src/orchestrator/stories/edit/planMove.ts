@@ -32,7 +32,7 @@ export function moveItem(
   if (item.indent !== other.indent) {
     throw new HumanError(
       say(
-        'One of these items is a part of another one, so they have no common order: move the text in the file.',
+        'One of these items is part of the other one, so they cannot be ordered: move the text in the file.',
       ),
     );
   }

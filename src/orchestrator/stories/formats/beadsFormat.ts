@@ -42,7 +42,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
     const message =
       issues.length === 0
         ? say('The file has no issues yet: add one with “bd create”.')
-        : say('The lines of this file are no issues of Beads: each needs an id and a title.');
+        : say('The lines of this file are not Beads issues: each needs an id and a title.');
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const stories = readIssues(issues, lines);
@@ -107,7 +107,7 @@ function lineProblem(line: string, offset: number, lines: TextLines): StoryProbl
     code: 'invalidJson',
     message: say(
       'Each line must be one JSON object. {0}',
-      error?.message ?? say('This one is another value: put an issue there, or remove the line.'),
+      error?.message ?? say('This line has another value: put an issue there, or remove the line.'),
     ),
     ...lines.at(offset + (error?.offset ?? skipSpace(line, 0))),
   };

@@ -174,7 +174,9 @@ function badString(token: Token, scanner: JSONScanner): JsonError | undefined {
       ? say(
           'A backslash in a text must be written twice (\\\\) unless it begins an escape such as \\n or \\".',
         )
-      : say('A text holds a raw control character: write it as an escape, \\t for a tab.'),
+      : say(
+          'A text contains a raw control character: write it as an escape, such as \\t for a tab.',
+        ),
   };
 }
 
@@ -207,18 +209,19 @@ function unknownText(text: string): Message {
     );
   }
   if (text.startsWith('`')) {
-    return say(
-      'A Markdown fence does not belong into a JSON file: remove the lines with backticks.',
-    );
+    return say('A Markdown fence does not belong in a JSON file: remove the lines with backticks.');
   }
   if (/^['‘’“”«]/.test(text)) {
-    return say('Texts and keys stand in straight double quotes: write "…" for {0}.', quote(text));
+    return say(
+      'Texts and keys need straight double quotes: write "…" instead of {0}.',
+      quote(text),
+    );
   }
   if (/^(true|false|none|null|undefined|nan)$/i.test(text)) {
-    return say('{0} is no JSON value: write true, false or null.', quote(text));
+    return say('{0} is not a JSON value: write true, false or null.', quote(text));
   }
   return say(
-    '{0} is no JSON: texts need double quotes, and a file holds nothing but JSON.',
+    '{0} is not JSON: texts need double quotes, and a file may contain nothing but JSON.',
     quote(text),
   );
 }
@@ -253,11 +256,11 @@ function complaint(
     case 'valueOrEnd':
       return afterComma
         ? say(
-            'Expected a value after the comma of line {0}: remove that comma or add the value.',
+            'Expected a value after the comma on line {0}: remove that comma or add the value.',
             lastLine,
           )
         : say(
-            'Expected a value after the {0} of line {1}, found {2}.',
+            'Expected a value after the {0} on line {1}, found {2}.',
             last.text,
             lastLine,
             quote(token.text),
@@ -266,13 +269,13 @@ function complaint(
     case 'keyOrEnd':
       return afterComma && token.kind === KIND.closeBrace
         ? say(
-            'Expected a key after the comma of line {0}: JSON allows no comma before }, remove it.',
+            'Expected a key after the comma on line {0}: JSON allows no comma before }, remove it.',
             lastLine,
           )
         : say('Expected a key in double quotes, found {0}.', quote(token.text));
     case 'colon':
       return say(
-        'Expected a colon and a value after the key {0} of line {1}: the text stands where a key belongs, or its value is missing.',
+        'Expected a colon and a value after the key {0} on line {1}: there is a text where a key belongs, or its value is missing.',
         quote(unquoted(last.text)),
         lastLine,
       );
@@ -284,7 +287,10 @@ function complaint(
         quote(token.text),
       );
     case 'nothing':
-      return say('The JSON is complete before {0}: remove what follows it.', quote(token.text));
+      return say(
+        'The JSON is already complete before {0}: remove what follows.',
+        quote(token.text),
+      );
   }
 }
 

@@ -223,7 +223,7 @@ function editsOf(
   if (!isOnlyChange(text, applyEdits(text, edits), [...changes.keys()], position, done)) {
     throw new HumanError(
       say(
-        'The state of {0} cannot be changed by itself: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task a line “status: pending” of its own.',
+        'The state of {0} cannot be changed on its own: other parts of the YAML share it (&, *, <<), or it is written in an unusual way. Give the task its own line “status: pending”.',
         plainText(id),
       ),
     );
@@ -270,7 +270,7 @@ function moveTask(
   if (task.list !== other.list) {
     throw new HumanError(
       say(
-        '{0} and {1} are in different phases: move the task in the file, and look at what it waits for.',
+        '{0} and {1} are in different phases: move the task in the file, and check what it waits for.',
         plainText(story.id),
         plainText(target.id),
       ),
@@ -288,7 +288,7 @@ function moveTask(
   if (from !== to && !isMoved) {
     throw new HumanError(
       say(
-        '{0} cannot be moved by itself, because of the way this YAML is written: move its lines in the file.',
+        '{0} cannot be moved on its own, because of the way this YAML is written: move its lines in the file.',
         plainText(story.id),
       ),
     );

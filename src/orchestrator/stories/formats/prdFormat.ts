@@ -85,7 +85,7 @@ function noStoriesMessage(root: unknown): Message {
           'The entries of this list do not look like stories (no passes, status, or id with title). {0}',
           mend,
         )
-      : say('The file holds a single value, not stories. {0}', mend);
+      : say('The file contains a single value, not stories. {0}', mend);
   }
   if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
     return say('This is a JSON schema, not a list of stories. {0}', mend);
