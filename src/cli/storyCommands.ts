@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
-import { INITIAL_RUN_STATE, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
+import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
@@ -11,15 +12,8 @@ import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
-import { storyRunState } from '../orchestrator/workspace/storyRunStates.ts';
 import { tickStory } from '../orchestrator/workspace/tickStory.ts';
-import {
-  type KnownOfStories,
-  nextData,
-  type StoryListData,
-  storyListData,
-} from '../presentation/storyListData.ts';
+import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
 import { nextText, storyListText } from '../presentation/storyListText.ts';
 import { cwdOption } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
@@ -82,16 +76,16 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
     }
     throw error;
   }
-  if (json) {
-    printJson(storyListData(list, { ...known(await runStates(files)), problems }));
-    return list.kind === 'stories' ? 0 : EXIT_FAILURE;
-  }
-  const data = storyListData(requireReadable(list), {
-    ...known(await runStates(files)),
+  const data = storyListData(json ? list : requireReadable(list), {
+    ...(await runsOf(files)),
     problems,
   });
-  print(storyListText(data));
-  return 0;
+  if (json) {
+    printJson(data);
+  } else {
+    print(storyListText(data));
+  }
+  return list.kind === 'stories' ? 0 : EXIT_FAILURE;
 }
 
 /** Printed as data, so that a program need not parse text meant for people. */
@@ -108,7 +102,7 @@ function noList(
 async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
-  const data = nextData(list, turnsOf(list, await runStates(files)));
+  const data = nextData(list, turnsOf(list, await runsOf(files)));
   if (json) {
     printJson(data);
   } else {
@@ -128,41 +122,34 @@ async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags)
 }
 
 /** The runs according to the journals, the newest last. */
-interface RunStates {
+interface Runs {
+  readonly run: SeenRun;
   readonly states: readonly RunState[];
-  readonly newest: RunState;
-  readonly alive: boolean;
 }
 
-async function runStates(files: RunFiles): Promise<RunStates> {
+async function runsOf(files: RunFiles): Promise<Runs> {
   const states = await new RunHistory(files).read();
-  const newest = states.at(-1) ?? INITIAL_RUN_STATE;
-  return { states, newest, alive: await isItsLoopRunning(newest) };
-}
-
-function known({ alive, newest, states }: RunStates): KnownOfStories {
-  const phase = phaseOf({ state: newest, alive });
-  const question = questionOf(newest);
-  return {
-    stateOf: story => storyRunState(story, phase, states),
-    question,
-  };
+  const state = states.at(-1) ?? INITIAL_RUN_STATE;
+  return { run: { state, alive: await isItsLoopRunning(state) }, states };
 }
 
 /**
  * Which stories a living run passes over, and which it puts last. If none is alive, the next run retries failed and
  * blocked stories; only a person's skip still counts.
  */
-function turnsOf({ stories }: StoryList, { alive, newest }: RunStates): NextStoryOptions {
+function turnsOf(
+  { stories }: StoryList,
+  { run: { alive, state } }: Pick<Runs, 'run'>,
+): NextStoryOptions {
   if (alive) {
     return {
-      skip: leftAlone({ config: DEFAULT_CONFIG, state: newest, stories }),
-      last: comeLast(newest),
+      skip: leftAlone({ config: DEFAULT_CONFIG, state, stories }),
+      last: comeLast(state),
     };
   }
   return {
     skip: new Set(
-      [...newest.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
+      [...state.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
     ),
   };
 }

@@ -9,8 +9,8 @@ import {
   runStateSchema,
   toStored,
 } from '../../src/orchestrator/journal/runStateSchema.ts';
+import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
-import { storyRunState } from '../../src/orchestrator/workspace/storyRunStates.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
 import { english } from '../../src/presentation/sentences.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
@@ -21,7 +21,6 @@ import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { recorded, recordedNames } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 import { SCENARIOS } from '../support/scenarios.ts';
-import { aStory } from '../support/storyList.ts';
 
 const NOW = new Date('2026-01-01T11:00:00.000Z');
 
@@ -272,8 +271,10 @@ describe('views over journals of real runs', () => {
   });
 
   test('what is known of the story', () => {
-    const stateOf = (name: string, done: boolean, id = 'US-001') =>
-      storyRunState(aStory({ id, title: id, done }), 'ended', [foldRun(recorded(name))]);
+    const stateOf = (name: string, done: boolean, id = 'US-001') => {
+      const state = foldRun(recorded(name));
+      return storyStatus({ id, done }, { state, alive: false }, [state])?.kind;
+    };
     sameValue(
       [
         stateOf('severalStories', true),

@@ -3,6 +3,7 @@ import { commands, type LogOutputChannel, l10n } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { Command } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import type { CommitRef, IterationRef, StoryRef } from '../common/refs.ts';
@@ -11,7 +12,6 @@ import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { limitSetting } from '../run/limitSetting.ts';
-import { storyAtWork } from '../run/storyAtWork.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
@@ -140,7 +140,7 @@ export class PageCommands {
   }
 
   private storyRef(): StoryRef | undefined {
-    const storyId = storyAtWork(this.model.current);
+    const { storyId } = runStanding(this.model.current);
     return storyId === undefined ? undefined : { folder: this.folder().path, storyId };
   }
 }

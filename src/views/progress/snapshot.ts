@@ -2,12 +2,8 @@ import { shorten } from '../../base/text.ts';
 import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
-import {
-  currentOf,
-  questionOf,
-  type RunState,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/sentences.ts';
 import { shownCharts } from './charts.ts';
@@ -18,7 +14,7 @@ import { shownPrompt } from './promptXray.ts';
 import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } from './protocol.ts';
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
-import { standing } from './standing.ts';
+import { runStatus } from './runStatus.ts';
 import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
 
 export interface SnapshotOptions {
@@ -56,7 +52,7 @@ export function progressSnapshot(
 
 function shownRun(
   id: string,
-  { state, alive }: WatchedRun,
+  run: WatchedRun,
   events: readonly RunEvent[],
   rows: readonly IterationRow[],
   page: number,
@@ -65,18 +61,19 @@ function shownRun(
   now: Date,
   numbers: Numbers,
 ): ShownRun {
-  const active = alive && state.phase !== 'ended';
+  const { state } = run;
+  const { isActive: active } = runStanding(run);
   const stopping = active ? stoppingOf(state, events) : undefined;
   const stories = storiesMeter(state, t, numbers);
   const cost = costMeter(state, rows, t, numbers);
-  const question = openQuestion(id, state, active, t);
+  const question = askedQuestion(id, run, t);
   const charts = shownCharts(state, events, rows, t, numbers);
   const prompt = shownPrompt(events, t, numbers);
   return {
     id,
-    ...standing(state, active, stopping, t, now),
+    ...runStatus(run, stopping, t, now),
     active,
-    actions: runActions(state, active, stopping, allDone, t),
+    actions: runActions(run, stopping, allDone, t),
     question,
     now: active ? shownNow(state, stopping, t) : undefined,
     stories,
@@ -101,14 +98,9 @@ function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping 
 }
 
 /** A question that the run waits for, or that ended the run, which an answer continues. */
-function openQuestion(
-  id: string,
-  state: RunState,
-  active: boolean,
-  t: Translate,
-): ShownRun['question'] {
-  const { outcome, pause } = state;
-  const question = questionOf(state);
+function askedQuestion(id: string, run: WatchedRun, t: Translate): ShownRun['question'] {
+  const { outcome, pause } = run.state;
+  const { isActive: active, question } = runStanding(run);
   const isAsked = active ? pause?.reason === 'question' : outcome === 'needsHuman';
   if (!question || !isAsked) {
     return undefined;

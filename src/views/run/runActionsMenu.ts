@@ -1,5 +1,6 @@
 import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { Command, SETTINGS_SECTION, View } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
@@ -13,8 +14,6 @@ import { openRunSetting } from '../settings/openSettings.ts';
 import { answerLabel } from './answerLabel.ts';
 import { fittingActions, type RunAction } from './fittingActions.ts';
 import { limitSetting } from './limitSetting.ts';
-import { openQuestion } from './openQuestion.ts';
-import { storyAtWork } from './storyAtWork.ts';
 
 interface Item {
   readonly label: string;
@@ -43,7 +42,7 @@ export class RunActionsMenu implements Disposable {
     const folder = folderOf(this.folders, undefined);
     this.lookEmitter.fire(folder);
     const { runs, stories } = folder;
-    const actions = fittingActions(runs.current, openQuestion(runs.current) !== undefined, {
+    const actions = fittingActions(runs.current, {
       allDone: isAllDone(stories.current, runs.current.state),
       isTrusted: workspace.isTrusted,
       folders: this.folders.all.length,
@@ -61,7 +60,7 @@ export class RunActionsMenu implements Disposable {
 
   private item(action: RunAction, folder: Folder): Item {
     const { path } = folder;
-    const at = storyAtWork(folder.runs.current);
+    const { question, storyId: at } = runStanding(folder.runs.current);
     const run = (command: string, argument: object = { folder: path }) => ({
       run: () => commands.executeCommand(command, argument),
     });
@@ -77,7 +76,7 @@ export class RunActionsMenu implements Disposable {
       case 'answer':
         return {
           label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive)}`,
-          description: plainLabel(openQuestion(folder.runs.current)?.message ?? '', 120),
+          description: plainLabel(question?.message ?? '', 120),
           ...run(Command.answerQuestion),
         };
       case 'resume':

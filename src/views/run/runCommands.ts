@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
-import { waitingOf } from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { RunRequest } from '../../orchestrator/workspace/inbox.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
@@ -21,9 +21,7 @@ import { folderOf, folderPathOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
-import { openQuestion } from './openQuestion.ts';
 import type { RunStarter } from './runStarter.ts';
-import { storyAtWork } from './storyAtWork.ts';
 
 /** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
@@ -135,7 +133,7 @@ export class RunCommands implements Disposable {
     requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
-    if (alive && waitingOf(state) === undefined && !state.pauseRequested) {
+    if (alive && runStanding({ alive, state }).waiting === undefined && !state.pauseRequested) {
       // The request would have no effect.
       throw new HumanError(l10n.t('The run is going on; it does not wait for anything.'));
     }
@@ -147,7 +145,7 @@ export class RunCommands implements Disposable {
     requireAnyRun(folder);
     const storyId =
       story?.storyId ??
-      storyAtWork(folder.runs.current) ??
+      runStanding(folder.runs.current).storyId ??
       (
         await chooseStory(
           folder,
@@ -202,7 +200,7 @@ export class RunCommands implements Disposable {
   private async answer(folder: Folder, given: string | undefined): Promise<void> {
     requireTrust();
     await folder.runs.refresh();
-    const question = openQuestion(folder.runs.current);
+    const { question } = runStanding(folder.runs.current);
     if (question === undefined) {
       throw new HumanError(
         l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),

@@ -9,10 +9,10 @@ import {
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
-import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
   costWords,
@@ -32,7 +32,6 @@ import type { ActiveStories } from '../folders/activeStories.ts';
 import { answerLabel } from '../run/answerLabel.ts';
 import { completedWords } from '../run/completedWords.ts';
 import { fittingActions, type RunAction } from '../run/fittingActions.ts';
-import { openQuestion } from '../run/openQuestion.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -155,7 +154,7 @@ function facts(run: WatchedRun): string[] {
         ? l10n.t('Cost: {0}', spent)
         : l10n.t('Cost: {0} of {1}', spent, dollars(budgetUsd, translate));
   return [
-    ...standing(run, state),
+    ...standing(run),
     ...(run.alive && iteration > 0
       ? [l10n.t('Iteration {0} of {1}', iteration, maxIterations)]
       : []),
@@ -164,14 +163,14 @@ function facts(run: WatchedRun): string[] {
   ];
 }
 
-function standing(run: WatchedRun, state: RunState): string[] {
+function standing(run: WatchedRun): string[] {
+  const { state } = run;
+  const { outcome, waiting } = runStanding(run);
   if (run.alive) {
-    const waiting = waitingOf(state);
     return waiting
       ? [waitingSentence(waiting, translate, { now: Date.now(), door: 'window' })]
       : [];
   }
-  const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;
   if (outcome === 'completed') {
     return [completedWords(state, translate)];
   }
@@ -182,7 +181,7 @@ function standing(run: WatchedRun, state: RunState): string[] {
 
 /** The few actions that fit now; the Markdown contains only our own text. */
 function links(run: WatchedRun, file: StoryFile | undefined): string[] {
-  const actions = fittingActions(run, openQuestion(run) !== undefined, {
+  const actions = fittingActions(run, {
     allDone: isAllDone(file, run.state),
     isTrusted: workspace.isTrusted,
     folders: 1,

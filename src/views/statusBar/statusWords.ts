@@ -1,11 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
-import {
-  currentOf,
-  type RunState,
-  type Waiting,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
 import { heardWords } from '../common/heardWords.ts';
@@ -38,7 +33,7 @@ export interface StatusWords {
  */
 export function statusWords(run: WatchedRun, t: Translate, now: number): StatusWords | undefined {
   const { state } = run;
-  const phase = phaseOf(run);
+  const { isActive, outcome, phase, waiting } = runStanding(run);
   if (phase === 'none') {
     const { done, total } = state.stories;
     return total === 0
@@ -54,8 +49,8 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
   const urgency = urgencyOf(alert);
   const cause = alert === undefined ? '' : `${run.runId} ${alert.cause}`;
   const count = `${state.stories.done}/${state.stories.total}`;
-  if (phase === 'running' || phase === 'stopping') {
-    const waits = phase === 'running' ? waitingOf(state) : undefined;
+  if (isActive) {
+    const waits = phase === 'running' ? waiting : undefined;
     const words = (shownCount: string, between: string) => [
       ...(waits
         ? [waitingWords(waits, shownCount, t, now)]
@@ -71,7 +66,6 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       ...{ urgency, cause },
     };
   }
-  const outcome = phase === 'interrupted' ? 'interrupted' : state.outcome;
   return {
     icon: endIcon(outcome),
     text: endWords(outcome, count, t),

@@ -1,3 +1,4 @@
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { RecordedCommit, RunState } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
@@ -336,10 +337,11 @@ export function isOpenable({ story, commits }: StoryNode): boolean {
 }
 
 /** Whether a run asks the person something; a question about a story of an ended run is shown on the story's line. */
-function isAsking({ state, alive }: WatchedRun): boolean {
+function isAsking(run: WatchedRun): boolean {
+  const { isActive, question } = runStanding(run);
   return (
-    (state.outcome === 'needsHuman' && !state.lastIteration?.storyId) ||
-    (alive && state.pause?.reason === 'question')
+    question !== undefined &&
+    (isActive ? run.state.pause?.reason === 'question' : question.storyId === undefined)
   );
 }
 
