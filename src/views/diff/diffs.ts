@@ -2,9 +2,9 @@ import type { LogOutputChannel, Uri } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import type { Folders } from '../folders/folders.ts';
-import { ChangesCommands } from './changesCommands.ts';
+import { changesCommands } from './changesCommands.ts';
 import { RecordedWork } from './recordedWork.ts';
-import { RevertCommands } from './revertCommands.ts';
+import { revertCommands } from './revertCommands.ts';
 import { ReviewComments } from './reviewComments.ts';
 import { ReviewNotes } from './reviewNotes.ts';
 
@@ -14,8 +14,8 @@ export class Diffs implements Disposable {
 
   private constructor(folders: Folders, notes: ReviewNotes, log: LogOutputChannel) {
     const work = new RecordedWork();
-    this.store.add(new ChangesCommands(folders, work, log));
-    this.store.add(new RevertCommands(folders, work, log));
+    this.store.add(changesCommands(folders, work, log));
+    this.store.add(revertCommands(folders, work, log));
     this.store.add(new ReviewComments(folders, work, notes, log));
   }
 

@@ -10,25 +10,24 @@ import { SplitCommand } from './splitCommand.ts';
 import { StoryDocuments } from './storyDocuments.ts';
 import { StoryFixes } from './storyFixes.ts';
 import { StoryLenses } from './storyLenses.ts';
-import { StoryProblems } from './storyProblems.ts';
+import { storyProblems } from './storyProblems.ts';
 
 /** Story files in the editor: problems and their fixes, actions above each story, plans before they are written. */
-export class PrdEditor implements Disposable {
-  private readonly store = new DisposableStore();
+export function prdEditor(
+  folders: Folders,
+  settings: RunSettings,
+  program: string,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
 
-  /** @param program `dist/cli.js` of this extension */
-  constructor(folders: Folders, settings: RunSettings, program: string, log: LogOutputChannel) {
-    const documents = this.store.add(new StoryDocuments(folders));
-    const isOn = this.store.add(new ConfigValue('codeLens', true));
-    this.store.add(new StoryProblems(documents, log));
-    this.store.add(new StoryFixes(documents));
-    this.store.add(new StoryLenses(documents, folders, isOn, log));
-    const preview = this.store.add(new PlanPreview());
-    this.store.add(new PlanCommands(folders, settings, preview, program, log));
-    this.store.add(new SplitCommand(folders, settings, preview, program, log));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
+  const documents = store.add(new StoryDocuments(folders));
+  const isOn = store.add(new ConfigValue('codeLens', true));
+  store.add(storyProblems(documents, log));
+  store.add(new StoryFixes(documents));
+  store.add(new StoryLenses(documents, folders, isOn, log));
+  const preview = store.add(new PlanPreview());
+  store.add(new PlanCommands(folders, settings, preview, program, log));
+  store.add(new SplitCommand(folders, settings, preview, program, log));
+  return store;
 }

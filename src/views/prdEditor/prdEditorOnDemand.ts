@@ -29,11 +29,11 @@ export function prdEditorOnDemand(
     new OnDemand(
       [Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
       async () => {
-        const [{ PrdEditor }, { settings }] = await Promise.all([
+        const [{ prdEditor }, { settings }] = await Promise.all([
           import('./prdEditor.ts'),
           steering.get(),
         ]);
-        return () => new PrdEditor(folders, settings, program, log);
+        return () => prdEditor(folders, settings, program, log);
       },
       log,
     ),

@@ -7,9 +7,9 @@ import { folderOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
 import { RunSettings } from '../settings/runSettings.ts';
 import { ClaudeCheck } from '../setup/claudeCheck.ts';
-import { Setup } from '../setup/setup.ts';
-import { RunActionsMenu } from './runActionsMenu.ts';
-import { RunCommands } from './runCommands.ts';
+import { setup } from '../setup/setup.ts';
+import { runActionsMenu } from './runActionsMenu.ts';
+import { runCommands } from './runCommands.ts';
 import { RunStarter } from './runStarter.ts';
 
 /** Commands that start, control and stop runs, and the setup before the first one. */
@@ -29,12 +29,12 @@ export class Steering implements Disposable {
     this.folders = folders;
     this.settings = this.store.add(new RunSettings(log));
     this.claude = this.store.add(new ClaudeCheck(folders, this.settings, { program, log }));
-    this.store.add(new Setup(folders, this.settings, this.claude, log));
+    this.store.add(setup(folders, this.settings, this.claude, log));
     const onLastWindowClosed = this.store.add(new ConfigValue('onLastWindowClosed', 'continue'));
     const requireAgent = (folder: Folder) => this.claude.requireAgent(folder);
     this.starter = new RunStarter(this.settings, onLastWindowClosed, program, requireAgent, log);
-    this.store.add(new RunCommands(folders, this.starter, log));
-    this.store.add(this.store.add(new RunActionsMenu(folders, log)).onDidLook(onLook));
+    this.store.add(runCommands(folders, this.starter, log));
+    this.store.add(runActionsMenu(folders, onLook, log));
   }
 
   /**
