@@ -285,7 +285,7 @@ describe('views over journals of real runs', () => {
         stateOf('skip', false),
         stateOf('stuck', false),
       ],
-      ['claimed', 'verified', 'approved', 'failed', 'blocked', 'skipped', undefined],
+      ['claimed', 'verified', 'approved', 'failed', 'needsYou', 'skipped', 'stuck'],
     );
   });
 });

@@ -37,8 +37,8 @@ export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputCha
         Command.deleteReviewNote,
       ],
       async () => {
-        const { Diffs } = await import('./diffs.ts');
-        return Diffs.load(folders, notesDir, log);
+        const { diffs } = await import('./diffs.ts');
+        return diffs(folders, notesDir, log);
       },
       log,
     ),

@@ -9,7 +9,7 @@ import {
   readStoryFile,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
 /** All paths that a story file may have, as one pattern. */
@@ -18,9 +18,8 @@ const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_P
 const CHOICES_KEY = 'storyFiles';
 
 /** A folder's story file, read when it changes. Nothing is read before the first request. */
-export class StoryModel implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+export class StoryModel extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly folder: string;
   private readonly onError: (error: Error) => void;
@@ -38,6 +37,7 @@ export class StoryModel implements Disposable {
    * @param state the workspace's state; stores the file that a person chose
    */
   constructor(folder: string, state: Memento, onError: (error: Error) => void) {
+    super();
     this.folder = folder;
     this.state = state;
     this.onError = onError;
@@ -103,10 +103,10 @@ export class StoryModel implements Disposable {
     }, SOON_MS);
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.timer);
     this.watcher?.dispose();
-    this.store.dispose();
+    super.dispose();
   }
 
   private async readUntilCurrent(): Promise<void> {

@@ -7,13 +7,12 @@ import {
   type TreeView,
   window,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/sentences.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { plainLabel } from '../common/plainLabel.ts';
 import {
   type IterationRef,
@@ -42,8 +41,7 @@ const FOLLOW_MS = 100;
 const MAX_ID = 60;
 
 /** The lines of the Iterations view: the work of the active folder's runs, the newest first. */
-export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
-  private readonly store = new DisposableStore();
+export class IterationsView extends Owner implements TreeDataProvider<IterationTreeNode> {
   private readonly changeEmitter: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>;
   private readonly runs: ActiveRun;
   private readonly folders: Folders;
@@ -61,19 +59,20 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     documents: RunDocuments,
     log: LogOutputChannel,
   ) {
+    super();
     this.runs = runs;
     this.folders = folders;
     this.view = view;
     this.changeEmitter = changed;
-    this.store.add(this.view.onDidChangeVisibility(() => this.update()));
-    const update = this.store.add(new Throttle(() => this.update(), FOLLOW_MS));
-    this.store.add(runs.onDidChange(() => update.call()));
+    this.own(this.view.onDidChangeVisibility(() => this.update()));
+    const update = this.own(new Throttle(() => this.update(), FOLLOW_MS));
+    this.own(runs.onDidChange(() => update.call()));
     const register = (
       id: string,
       open: (ref: IterationRef, line?: number) => Promise<void>,
       title: string,
     ) =>
-      this.store.add(
+      this.own(
         registerCommand(id, log, async (argument, line) => {
           const ref = parseIterationRef(argument) ?? (await this.choose(title));
           if (ref !== undefined) {
@@ -96,13 +95,9 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
       ref => documents.openChecks(ref),
       l10n.t('Open the check output of'),
     );
-    this.store.add(
+    this.own(
       registerCommand(Command.showReceipt, log, argument => this.showReceipt(documents, argument)),
     );
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   getTreeItem(node: IterationTreeNode): TreeItem {

@@ -10,7 +10,6 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
@@ -27,7 +26,7 @@ import {
 } from '../../presentation/iterationDocuments.ts';
 import { iterationText, receiptText } from '../../presentation/receiptTable.ts';
 import { RUN_SCHEME } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import type { IterationRef, StoryRef } from '../common/refs.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -55,8 +54,7 @@ const querySchema = z.discriminatedUnion('what', [
 type Query = z.infer<typeof querySchema>;
 
 /** A run's records of its iterations as read-only documents: prompts, transcripts, checks, receipts. */
-export class RunDocuments implements Disposable {
-  private readonly store = new DisposableStore();
+export class RunDocuments extends Owner {
   private readonly changeEmitter: EventEmitter<Uri>;
   private readonly folders: Folders;
   private timer: NodeJS.Timeout | undefined;
@@ -65,16 +63,15 @@ export class RunDocuments implements Disposable {
 
   /** @param changed fires for documents that need a redraw */
   constructor(folders: Folders, changed: EventEmitter<Uri>) {
+    super();
     this.folders = folders;
     this.changeEmitter = changed;
-    this.store.add(
-      folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))),
-    );
+    this.own(folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))));
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.timer);
-    this.store.dispose();
+    super.dispose();
   }
 
   /** @param line from 1 */

@@ -2,7 +2,6 @@ import {
   CodeAction,
   type CodeActionContext,
   CodeActionKind,
-  type CodeActionProvider,
   l10n,
   languages,
   type Range,
@@ -35,27 +34,13 @@ class FixAll extends CodeAction {
 }
 
 /** Fixes problems of a story file in the document; the file is written when the person saves it. */
-export class StoryFixes implements CodeActionProvider, Disposable {
-  private readonly documents: StoryDocuments;
-  private readonly registration: Disposable;
-
-  constructor(documents: StoryDocuments) {
-    this.documents = documents;
-    this.registration = languages.registerCodeActionsProvider(STORY_DOCUMENTS, this, {
-      providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
-    });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-  }
-
-  async provideCodeActions(
+export function storyFixes(documents: StoryDocuments): Disposable {
+  async function provideCodeActions(
     document: TextDocument,
     range: Range,
     { only }: CodeActionContext,
   ): Promise<CodeAction[]> {
-    const stories = await this.documents.read(document);
+    const stories = await documents.read(document);
     if (stories === undefined) {
       return [];
     }
@@ -84,14 +69,22 @@ export class StoryFixes implements CodeActionProvider, Disposable {
       : actions;
   }
 
-  async resolveCodeAction(action: CodeAction): Promise<CodeAction> {
+  async function resolveCodeAction(action: CodeAction): Promise<CodeAction> {
     if (action instanceof FixAll) {
-      const stories = await this.documents.read(action.document);
+      const stories = await documents.read(action.document);
       action.edit =
         stories === undefined ? new WorkspaceEdit() : allMended(action.document, stories.text);
     }
     return action;
   }
+
+  return languages.registerCodeActionsProvider(
+    STORY_DOCUMENTS,
+    { provideCodeActions, resolveCodeAction },
+    {
+      providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
+    },
+  );
 }
 
 /** Stops at the first one: a file may have a thousand problems. */

@@ -21,7 +21,7 @@ import { folderOf, folderPathOf } from '../folders/folderOf.ts';
 import type { Folders } from '../folders/folders.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
-import type { RunStarter } from './runStarter.ts';
+import type { StartRun } from './runStarter.ts';
 
 /** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
@@ -32,17 +32,13 @@ const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }
 /** The commands that start, control and stop runs: they launch the loop or send it a request. */
 export function runCommands(
   folders: Folders,
-  starter: RunStarter,
+  startRun: StartRun,
   log: LogOutputChannel,
 ): Disposable {
   const store = new DisposableStore();
 
   async function start(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    const goesOn = await starter.start(
-      folder,
-      story === undefined ? {} : { onlyStories: [story.storyId] },
-    );
-    if (goesOn) {
+    if (await startRun(folder, story && [story.storyId])) {
       await commands.executeCommand(Command.showTerminal);
     }
   }

@@ -35,8 +35,8 @@ export function steeringOnDemand(
       Command.convertStories,
     ],
     async () => {
-      const { Steering } = await import('./steering.ts');
-      return () => new Steering(folders, program, onLook, log);
+      const { steering } = await import('./steering.ts');
+      return () => steering(folders, program, onLook, log);
     },
     log,
   );

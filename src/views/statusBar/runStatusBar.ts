@@ -7,7 +7,6 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { currentOf } from '../../orchestrator/journal/runState.ts';
@@ -23,7 +22,7 @@ import {
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { appendWords } from '../common/tooltipText.ts';
 import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
@@ -47,8 +46,7 @@ const LINKED = [
 ];
 
 /** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
-export class RunStatusBar implements Disposable {
-  private readonly store = new DisposableStore();
+export class RunStatusBar extends Owner {
   private readonly item: StatusBarItem;
   private readonly model: ActiveRun;
   private readonly stories: ActiveStories;
@@ -56,21 +54,16 @@ export class RunStatusBar implements Disposable {
   private seen: string | undefined;
 
   constructor(model: ActiveRun, stories: ActiveStories) {
+    super();
     this.model = model;
     this.stories = stories;
-    this.item = this.store.add(
-      window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10),
-    );
+    this.item = this.own(window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10));
     this.item.name = l10n.t('Ralph Run');
     this.item.command = Command.showRunActions;
     // The loop reports a usage limit once a minute, which updates the countdown.
-    this.store.add(model.onDidChange(() => this.update()));
-    this.store.add(stories.onDidChange(() => this.update()));
-    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.update()));
-  }
-
-  dispose(): void {
-    this.store.dispose();
+    this.own(model.onDidChange(() => this.update()));
+    this.own(stories.onDidChange(() => this.update()));
+    this.own(workspace.onDidGrantWorkspaceTrust(() => this.update()));
   }
 
   /** A person has viewed the run: its current state needs no color anymore. */

@@ -20,7 +20,7 @@ import { reasonWords } from '../../presentation/iterationWords.ts';
 import { countStories } from '../../presentation/storyCount.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey, View } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
 import { plainSentence } from '../common/plainSentence.ts';
 import type { StoryRef } from '../common/refs.ts';
@@ -31,7 +31,7 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { runsOtherFile } from './runsOtherFile.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
-import { StoryDragging } from './storyDragging.ts';
+import { storyDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTooltip, toTreeItem } from './storyItems.ts';
 import type { StoryLines } from './storyLines.ts';
@@ -55,9 +55,8 @@ const FILTER_KEY = 'storyFilter';
 const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
 /** The Stories view: the stories of the window's folders, with states and checkboxes. */
-export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines, Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(
+export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode>, StoryLines {
+  private readonly changeEmitter = this.own(
     new EventEmitter<StoryTreeNode | StoryTreeNode[] | undefined>(),
   );
   readonly onDidChangeTreeData = this.changeEmitter.event;
@@ -79,6 +78,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
 
   /** @param state the workspace's state; stores the filter */
   constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
+    super();
     this.folders = folders;
     this.state = state;
     this.log = log;
@@ -86,24 +86,24 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     if (isFiltering(this.currentFilter)) {
       this.filteredKey.set(true);
     }
-    const actions = this.store.add(storyActionsOnDemand(this, folders, log));
-    this.view = this.store.add(
+    const actions = this.own(storyActionsOnDemand(this, folders, log));
+    this.view = this.own(
       window.createTreeView(View.stories, {
         treeDataProvider: this,
-        dragAndDropController: new StoryDragging(actions, log),
+        dragAndDropController: storyDragging(actions, log),
         manageCheckboxStateManually: true,
         showCollapseAll: true,
       }),
     );
-    this.store.add(
+    this.own(
       this.view.onDidChangeCheckboxState(({ items }) =>
-        reportingErrors(log, async () => (await actions.get()).commands.tickBoxes(items)),
+        reportingErrors(log, async () => (await actions.get()).tickBoxes(items)),
       ),
     );
-    this.store.add(folders.inEach(folder => this.follow(folder)));
-    this.store.add(folders.onDidChange(() => this.updateAll()));
-    this.store.add(folders.onDidChangeActive(() => this.tellAround()));
-    this.store.add(
+    this.own(folders.inEach(folder => this.follow(folder)));
+    this.own(folders.onDidChange(() => this.updateAll()));
+    this.own(folders.onDidChangeActive(() => this.tellAround()));
+    this.own(
       this.view.onDidChangeSelection(({ selection: [node] }) => {
         const folder = node && folders.at(folderOf(node));
         if (folder !== undefined && folder !== folders.active) {
@@ -121,10 +121,6 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
   /** Whether the stories are visible. */
   get isVisible(): boolean {
     return this.view.visible;
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   getTreeItem(node: StoryTreeNode): TreeItem {
