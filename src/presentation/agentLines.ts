@@ -1,8 +1,8 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shorten } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { duration, type Translate } from './sentences.ts';
 import { line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** Number of lines shown of an agent's failure, the last ones. */
 const MAX_ERROR_LINES = 6;

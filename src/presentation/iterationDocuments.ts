@@ -3,8 +3,8 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { ofIteration } from '../orchestrator/journal/iterationEvents.ts';
 import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { receiptText } from './receiptTable.ts';
-import { duration, type Translate } from './sentences.ts';
 import { Transcript } from './transcript.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** What an iteration did, as its terminal showed it. @param events all events of its run */
 export function transcriptText(

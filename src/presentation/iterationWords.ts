@@ -1,7 +1,7 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shorten } from '../base/text.ts';
 import type { IterationReason, IterationRow } from '../orchestrator/journal/iterationRows.ts';
-import type { Translate } from './sentences.ts';
+import type { Translate } from './translate.ts';
 
 /** Maximum length of a quotation of an agent, a check or a reviewer, in UTF-16 units. */
 const MAX_REASON = 400;

@@ -1,8 +1,8 @@
 import { withoutControls } from '../base/text.ts';
 import type { GuardChange } from '../orchestrator/iteration/guard/guardChanges.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { duration, type Translate } from './sentences.ts';
 import { items, line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** Number of lines shown of a check's output, the last ones. */
 const MAX_CHECK_LINES = 20;

@@ -2,8 +2,9 @@ import { shorten } from '../base/text.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
+import { type Door, waitingSentence } from './sentences.ts';
 import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { dollars, span, type Translate } from './translate.ts';
 
 /** What controls the run and who pays. */
 export function settings(

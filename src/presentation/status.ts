@@ -8,16 +8,9 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
-import {
-  costWords,
-  dollars,
-  english,
-  outcomeSentence,
-  rolledBackWords,
-  runEnd,
-  waitingSentence,
-} from './sentences.ts';
+import { outcomeSentence, rolledBackWords, runEnd, waitingSentence } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
+import { costWords, dollars, english } from './translate.ts';
 
 /** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;

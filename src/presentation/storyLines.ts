@@ -1,8 +1,9 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { type Door, iterationCount, type Translate } from './sentences.ts';
+import type { Door } from './sentences.ts';
 import { own, type TranscriptLine } from './transcriptLine.ts';
+import { iterationCount, type Translate } from './translate.ts';
 
 /** A story is skipped in this run. */
 export function storySkipped(

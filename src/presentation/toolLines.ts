@@ -1,7 +1,8 @@
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { currentOf, type RunState } from '../orchestrator/journal/runState.ts';
-import type { Door, Translate } from './sentences.ts';
+import type { Door } from './sentences.ts';
 import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
+import type { Translate } from './translate.ts';
 
 /** The call that a tool's result belongs to. */
 export interface ToolCall {

@@ -11,18 +11,15 @@ import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './pr
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
-  dollars,
-  duration,
-  iterationCount,
   outcomeSentence,
   rolledBackWords,
   runEnd,
-  type Translate,
   waitingSentence,
 } from './sentences.ts';
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { dollars, duration, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
 /** Context of the event. */

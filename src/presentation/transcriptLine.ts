@@ -1,5 +1,5 @@
 import { shorten } from '../base/text.ts';
-import type { Translate } from './sentences.ts';
+import type { Translate } from './translate.ts';
 
 /** Roles of text in a transcript; the terminal and the window each define their look. */
 export type Style = 'plain' | 'heading' | 'dim' | 'tool' | 'success' | 'warning' | 'error';

@@ -4,8 +4,8 @@ import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { isAllDone } from '../../src/orchestrator/loop/isAllDone.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { english } from '../../src/presentation/sentences.ts';
-import { completedWords } from '../../src/views/run/completedWords.ts';
+import { completedWords } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { type EventMatch, living, over } from '../support/recordedJournals.ts';
 
 function list(...passes: readonly boolean[]) {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
 import { longRun, recorded } from '../support/recordedJournals.ts';

@@ -5,7 +5,7 @@ import { iterationPrompt } from '../../src/orchestrator/iteration/prompt/prompt.
 import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';
 import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';
 import { recorded } from '../support/recordedJournals.ts';

@@ -12,7 +12,7 @@ import {
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { iterationProofs } from '../../src/views/progress/iterationProofs.ts';
 import { Numbers } from '../../src/views/progress/numbers.ts';

@@ -1,7 +1,7 @@
 import { env, l10n } from 'vscode';
 import { messageOf } from '../../base/messageOf.ts';
 import { SaidWords } from '../../presentation/saidWords.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 
 const inWindow: typeof l10n.t = l10n.t;
 let saidWords: SaidWords | undefined;

@@ -9,12 +9,11 @@ import { GitRepository } from '../../orchestrator/git/git.ts';
 import { runGit } from '../../orchestrator/git/runGit.ts';
 import { type CommitsOf, recordedCommits } from '../../orchestrator/workspace/recordedCommits.ts';
 import { Command } from '../common/contributions.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { parseCommitRef, parseIterationRef, parseRunRef, parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { type GitDocument, gitUri } from './gitFileSystem.ts';
 import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
 

@@ -10,7 +10,7 @@ import {
 } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords } from '../common/plainText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 
 /** Maximum length of a story id in a label, in UTF-16 units. */

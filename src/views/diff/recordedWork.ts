@@ -6,7 +6,7 @@ import type { RecordedCommit, RunState } from '../../orchestrator/journal/runSta
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { IterationRef, StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 

@@ -13,12 +13,11 @@ import {
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { Command } from '../common/contributions.ts';
 import { MendableError } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
 
 /** Maximum number of commits listed before the person decides. */

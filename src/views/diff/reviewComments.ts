@@ -27,7 +27,7 @@ import { toldHints } from '../../orchestrator/workspace/toldHints.ts';
 import { Command, REVIEW_CONTROLLER } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { registerCommands } from '../common/registerCommand.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';

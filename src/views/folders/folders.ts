@@ -2,6 +2,7 @@ import { EventEmitter, type Memento, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { remember } from '../common/remember.ts';
+import { requireFolder } from '../common/workspaceFolder.ts';
 import { Folder } from './folder.ts';
 
 /** Key under which the window stores the active folder. */
@@ -142,4 +143,24 @@ export class Folders extends Owner {
       this.activeEmitter.fire(folder);
     }
   }
+}
+
+/**
+ * The folder that a command works in: the one its argument names, otherwise the active one. It becomes the active
+ * one.
+ * @throws {MendableError} if there is none
+ */
+export function folderOf(folders: Folders, path: string | undefined): Folder {
+  const folder = requireFolder(folders.at(path));
+  folders.activate(folder);
+  return folder;
+}
+
+/**
+ * Alerts and the status bar pass the folder if they mean no story of it. @returns `undefined` for the active folder
+ */
+export function folderPathOf(argument: unknown): string | undefined {
+  return typeof argument === 'object' && argument !== null && 'folder' in argument
+    ? String(argument.folder)
+    : undefined;
 }

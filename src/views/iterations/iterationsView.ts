@@ -10,10 +10,10 @@ import {
 import { HumanError } from '../../base/humanError.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
-import { duration } from '../../presentation/sentences.ts';
+import { duration } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import {
   type IterationRef,
   parseIterationRef,

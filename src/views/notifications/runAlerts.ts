@@ -4,17 +4,17 @@ import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
 import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
+import { iterationCount } from '../../presentation/translate.ts';
 import { Command, View } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { remember } from '../common/remember.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { alertOf, isPast, type RunAlert } from '../run/alertOf.ts';
-import { answerLabel } from '../run/answerLabel.ts';
-import { limitSetting } from '../run/limitSetting.ts';
+import { answerLabel, limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 
 /** Alerts that were already shown, per workspace: run and cause. */
@@ -148,7 +148,7 @@ export function runAlerts(
               ? l10n.t('The agent asks: {0}', words)
               : l10n.t('The agent of {0} asks: {1}', shorten(storyId, 60), words),
           buttons: [
-            button(answerLabel(ended), Command.answerQuestion),
+            button(answerLabel(ended, translate), Command.answerQuestion),
             transcript(iteration),
             ...(ended ? [] : [stop]),
           ],

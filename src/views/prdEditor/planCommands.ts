@@ -9,20 +9,18 @@ import {
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
 import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
-import { dollars } from '../../presentation/sentences.ts';
+import { dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { askText } from '../run/askText.ts';
 import { chooseStory } from '../run/chooseStory.ts';
-import { requireSaved } from '../run/requireSaved.ts';
-import { storyFileOf } from '../run/storyFileOf.ts';
+import { requireSaved, storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { PlanPreview } from './planPreview.ts';
 

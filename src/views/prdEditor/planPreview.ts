@@ -11,7 +11,7 @@ import {
 } from 'vscode';
 import { Command, PLAN_SCHEME } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 
 /** The current and the planned content of a story file. */
 export interface PlannedChange {

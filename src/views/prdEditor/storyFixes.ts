@@ -15,7 +15,7 @@ import type {
   StoryDiagnosis,
   StoryMend,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { rangeOf, toDiagnostic } from './storyProblems.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';

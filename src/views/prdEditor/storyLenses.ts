@@ -18,7 +18,7 @@ import type { Story } from '../../orchestrator/stories/story.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { Throttle } from '../common/throttle.ts';

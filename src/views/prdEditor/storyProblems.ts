@@ -13,7 +13,7 @@ import type {
   StoryDiagnosis,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownCharts, ShownPoint } from './protocol.ts';
 

@@ -2,10 +2,10 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
 import { ToolCalls } from '../../presentation/toolLines.ts';
 import { describeEvent } from '../../presentation/transcript.ts';
 import type { Style } from '../../presentation/transcriptLine.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { ShownActivity } from './protocol.ts';
 
 const MAX_LINES = 15;

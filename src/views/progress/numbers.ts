@@ -1,4 +1,4 @@
-import { dollars, wholeNumber } from '../../presentation/sentences.ts';
+import { dollars, wholeNumber } from '../../presentation/translate.ts';
 
 /** Formats numbers in the display language. */
 export class Numbers {

@@ -11,7 +11,7 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { limitSetting } from '../run/limitSetting.ts';
+import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';

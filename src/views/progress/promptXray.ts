@@ -2,7 +2,7 @@ import { shorten } from '../../base/text.ts';
 import { PROMPT_BUDGET } from '../../orchestrator/iteration/prompt/promptBudget.ts';
 import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/iteration/prompt/tokens.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownPrompt, ShownSection } from './protocol.ts';
 

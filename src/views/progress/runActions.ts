@@ -1,8 +1,8 @@
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { currentOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { Translate } from '../../presentation/sentences.ts';
-import { limitSetting } from '../run/limitSetting.ts';
+import type { Translate } from '../../presentation/translate.ts';
+import { limitSetting } from '../run/fittingActions.ts';
 import type { PageAction, ShownAction } from './protocol.ts';
 
 /** How a living run was asked to stop. */

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { Numbers } from './numbers.ts';
 import type { ShownFact } from './protocol.ts';
 

@@ -10,13 +10,13 @@ import {
 } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
+  completedWords,
   killedAt,
   outcomeSentence,
   runEnd,
-  type Translate,
   waitingSentence,
 } from '../../presentation/sentences.ts';
-import { completedWords } from '../run/completedWords.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { ShownRun } from './protocol.ts';
 import type { Stopping } from './runActions.ts';
 

@@ -5,7 +5,7 @@ import { type IterationRow, iterationRows } from '../../orchestrator/journal/ite
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import { shownCharts } from './charts.ts';
 import { iterationProofs } from './iterationProofs.ts';
 import { shownActivity } from './liveActivity.ts';

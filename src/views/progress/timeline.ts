@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { IterationProofs } from './iterationProofs.ts';
 import type { Numbers } from './numbers.ts';
 import type {

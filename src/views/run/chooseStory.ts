@@ -1,7 +1,7 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 import { runsOnFile, type StoryState, storyStates } from '../stories/storyState.ts';

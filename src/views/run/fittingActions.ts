@@ -1,6 +1,8 @@
+import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { limitSetting } from './limitSetting.ts';
+import type { Translate } from '../../presentation/translate.ts';
+import type { RunSetting } from '../settings/windowSettings.ts';
 
 export const RUN_ACTIONS = [
   'trust',
@@ -88,4 +90,24 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
     case 'none':
       return allDone ? [] : ['start'];
   }
+}
+
+/** The setting whose limit ended a run; `undefined` for any other end. Pure. */
+export function limitSetting(outcome: RunOutcome | undefined): RunSetting | undefined {
+  switch (outcome) {
+    case 'budget':
+      return 'budgetUsd';
+    case 'maxIterations':
+      return 'maxIterations';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The label for answering an agent's question. @param ended the question has ended the run, and an answer continues
+ * it
+ */
+export function answerLabel(ended: boolean, t: Translate): string {
+  return ended ? t('Answer and Go On…') : t('Answer…');
 }

@@ -3,16 +3,14 @@ import type { Disposable } from '../../base/emitter.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { Command, SETTINGS_SECTION, View } from '../common/contributions.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
-import { answerLabel } from './answerLabel.ts';
-import { fittingActions, type RunAction } from './fittingActions.ts';
-import { limitSetting } from './limitSetting.ts';
+import { answerLabel, fittingActions, limitSetting, type RunAction } from './fittingActions.ts';
 
 interface Item {
   readonly label: string;
@@ -66,7 +64,7 @@ export function runActionsMenu(
         };
       case 'answer':
         return {
-          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive)}`,
+          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive, translate)}`,
           description: plainLabel(question?.message ?? '', 120),
           ...run(Command.answerQuestion),
         };

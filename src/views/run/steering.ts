@@ -1,7 +1,6 @@
 import { Disposable, type LogOutputChannel } from 'vscode';
 import { ConfigValue } from '../common/configValue.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { RunSettings } from '../settings/runSettings.ts';
 import { ClaudeCheck } from '../setup/claudeCheck.ts';
 import { setup } from '../setup/setup.ts';

@@ -1,7 +1,10 @@
-import type { LogOutputChannel } from 'vscode';
+import { type LogOutputChannel, workspace } from 'vscode';
+import type { Disposable } from '../../base/emitter.ts';
 import { Command } from '../common/contributions.ts';
+import { DisposableStore } from '../common/disposableStore.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
+import type { StoriesView } from '../stories/storiesView.ts';
 import type { Steering } from './steering.ts';
 
 /**
@@ -40,4 +43,24 @@ export function steeringOnDemand(
     },
     log,
   );
+}
+
+/** Searches for Claude Code when a person sees the stories and the workspace is trusted, now or later. */
+export function claudeWhenSeen(
+  stories: StoriesView,
+  steering: OnDemand<Steering>,
+  log: LogOutputChannel,
+): Disposable {
+  const look = () => {
+    if (stories.isVisible && workspace.isTrusted) {
+      steering.get().then(
+        ({ claude }) => claude.lookSoon(),
+        (error: unknown) => log.error(String(error)),
+      );
+    }
+  };
+  const store = new DisposableStore();
+  store.add(stories.onDidChangeVisibility(look));
+  store.add(workspace.onDidGrantWorkspaceTrust(look));
+  return store;
 }

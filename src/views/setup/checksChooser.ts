@@ -7,7 +7,7 @@ import {
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey, SETTINGS_SECTION } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { requireFolder, requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';

@@ -11,7 +11,7 @@ import {
 import type { Disposable } from '../../base/emitter.ts';
 import { Command, SETTINGS_SECTION } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';

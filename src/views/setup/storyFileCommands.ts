@@ -12,8 +12,7 @@ import {
 } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
 import { Command } from '../common/contributions.ts';
-import { plainLabel } from '../common/plainLabel.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainLabel, plainSentence } from '../common/plainText.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';

@@ -14,23 +14,21 @@ import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
-  costWords,
-  dollars,
+  completedWords,
   outcomeSentence,
   runEnd,
   waitingSentence,
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
+import { costWords, dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
-import { answerLabel } from '../run/answerLabel.ts';
-import { completedWords } from '../run/completedWords.ts';
-import { fittingActions, type RunAction } from '../run/fittingActions.ts';
+import { answerLabel, fittingActions, type RunAction } from '../run/fittingActions.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -191,7 +189,7 @@ function linkOf(action: RunAction, { alive }: WatchedRun) {
     case 'trust':
       return link(l10n.t('Manage Workspace Trust'), MANAGE_TRUST);
     case 'answer':
-      return link(answerLabel(!alive), Command.answerQuestion);
+      return link(answerLabel(!alive, translate), Command.answerQuestion);
     case 'resume':
       return link(l10n.t('Resume'), Command.resumeRun);
     case 'tryNow':

@@ -2,9 +2,8 @@ import { assertNever } from '../../base/assertNever.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { currentOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
-import { heardWords } from '../common/heardWords.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
+import { heardWords, plainLabel } from '../common/plainText.ts';
 import { alertOf } from '../run/alertOf.ts';
 
 /** Maximum length of a story id, in UTF-16 units. */

@@ -22,14 +22,13 @@ import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey, View } from '../common/contributions.ts';
 import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { remember } from '../common/remember.ts';
 import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { runsOtherFile } from './runsOtherFile.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
 import { storyDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
@@ -330,7 +329,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
     if (this.view.message !== message) {
       this.view.message = message;
     }
-    this.otherListKey.set(all.some(folder => runsOtherFile(folder) !== undefined));
+    this.otherListKey.set(all.some(folder => folder.otherStoryFile !== undefined));
     const description =
       all.length === 1 && active && file && active.stories.knownFiles.length > 1
         ? path.relative(active.path, file.path)
@@ -408,7 +407,7 @@ export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode
 
   /** A run works on other stories than the visible ones. */
   private otherFileSentence(folder: Folder): string[] {
-    const other = runsOtherFile(folder);
+    const other = folder.otherStoryFile;
     if (other === undefined) {
       return [];
     }

@@ -17,7 +17,6 @@ import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
-import { runsOtherFile } from './runsOtherFile.ts';
 import { NO_FILTER } from './storyFilter.ts';
 import type { StoryLines } from './storyLines.ts';
 import { isNamedBy, type StoryTreeNode } from './storyNodes.ts';
@@ -60,7 +59,7 @@ export function storyCommands(stories: StoryLines, folders: Folders, log: LogOut
   /** Shows the lists that runs work on, wherever another one is shown. */
   async function showRunStories(): Promise<void> {
     for (const folder of folders.all) {
-      const file = runsOtherFile(folder);
+      const file = folder.otherStoryFile;
       if (file !== undefined) {
         await folder.stories.choose(file);
       }

@@ -11,10 +11,9 @@ import {
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
-import { clock } from '../../presentation/sentences.ts';
+import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { heardWords } from '../common/heardWords.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords, heardWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import {
   type CommitNode,

@@ -16,11 +16,10 @@ import {
 import { Command, TASK_TYPE } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf, folderPathOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 import { emptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
 import { runLinks } from './runLinks.ts';

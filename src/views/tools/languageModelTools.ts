@@ -10,10 +10,10 @@ import {
 import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { dollars } from '../../presentation/sentences.ts';
 import { statusData } from '../../presentation/status.ts';
+import { dollars } from '../../presentation/translate.ts';
 import { Tool, type ToolName } from '../common/contributions.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
