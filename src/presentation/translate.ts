@@ -63,6 +63,17 @@ export function wholeNumber(value: number, { language = 'en' }: Speaker): string
   return numbersOf(language).whole.format(value);
 }
 
+/** About three digits, such as `41.2K`. */
+export function compact(value: number, { language = 'en' }: Speaker): string {
+  return numbersOf(language).compact.format(value);
+}
+
+/** @param share from 0 to 1; a positive one is never shown as zero */
+export function percent(share: number, { language = 'en' }: Speaker): string {
+  const format = numbersOf(language).percent;
+  return share > 0 && share < 0.01 ? `<${format.format(0.01)}` : format.format(share);
+}
+
 /** A time of day in the local time zone, with its date if that is another day. */
 export function clock(at: number, now: number, { language }: Speaker): string {
   if (Number.isNaN(at)) {
@@ -105,36 +116,25 @@ export function span(ms: number, t: Translate): string {
   return hours % 24 === 0 ? t('{0} d', days) : t('{0} d {1} h', days, hours % 24);
 }
 
-interface NumberFormats {
-  readonly money: Intl.NumberFormat;
-  readonly tenths: Intl.NumberFormat;
-  readonly whole: Intl.NumberFormat;
-  readonly time: Intl.DateTimeFormat;
-  readonly date: Intl.DateTimeFormat;
-}
-
-const formats = new Map<string, NumberFormats>();
-
-/** Created once per language: a list has hundreds of numbers, and creating a format is slow. */
-function numbersOf(language: string): NumberFormats {
-  const known = formats.get(language);
-  if (known) {
-    return known;
-  }
-  const made: NumberFormats = {
-    money: new Intl.NumberFormat(language, {
-      style: 'currency',
-      currency: 'USD',
-      currencyDisplay: 'narrowSymbol',
-    }),
-    tenths: new Intl.NumberFormat(language, {
-      minimumFractionDigits: 1,
-      maximumFractionDigits: 1,
-    }),
-    whole: new Intl.NumberFormat(language, { maximumFractionDigits: 0 }),
+/** Creating a format is slow, and a list has hundreds of numbers. */
+function makeNumbers(language: string) {
+  const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options);
+  return {
+    money: number({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }),
+    tenths: number({ minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    whole: number({ maximumFractionDigits: 0 }),
+    compact: number({ notation: 'compact', maximumFractionDigits: 1 }),
+    percent: number({ style: 'percent', maximumFractionDigits: 0 }),
     time: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
     date: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   };
-  formats.set(language, made);
-  return made;
+}
+
+const formats = new Map<string, ReturnType<typeof makeNumbers>>();
+
+/** Created once per language. */
+function numbersOf(language: string): ReturnType<typeof makeNumbers> {
+  const known = formats.get(language) ?? makeNumbers(language);
+  formats.set(language, known);
+  return known;
 }

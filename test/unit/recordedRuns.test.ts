@@ -15,7 +15,6 @@ import { checksOf, transcriptText } from '../../src/presentation/iterationDocume
 import { english } from '../../src/presentation/translate.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { iterationProofs } from '../../src/views/progress/iterationProofs.ts';
-import { Numbers } from '../../src/views/progress/numbers.ts';
 import { shownPrompt } from '../../src/views/progress/promptXray.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { recorded, recordedNames } from '../support/recordedJournals.ts';
@@ -260,7 +259,7 @@ describe('views over journals of real runs', () => {
         }
       }
       const events = recorded(name);
-      const prompt = shownPrompt(events, english, new Numbers('en'));
+      const prompt = shownPrompt(events, english);
       assert.ok((prompt?.sections.length ?? 0) > 4, name);
       for (const { number } of iterationRows(events, { alive: false })) {
         const text = transcriptText(events, number, english);

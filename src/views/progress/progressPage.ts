@@ -159,12 +159,11 @@ export class ProgressPage extends Owner {
     const run = withFileCountUntilEnd(current, active?.stories.current, active?.path ?? '');
     return {
       type: 'snapshot',
-      strings: progressStrings(),
+      strings: progressStrings(translate),
       snapshot: {
         ...progressSnapshot(run, events, {
           t: translate,
           now: new Date(),
-          language: env.language,
           allDone: isAllDone(active?.stories.current, current.state),
           page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
         }),

@@ -2,8 +2,7 @@ import { shorten } from '../../base/text.ts';
 import { PROMPT_BUDGET } from '../../orchestrator/iteration/prompt/promptBudget.ts';
 import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/iteration/prompt/tokens.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
-import type { Translate } from '../../presentation/translate.ts';
-import type { Numbers } from './numbers.ts';
+import { percent, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { ShownPrompt, ShownSection } from './protocol.ts';
 
 type Started = Extract<RunEvent, { type: 'iteration.started' }>;
@@ -34,11 +33,7 @@ export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
 }
 
 /** The composition of the last prompt, section by section. Pure. */
-export function shownPrompt(
-  events: readonly RunEvent[],
-  t: Translate,
-  numbers: Numbers,
-): ShownPrompt | undefined {
+export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPrompt | undefined {
   const started = lastPrompt(events);
   if (started === undefined) {
     return undefined;
@@ -49,16 +44,14 @@ export function shownPrompt(
     iteration,
     words:
       promptSections.length === 0
-        ? t('Iteration {0}: {1} bytes.', iteration, numbers.count(promptBytes))
+        ? t('Iteration {0}: {1} bytes.', iteration, wholeNumber(promptBytes, t))
         : t(
             'Iteration {0}: about {1} tokens in {2} sections.',
             iteration,
-            numbers.count(total),
+            wholeNumber(total, t),
             promptSections.length,
           ),
-    sections: promptSections
-      .slice(0, MAX_SECTIONS)
-      .map(section => shownSection(section, total, t, numbers)),
+    sections: promptSections.slice(0, MAX_SECTIONS).map(section => shownSection(section, total, t)),
   };
 }
 
@@ -66,7 +59,6 @@ function shownSection(
   { name, tokens }: PromptSections[number],
   total: number,
   t: Translate,
-  numbers: Numbers,
 ): ShownSection {
   const budget = Object.hasOwn(PROMPT_BUDGET, name)
     ? PROMPT_BUDGET[name as keyof typeof PROMPT_BUDGET]
@@ -74,9 +66,9 @@ function shownSection(
   return {
     title: sectionTitle(name, t),
     tokens,
-    tokenWords: numbers.count(tokens),
-    share: numbers.percent(total === 0 ? 0 : tokens / total),
-    budget: budget !== undefined ? t('at most {0}', numbers.count(budget)) : undefined,
+    tokenWords: wholeNumber(tokens, t),
+    share: percent(total === 0 ? 0 : tokens / total, t),
+    budget: budget !== undefined ? t('at most {0}', wholeNumber(budget, t)) : undefined,
   };
 }
 

@@ -2,9 +2,8 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import type { Translate } from '../../presentation/translate.ts';
+import { compact, dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { IterationProofs } from './iterationProofs.ts';
-import type { Numbers } from './numbers.ts';
 import type {
   Glyph,
   IterationDocument,
@@ -34,21 +33,20 @@ export function shownTimeline(
   proofs: ReadonlyMap<number, IterationProofs>,
   page: number,
   t: Translate,
-  numbers: Numbers,
 ): ShownTimeline {
   const last = Math.max(0, Math.ceil(rows.length / PAGE_SIZE) - 1);
   const at = Math.min(page, last);
   const end = rows.length - at * PAGE_SIZE;
   const shown = rows.slice(Math.max(0, end - PAGE_SIZE), end).reverse();
   return {
-    iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t, numbers)),
+    iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t)),
     words:
       last > 0
         ? t(
             'Iterations {0} to {1} of {2}',
             shown.at(-1)?.number ?? 0,
             shown[0]?.number ?? 0,
-            numbers.count(rows.length),
+            wholeNumber(rows.length, t),
           )
         : undefined,
     newer: at > 0 ? at - 1 : undefined,
@@ -60,7 +58,6 @@ function shownIteration(
   row: IterationRow,
   proofs: IterationProofs | undefined,
   t: Translate,
-  numbers: Numbers,
 ): ShownIteration {
   const story = shownStory(row.storyId, row.storyTitle);
   const reason = row.reason && reasonWords(row.reason, t);
@@ -74,11 +71,8 @@ function shownIteration(
     ...(row.outcome === 'running'
       ? { time: { since: row.startedAt } }
       : row.durationMs !== undefined && { time: { ms: row.durationMs } }),
-    tokens: tokens !== undefined ? t('{0} tokens', numbers.compact(tokens)) : undefined,
-    cost:
-      row.costUsd !== undefined
-        ? numbers.money(row.costUsd, { estimated: costEstimated })
-        : undefined,
+    tokens: tokens !== undefined ? t('{0} tokens', compact(tokens, t)) : undefined,
+    cost: row.costUsd !== undefined ? dollars(row.costUsd, t, costEstimated) : undefined,
     proofs: proofs ? shownProofs(proofs, row.outcome === 'running', t) : [],
     commits: row.commits.slice(0, MAX_COMMITS).map(({ hash, subject }) => ({
       hash,
