@@ -2,10 +2,10 @@ import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import type { EventOf } from './transcriptLine.ts';
 import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
@@ -261,11 +261,7 @@ export function waitingSentence(
 
 /** That a person rolled the files back, and how far. */
 export function rolledBackWords(
-  {
-    commit,
-    iteration,
-    of,
-  }: Pick<Extract<RunEvent, { type: 'run.rolledBack' }>, 'commit' | 'iteration' | 'of'>,
+  { commit, iteration, of }: Pick<EventOf<'run.rolledBack'>, 'commit' | 'iteration' | 'of'>,
   t: Translate,
 ): string {
   const hash = commit.slice(0, 7);

@@ -18,7 +18,15 @@ import {
 } from './sentences.ts';
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
-import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import {
+  type EventOf,
+  firstLine,
+  items,
+  line,
+  MAX_LINE,
+  own,
+  type TranscriptLine,
+} from './transcriptLine.ts';
 import { dollars, duration, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
@@ -290,11 +298,7 @@ function resumesAt(state: RunState): number {
   return state.iteration + 1;
 }
 
-function iterationFacts(
-  event: Extract<RunEvent, { type: 'iteration.ended' }>,
-  t: Translate,
-  isTold: boolean,
-): string {
+function iterationFacts(event: EventOf<'iteration.ended'>, t: Translate, isTold: boolean): string {
   return [
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
     duration(event.durationMs, t),

@@ -20,7 +20,7 @@ import {
   parseRunRef,
   parseStoryRef,
 } from '../common/refs.ts';
-import { registerCommand } from '../common/registerCommand.ts';
+import { registerCommands } from '../common/registerCommand.ts';
 import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
@@ -67,36 +67,21 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     this.own(this.view.onDidChangeVisibility(() => this.update()));
     const update = this.own(new Throttle(() => this.update(), FOLLOW_MS));
     this.own(runs.onDidChange(() => update.call()));
-    const register = (
-      id: string,
-      open: (ref: IterationRef, line?: number) => Promise<void>,
-      title: string,
-    ) =>
-      this.own(
-        registerCommand(id, log, async (argument, line) => {
-          const ref = parseIterationRef(argument) ?? (await this.choose(title));
-          if (ref !== undefined) {
-            await open(ref, typeof line === 'number' ? line : undefined);
-          }
-        }),
-      );
-    register(
-      Command.openPrompt,
-      (ref, line) => documents.openPrompt(ref, line),
-      l10n.t('Open the prompt of'),
-    );
-    register(
-      Command.openTranscript,
-      ref => documents.openTranscript(ref),
-      l10n.t('Open the transcript of'),
-    );
-    register(
-      Command.openCheckOutput,
-      ref => documents.openChecks(ref),
-      l10n.t('Open the check output of'),
-    );
+    const open = (what: 'prompt' | 'transcript' | 'checks', title: string) => {
+      return async (argument: unknown, line: unknown) => {
+        const ref = parseIterationRef(argument) ?? (await this.choose(title));
+        if (ref !== undefined) {
+          await documents.openIteration(what, ref, typeof line === 'number' ? line : undefined);
+        }
+      };
+    };
     this.own(
-      registerCommand(Command.showReceipt, log, argument => this.showReceipt(documents, argument)),
+      registerCommands(log, {
+        [Command.openPrompt]: open('prompt', l10n.t('Open the prompt of')),
+        [Command.openTranscript]: open('transcript', l10n.t('Open the transcript of')),
+        [Command.openCheckOutput]: open('checks', l10n.t('Open the check output of')),
+        [Command.showReceipt]: argument => this.showReceipt(documents, argument),
+      }),
     );
   }
 
@@ -205,7 +190,7 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     const iteration = parseIterationRef(argument);
     const story = parseStoryRef(argument);
     if (iteration !== undefined) {
-      await documents.openIterationReceipt(iteration);
+      await documents.openIteration('receipt', iteration);
     } else if (story !== undefined) {
       await documents.openStoryReceipt(story);
     } else {

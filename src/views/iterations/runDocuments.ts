@@ -52,6 +52,7 @@ const querySchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('storyReceipt'), folder: z.string(), storyId: z.string() }),
 ]);
 type Query = z.infer<typeof querySchema>;
+type IterationDocument = Extract<Query, { readonly iteration: number }>['what'];
 
 /** A run's records of its iterations as read-only documents: prompts, transcripts, checks, receipts. */
 export class RunDocuments extends Owner {
@@ -75,36 +76,24 @@ export class RunDocuments extends Owner {
   }
 
   /** @param line from 1 */
-  async openPrompt(ref: IterationRef, line = 1): Promise<void> {
-    const title = l10n.t('Prompt of iteration {0}', ref.iteration);
-    await this.open({ what: 'prompt', ...iteration(ref) }, `${title}.txt`, line);
-  }
-
-  async openTranscript(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Transcript of iteration {0}', ref.iteration);
-    await this.open({ what: 'transcript', ...iteration(ref) }, `${title}.txt`);
-  }
-
-  async openChecks(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Checks of iteration {0}', ref.iteration);
-    await this.open({ what: 'checks', ...iteration(ref) }, `${title}.txt`);
-  }
-
-  async openIterationReceipt(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Receipt of iteration {0}', ref.iteration);
-    await this.open({ what: 'receipt', ...iteration(ref) }, `${title}.txt`);
+  async openIteration(what: IterationDocument, ref: IterationRef, line?: number): Promise<void> {
+    const { folder, runId, iteration } = ref;
+    const titles: Readonly<Record<IterationDocument, string>> = {
+      prompt: l10n.t('Prompt of iteration {0}', iteration),
+      transcript: l10n.t('Transcript of iteration {0}', iteration),
+      checks: l10n.t('Checks of iteration {0}', iteration),
+      receipt: l10n.t('Receipt of iteration {0}', iteration),
+    };
+    await this.open({ what, folder, runId, iteration }, titles[what], line);
   }
 
   async openStoryReceipt({ folder, storyId }: StoryRef): Promise<void> {
     const title = l10n.t('Receipt of {0}', shorten(storyId, MAX_TITLE));
-    await this.open({ what: 'storyReceipt', folder, storyId }, `${title}.txt`);
+    await this.open({ what: 'storyReceipt', folder, storyId }, title);
   }
 
   async openRunReceipt(folder: string, runId: string): Promise<void> {
-    await this.open(
-      { what: 'runReceipt', folder, runId },
-      `${l10n.t('Receipt of run {0}', runId)}.txt`,
-    );
+    await this.open({ what: 'runReceipt', folder, runId }, l10n.t('Receipt of run {0}', runId));
   }
 
   /** The text of a document. */
@@ -120,7 +109,7 @@ export class RunDocuments extends Owner {
   private async open(query: Query, title: string, line = 1): Promise<void> {
     const uri = Uri.from({
       scheme: RUN_SCHEME,
-      path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}`,
+      path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}.txt`,
       query: JSON.stringify(query),
     });
     // It may have been open before the file changed.
@@ -149,10 +138,6 @@ export class RunDocuments extends Owner {
       }
     }, REDRAW_MS);
   }
-}
-
-function iteration({ folder, runId, iteration }: IterationRef): IterationRef {
-  return { folder, runId, iteration };
 }
 
 /** Runs before the newest one do not change, and neither do prompts. */

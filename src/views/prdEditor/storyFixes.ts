@@ -8,7 +8,6 @@ import {
   type TextDocument,
   WorkspaceEdit,
 } from 'vscode';
-import { assertNever } from '../../base/assertNever.ts';
 import type { Disposable } from '../../base/emitter.ts';
 import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type {
@@ -118,32 +117,19 @@ function allMended(document: TextDocument, text: string): WorkspaceEdit {
 
 function mendTitle({ kind, values }: StoryMend): string {
   const [first = '', second = ''] = values.map(value => plainLabel(value, MAX_LABEL));
-  switch (kind) {
-    case 'giveId':
-      return l10n.t('Give it the id {0} (what refers to the old one stays)', first);
-    case 'replaceDependency':
-      return l10n.t('Wait for {1} instead of {0}', first, second);
-    case 'removeDependency':
-      return l10n.t('Do not wait for {0}', first);
-    case 'addField':
-      return l10n.t('Add "{0}" with an example', first);
-    case 'renameKey':
-      return l10n.t('Write "{1}" instead of "{0}"', first, second);
-    case 'setValue':
-      return l10n.t('Set "{0}" to {1}', first, second);
-    case 'removeEntry':
-      return l10n.t('Remove this entry');
-    case 'makeStory':
-      return l10n.t('Make it a story with the id {0}', first);
-    case 'addFirstStory':
-      return l10n.t('Add a first story');
-    case 'insertComma':
-      return l10n.t('Insert the missing comma');
-    case 'removeComma':
-      return l10n.t('Remove the comma');
-    case 'removeComment':
-      return l10n.t('Remove the comment');
-    default:
-      return assertNever(kind);
-  }
+  const titles: Readonly<Record<StoryMend['kind'], string>> = {
+    giveId: l10n.t('Give it the id {0} (what refers to the old one stays)', first),
+    replaceDependency: l10n.t('Wait for {1} instead of {0}', first, second),
+    removeDependency: l10n.t('Do not wait for {0}', first),
+    addField: l10n.t('Add "{0}" with an example', first),
+    renameKey: l10n.t('Write "{1}" instead of "{0}"', first, second),
+    setValue: l10n.t('Set "{0}" to {1}', first, second),
+    removeEntry: l10n.t('Remove this entry'),
+    makeStory: l10n.t('Make it a story with the id {0}', first),
+    addFirstStory: l10n.t('Add a first story'),
+    insertComma: l10n.t('Insert the missing comma'),
+    removeComma: l10n.t('Remove the comma'),
+    removeComment: l10n.t('Remove the comment'),
+  };
+  return titles[kind];
 }

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
@@ -53,21 +52,14 @@ export function shownActivity(
 }
 
 function kindOf(style: Style, isOwn: boolean): ShownActivity['kind'] {
-  switch (style) {
-    case 'success':
-      return 'good';
-    case 'warning':
-      return 'warning';
-    case 'error':
-      return 'bad';
-    case 'tool':
-      return 'tool';
-    case 'heading':
-    case 'dim':
-      return 'loop';
-    case 'plain':
-      return isOwn ? 'loop' : 'text';
-    default:
-      return assertNever(style);
-  }
+  const kinds: Readonly<Record<Style, ShownActivity['kind']>> = {
+    success: 'good',
+    warning: 'warning',
+    error: 'bad',
+    tool: 'tool',
+    heading: 'loop',
+    dim: 'loop',
+    plain: isOwn ? 'loop' : 'text',
+  };
+  return kinds[style];
 }

@@ -74,34 +74,21 @@ function shownSection(
 
 /** A newer loop may have sections that are unknown here. */
 function sectionTitle(name: string, t: Translate): string {
-  switch (name) {
-    case 'heading':
-      return t('Heading');
-    case 'task':
-      return t('Task');
-    case 'warnings':
-      return t('Warnings');
-    case 'failedCheck':
-      return t('Failed check');
-    case 'review':
-      return t("Reviewer's objections");
-    case 'hints':
-      return t('Your hints');
-    case 'answers':
-      return t('Your answers');
-    case 'story':
-      return t('Story');
-    case 'state':
-      return t('Stories, commits, patterns');
-    case 'mission':
-      return t('Steps to take');
-    case 'rules':
-      return t('Rules');
-    case 'template':
-      return t('Your own template');
-    default:
-      return shorten(name, MAX_NAME);
-  }
+  const titles: Readonly<Record<string, string>> = {
+    heading: t('Heading'),
+    task: t('Task'),
+    warnings: t('Warnings'),
+    failedCheck: t('Failed check'),
+    review: t("Reviewer's objections"),
+    hints: t('Your hints'),
+    answers: t('Your answers'),
+    story: t('Story'),
+    state: t('Stories, commits, patterns'),
+    mission: t('Steps to take'),
+    rules: t('Rules'),
+    template: t('Your own template'),
+  };
+  return Object.hasOwn(titles, name) ? (titles[name] ?? '') : shorten(name, MAX_NAME);
 }
 
 /**

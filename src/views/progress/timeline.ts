@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
@@ -145,30 +144,19 @@ export function outcomeWords(
   outcome: IterationRow['outcome'],
   t: Translate,
 ): { readonly glyph: Glyph; readonly outcome: string } {
-  switch (outcome) {
-    case 'running':
-      return { glyph: 'running', outcome: t('Running') };
-    case 'storyDone':
-      return { glyph: 'done', outcome: t('Story done') };
-    case 'rejected':
-      return { glyph: 'failed', outcome: t('Claim refused') };
-    case 'progress':
-      return { glyph: 'progress', outcome: t('Progress') };
-    case 'noProgress':
-      return { glyph: 'noProgress', outcome: t('No progress') };
-    case 'failed':
-      return { glyph: 'failed', outcome: t('Failed') };
-    case 'blocked':
-      return { glyph: 'blocked', outcome: t('Blocked') };
-    case 'needsHuman':
-      return { glyph: 'needsYou', outcome: t('Needs you') };
-    case 'skipped':
-      return { glyph: 'stopped', outcome: t('Skipped') };
-    case 'stopped':
-      return { glyph: 'stopped', outcome: t('Stopped') };
-    case 'interrupted':
-      return { glyph: 'interrupted', outcome: t('Interrupted') };
-    default:
-      return assertNever(outcome);
-  }
+  const looks: Readonly<Record<IterationRow['outcome'], readonly [Glyph, string]>> = {
+    running: ['running', t('Running')],
+    storyDone: ['done', t('Story done')],
+    rejected: ['failed', t('Claim refused')],
+    progress: ['progress', t('Progress')],
+    noProgress: ['noProgress', t('No progress')],
+    failed: ['failed', t('Failed')],
+    blocked: ['blocked', t('Blocked')],
+    needsHuman: ['needsYou', t('Needs you')],
+    skipped: ['stopped', t('Skipped')],
+    stopped: ['stopped', t('Stopped')],
+    interrupted: ['interrupted', t('Interrupted')],
+  };
+  const [glyph, words] = looks[outcome];
+  return { glyph, outcome: words };
 }

@@ -177,35 +177,24 @@ function links(run: WatchedRun, file: StoryFile | undefined): string[] {
     isTrusted: workspace.isTrusted,
     folders: 1,
   });
+  const known = linksOf(run);
   return actions.flatMap(action => {
-    const { command, words } = linkOf(action, run) ?? {};
+    const [words, command] = known[action] ?? [];
     return command === undefined ? [] : [`[${words}](command:${command})`];
   });
 }
 
-function linkOf(action: RunAction, { alive }: WatchedRun) {
-  const link = (words: string, command: string) => ({ words, command });
-  switch (action) {
-    case 'trust':
-      return link(l10n.t('Manage Workspace Trust'), MANAGE_TRUST);
-    case 'answer':
-      return link(answerLabel(!alive, translate), Command.answerQuestion);
-    case 'resume':
-      return link(l10n.t('Resume'), Command.resumeRun);
-    case 'tryNow':
-      return link(l10n.t('Try Now'), Command.resumeRun);
-    case 'start':
-    case 'goOn':
-      return link(l10n.t('Start Fresh Run'), Command.startRun);
-    case 'stop':
-      return link(l10n.t('Stop'), Command.stopRun);
-    case 'review':
-      return link(l10n.t('Review Changes'), Command.openRunChanges);
-    case 'progress':
-      return link(l10n.t('Show Progress'), Command.showProgress);
-    case 'terminal':
-      return link(l10n.t('Show Terminal'), Command.showTerminal);
-    default:
-      return undefined;
-  }
+function linksOf({ alive }: WatchedRun): { readonly [A in RunAction]?: readonly [string, string] } {
+  return {
+    trust: [l10n.t('Manage Workspace Trust'), MANAGE_TRUST],
+    answer: [answerLabel(!alive, translate), Command.answerQuestion],
+    resume: [l10n.t('Resume'), Command.resumeRun],
+    tryNow: [l10n.t('Try Now'), Command.resumeRun],
+    start: [l10n.t('Start Fresh Run'), Command.startRun],
+    goOn: [l10n.t('Start Fresh Run'), Command.startRun],
+    stop: [l10n.t('Stop'), Command.stopRun],
+    review: [l10n.t('Review Changes'), Command.openRunChanges],
+    progress: [l10n.t('Show Progress'), Command.showProgress],
+    terminal: [l10n.t('Show Terminal'), Command.showTerminal],
+  };
 }
