@@ -19,7 +19,7 @@ import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
 import { NO_FILTER } from './storyFilter.ts';
 import type { StoryLines } from './storyLines.ts';
-import { isNamedBy, type StoryTreeNode } from './storyNodes.ts';
+import { isNamedBy, type StoryTreeNode } from './storyTree.ts';
 
 /** Commands on stories and their files. Each takes a line of the view or a {@link StoryRef}. */
 export function storyCommands(stories: StoryLines, folders: Folders, log: LogOutputChannel) {

@@ -3,7 +3,7 @@ import { View } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import type { OnDemand } from '../common/onDemand.ts';
 import type { StoryActions } from './storyActions.ts';
-import type { StoryTreeNode } from './storyNodes.ts';
+import type { StoryTreeNode } from './storyTree.ts';
 
 /** VS Code's MIME type for lines dragged out of this view. */
 const MIME = `application/vnd.code.tree.${View.stories.toLowerCase()}`;

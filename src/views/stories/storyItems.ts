@@ -15,6 +15,7 @@ import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
 import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
+import type { StoryState } from './storyState.ts';
 import {
   type CommitNode,
   type CriterionNode,
@@ -24,8 +25,7 @@ import {
   type ProblemNode,
   type StoryNode,
   type StoryTreeNode,
-} from './storyNodes.ts';
-import type { StoryState } from './storyState.ts';
+} from './storyTree.ts';
 import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;

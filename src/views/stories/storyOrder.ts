@@ -6,7 +6,7 @@ import { parseStoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { StoryLines } from './storyLines.ts';
-import type { StoryNode, StoryTreeNode } from './storyNodes.ts';
+import type { StoryNode, StoryTreeNode } from './storyTree.ts';
 
 /** Changes the order of stories, by dragging or from the keyboard. */
 export function storyOrder(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
