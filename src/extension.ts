@@ -16,7 +16,7 @@ import { runContextKeys } from './views/run/runContextKeys.ts';
 import { claudeWhenSeen, steeringOnDemand } from './views/run/steeringOnDemand.ts';
 import { windowPresence } from './views/run/windowPresence.ts';
 import { restrictedMode } from './views/setup/restrictedMode.ts';
-import { SetupView } from './views/setup/setupView.ts';
+import { setupView } from './views/setup/setupView.ts';
 import { RunStatusBar } from './views/statusBar/runStatusBar.ts';
 import { StoriesView } from './views/stories/storiesView.ts';
 import { terminalsOnDemand } from './views/terminal/terminalsOnDemand.ts';
@@ -62,7 +62,7 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   const statusBar = own(new RunStatusBar(runs, stories));
   const steering = own(steeringOnDemand(folders, program, () => statusBar.noteLook(), log));
   const storiesView = own(new StoriesView(folders, context.workspaceState, log));
-  own(new SetupView());
+  own(setupView());
   own(claudeWhenSeen(storiesView, steering, log));
   own(iterationsOnDemand(runs, folders, log));
   const start = async () => (await steering.get()).startActive();

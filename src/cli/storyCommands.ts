@@ -15,17 +15,11 @@ import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { tickStory } from '../orchestrator/workspace/tickStory.ts';
 import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
 import { nextText, storyListText } from '../presentation/storyListText.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { fileOption, findStory, requireReadable, requireStoryFile } from './storyFiles.ts';
-
-interface StoryFlags {
-  readonly cwd: string;
-  readonly file?: string;
-  readonly json?: true;
-}
 
 /** `ralph-fresh stories`, `next`, `tick`, `untick`. */
 export function addStoryCommands(program: Command): void {
@@ -35,7 +29,7 @@ export function addStoryCommands(program: Command): void {
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--json', 'as data: source, format, stories, problems (docs/json-output.md)')
-    .action(async (flags: StoryFlags) => {
+    .action(async (flags: Flags) => {
       process.exitCode = await stories(flags);
     });
   program
@@ -55,11 +49,11 @@ export function addStoryCommands(program: Command): void {
       .argument('<id>', 'of the story')
       .addOption(cwdOption())
       .addOption(fileOption())
-      .action((id: string, flags: StoryFlags) => tick(id, done, flags));
+      .action((id: string, flags: Flags) => tick(id, done, flags));
   }
 }
 
-async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> {
+async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   const files = new RunFiles(cwd);
   let list: StoryFile;
   let problems: StoryListData['problems'];
@@ -99,7 +93,7 @@ function noList(
   return { source: named ?? null, format: null, stories: [], problems: [{ message, line: 0 }] };
 }
 
-async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
+async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
   const data = nextData(list, turnsOf(list, await runsOf(files)));
@@ -110,7 +104,7 @@ async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   }
 }
 
-async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
+async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, id, named);
   const words = done ? 'done' : 'not done';

@@ -85,10 +85,7 @@ export class RecordedWork {
       }
     }
     await folder.stories.refresh();
-    const file = folder.stories.current;
-    const titles = new Map(
-      file?.kind === 'stories' ? file.stories.map(({ id, title }) => [id, title]) : [],
-    );
+    const titles = new Map(folder.stories.list.map(({ id, title }) => [id, title]));
     const items = [...counts].map(([storyId, count]) => ({
       label: plainLabel(storyId, MAX_LABEL),
       description: plainLabel(titles.get(storyId) ?? '', MAX_LABEL),

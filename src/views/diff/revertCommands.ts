@@ -52,7 +52,7 @@ export function revertCommands(
   async function revert(folder: Folder, of: Revertible): Promise<void> {
     await requireNoRun(folder);
     await folder.stories.refresh();
-    const file = folder.stories.current;
+    const { current: file, list } = folder.stories;
     const planned = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Looking what would be reverted…') },
       async () =>
@@ -62,10 +62,7 @@ export function revertCommands(
           storyFile: file?.path,
         }),
     );
-    const title =
-      of.kind === 'story' && file?.kind === 'stories'
-        ? file.stories.find(({ id }) => id === of.storyId)?.title
-        : undefined;
+    const title = of.kind === 'story' ? list.find(({ id }) => id === of.storyId)?.title : undefined;
     const name =
       of.kind === 'story'
         ? shorten(`${of.storyId} ${title ?? ''}`, MAX_LINE)

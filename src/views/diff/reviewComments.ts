@@ -203,9 +203,8 @@ export function reviewComments(
   /** Nobody works on a done story, so its note would wait forever. */
   async function offerToReopen(folder: Folder, storyId: string): Promise<void> {
     await folder.stories.refresh();
-    const file = folder.stories.current;
-    const story =
-      file?.kind === 'stories' ? file.stories.find(({ id }) => id === storyId) : undefined;
+    const { current: file, list } = folder.stories;
+    const story = list.find(({ id }) => id === storyId);
     if (file === undefined || !story?.done || asked.has(storyId)) {
       return;
     }

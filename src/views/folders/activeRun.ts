@@ -1,4 +1,4 @@
-import { EventEmitter } from 'vscode';
+import { Disposable, EventEmitter } from 'vscode';
 import { Emitter } from '../../base/emitter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
@@ -35,12 +35,7 @@ export class ActiveRun extends Owner {
             this.eventsEmitter.fire(read);
           }
         });
-        return {
-          dispose: () => {
-            change.dispose();
-            events.dispose();
-          },
-        };
+        return Disposable.from(change, events);
       }),
     );
     this.own(folders.onDidChangeActive(() => this.changeEmitter.fire(this.current)));

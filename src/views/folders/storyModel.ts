@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
-import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
   OTHER_STORY_FILE_PLACES,
@@ -46,6 +46,11 @@ export class StoryModel extends Owner {
   /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
   get current(): StoryFile | undefined {
     return this.file;
+  }
+
+  /** Its stories; none if the file cannot be used. */
+  get list(): readonly Story[] {
+    return this.file?.kind === 'stories' ? this.file.stories : [];
   }
 
   /** Absolute path of the file that a person chose; `undefined` means the one at the usual path. */

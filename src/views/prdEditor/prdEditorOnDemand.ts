@@ -40,14 +40,14 @@ export function prdEditorOnDemand(
   );
   const look = (documents: readonly TextDocument[]) => {
     if (documents.some(document => languages.match(STORY_DOCUMENTS, document) > 0)) {
-      editor.get().catch((error: unknown) => log.error(String(error)));
+      editor.getSoon();
     }
   };
   store.add(workspace.onDidOpenTextDocument(document => look([document])));
   look(workspace.textDocuments);
   if (isPlanOpen()) {
     // Left over from before a reload; the editor closes it.
-    editor.get().catch((error: unknown) => log.error(String(error)));
+    editor.getSoon();
   }
   return store;
 }

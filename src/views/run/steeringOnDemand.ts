@@ -1,7 +1,5 @@
-import { type LogOutputChannel, workspace } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
+import { Disposable, type LogOutputChannel, workspace } from 'vscode';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { StoriesView } from '../stories/storiesView.ts';
@@ -59,8 +57,8 @@ export function claudeWhenSeen(
       );
     }
   };
-  const store = new DisposableStore();
-  store.add(stories.onDidChangeVisibility(look));
-  store.add(workspace.onDidGrantWorkspaceTrust(look));
-  return store;
+  return Disposable.from(
+    stories.onDidChangeVisibility(look),
+    workspace.onDidGrantWorkspaceTrust(look),
+  );
 }

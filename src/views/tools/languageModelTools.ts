@@ -111,9 +111,7 @@ export function languageModelTools(
   async function question(folder: Folder): Promise<MarkdownString> {
     const { name, path, stories } = folder;
     await stories.refresh();
-    const file = stories.current;
-    const list = file?.kind === 'stories' ? file.stories : [];
-    const open = list.filter(({ done }) => !done).length;
+    const open = stories.list.filter(({ done }) => !done).length;
     const { budgetUsd, maxIterations } = settings.given(path);
     const sentences = [
       l10n.t(

@@ -1,7 +1,5 @@
-import { type LogOutputChannel, lm } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
+import { Disposable, type LogOutputChannel, lm } from 'vscode';
 import { Tool } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import type { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { Steering } from '../run/steering.ts';
@@ -19,9 +17,8 @@ export function toolsOnDemand(
     ]);
     return languageModelTools(folders, steers, log);
   };
-  const store = new DisposableStore();
-  for (const tool of Object.values(Tool)) {
-    store.add(
+  return Disposable.from(
+    ...Object.values(Tool).map(tool =>
       lm.registerTool(tool, {
         invoke: async ({ input }) => (await load()).invoke(tool, input),
         prepareInvocation:
@@ -29,7 +26,6 @@ export function toolsOnDemand(
             ? async ({ input }) => (await load()).beforeStart(input)
             : undefined,
       }),
-    );
-  }
-  return store;
+    ),
+  );
 }
