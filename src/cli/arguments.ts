@@ -5,6 +5,14 @@ import { say } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 
+/** Flags of many commands. */
+export interface Flags {
+  readonly cwd: string;
+  readonly file?: string;
+  readonly run?: string;
+  readonly json?: true;
+}
+
 /** `--cwd <dir>`: an existing folder, as an absolute path. */
 export function cwdOption(): Option {
   return new Option('--cwd <dir>', 'the workspace')

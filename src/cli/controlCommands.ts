@@ -13,8 +13,9 @@ import { MAX_TEXT, type RunRequest } from '../orchestrator/workspace/inbox.ts';
 import { requireOwnHints } from '../orchestrator/workspace/ownHints.ts';
 import { type Delivered, deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { english, outcomeSentence, runEnd } from '../presentation/sentences.ts';
-import { cwdOption } from './arguments.ts';
+import { outcomeSentence, runEnd } from '../presentation/sentences.ts';
+import { english } from '../presentation/translate.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { takesOneText } from './oneText.ts';
 import { forPeople } from './people.ts';
@@ -24,9 +25,7 @@ import { fileOption, findStory } from './storyFiles.ts';
 /** Maximum number of characters of a question that are shown. */
 const MAX_QUESTION = 200;
 
-interface Flags {
-  readonly cwd: string;
-  readonly file?: string;
+interface ControlFlags extends Flags {
   readonly story?: string;
   readonly undo?: true;
 }
@@ -36,18 +35,18 @@ export function addControlCommands(program: Command): void {
   forPeople(program.command('pause'))
     .description('pause the run after this iteration')
     .addOption(cwdOption())
-    .action((flags: Flags) => pause(new RunFiles(flags.cwd)));
+    .action((flags: ControlFlags) => pause(new RunFiles(flags.cwd)));
   forPeople(program.command('resume'))
     .description('continue a run that is paused, or that waits for an answer or a usage limit')
     .addOption(cwdOption())
-    .action((flags: Flags) => resume(new RunFiles(flags.cwd)));
+    .action((flags: ControlFlags) => resume(new RunFiles(flags.cwd)));
   forPeople(program.command('skip'))
     .description('let the run skip a story')
     .argument('[id]', 'id of the story; default: the one that is worked on')
     .option('--undo', 'give a skipped, failed or blocked story another chance')
     .addOption(cwdOption())
     .addOption(fileOption())
-    .action((id: string | undefined, flags: Flags) =>
+    .action((id: string | undefined, flags: ControlFlags) =>
       flags.undo ? reset(id, flags) : skip(id, flags),
     );
   takesOneText(forPeople(program.command('hint')))
@@ -174,7 +173,7 @@ function onlySkipped({ storyRecords }: RunState): string {
   return first;
 }
 
-async function hint(text: string, { cwd, file, story: storyId }: Flags): Promise<void> {
+async function hint(text: string, { cwd, file, story: storyId }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
   if (storyId !== undefined) {

@@ -3,7 +3,7 @@ import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { doctorData, doctorText } from '../presentation/doctorReport.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { CHECK_IDS, examine } from './doctorChecks.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
@@ -19,13 +19,7 @@ export function addDoctorCommand(program: Command): void {
     .addOption(fileOption())
     .option('--only <names>', 'run only these checks, such as claude,payer')
     .option('--json', 'as data: ok, checks (docs/json-output.md)');
-  interface Flags {
-    readonly cwd: string;
-    readonly file?: string;
-    readonly only?: string;
-    readonly json?: true;
-  }
-  addSettingFlags(command).action(async (flags: Flags) => {
+  addSettingFlags(command).action(async (flags: Flags & { readonly only?: string }) => {
     const only = flags.only?.split(',');
     const unknown = only?.find(name => !CHECK_IDS.includes(name));
     if (unknown !== undefined) {

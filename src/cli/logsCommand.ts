@@ -12,20 +12,17 @@ import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runSta
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { livingLockOwner } from '../orchestrator/workspace/runLock.ts';
-import { count, cwdOption } from './arguments.ts';
+import { count, cwdOption, type Flags } from './arguments.ts';
 import { eventPrinter, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
 const LOOK_MS = 200;
 const CHUNK_BYTES = 1 << 16;
 
-interface LogsFlags {
-  readonly cwd: string;
-  readonly run?: string;
+interface LogsFlags extends Flags {
   readonly iteration?: number;
   readonly follow?: true;
   readonly raw?: true;
-  readonly json?: true;
 }
 
 /** `ralph-fresh logs`: what a run did, from its journal. */

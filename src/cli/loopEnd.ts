@@ -9,7 +9,8 @@ import { livingRun } from '../orchestrator/workspace/livingRun.ts';
 import { isRunId, newestRunId, type RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { LockOwner } from '../orchestrator/workspace/runLock.ts';
 import { hasHadState } from '../orchestrator/workspace/stateIgnore.ts';
-import { english, outcomeSentence } from '../presentation/sentences.ts';
+import { outcomeSentence } from '../presentation/sentences.ts';
+import { english } from '../presentation/translate.ts';
 import { print } from './print.ts';
 
 export { readRun } from '../orchestrator/workspace/runCheckpoint.ts';

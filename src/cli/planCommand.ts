@@ -4,7 +4,7 @@ import { say } from '../base/say.ts';
 import { UsageError } from '../base/usageError.ts';
 import { readStoryText, writePlan } from '../orchestrator/planner/writePlan.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
@@ -13,10 +13,7 @@ import { print, printJson, printJsonText, tellUnwritten } from './print.ts';
 import { addPlannerFlags } from './settingFlags.ts';
 import { OWN_STORY_FILE } from './storyFiles.ts';
 
-interface PlanFlags {
-  readonly cwd: string;
-  readonly file?: string;
-  readonly json?: true;
+interface PlanFlags extends Flags {
   readonly write?: true;
   readonly attached?: true;
 }

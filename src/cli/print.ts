@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
-import { english } from '../presentation/sentences.ts';
 import { Transcript } from '../presentation/transcript.ts';
 import type { Style } from '../presentation/transcriptLine.ts';
+import { english } from '../presentation/translate.ts';
 
 const ANSI: Readonly<Record<Style, Parameters<typeof styleText>[0] | undefined>> = {
   plain: undefined,

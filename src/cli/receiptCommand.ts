@@ -3,7 +3,7 @@ import { readDecisions } from '../orchestrator/journal/journal.ts';
 import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { iterationText, receiptText } from '../presentation/receiptTable.ts';
-import { countArgument, cwdOption } from './arguments.ts';
+import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { print, printJson } from './print.ts';
 import { cutOffJournal, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 
@@ -23,10 +23,7 @@ export function addReceiptCommand(program: Command): void {
     .action(receipt);
 }
 
-async function receipt(
-  iteration: number | undefined,
-  { cwd, json, run }: { cwd: string; json?: true; run?: string },
-): Promise<void> {
+async function receipt(iteration: number | undefined, { cwd, json, run }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const chosen = await requireRun(files, run);
   const { runId } = chosen;

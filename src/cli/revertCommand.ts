@@ -11,19 +11,15 @@ import {
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { count, cwdOption } from './arguments.ts';
+import { count, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { fileOption, findStory, storyFileOf } from './storyFiles.ts';
 
-interface RevertFlags {
-  readonly cwd: string;
-  readonly file?: string;
+interface RevertFlags extends Flags {
   readonly iteration?: number;
-  readonly run?: string;
   readonly dryRun?: true;
-  readonly json?: true;
 }
 
 /** `ralph-fresh revert`: reverts a story or an iteration, and keeps what came after it. */

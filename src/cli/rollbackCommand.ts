@@ -13,17 +13,11 @@ import { readStoryList } from '../orchestrator/stories/storyFile.ts';
 import { restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
-import { countArgument, cwdOption } from './arguments.ts';
+import { countArgument, cwdOption, type Flags } from './arguments.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
-
-interface RollbackFlags {
-  readonly cwd: string;
-  readonly run?: string;
-  readonly json?: true;
-}
 
 /** `ralph-fresh rollback`: returns to the state before an iteration, with a new commit. */
 export function addRollbackCommand(program: Command): void {
@@ -40,7 +34,7 @@ export function addRollbackCommand(program: Command): void {
     .action(rollback);
 }
 
-async function rollback(iteration: number, { cwd, json, run }: RollbackFlags): Promise<void> {
+async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const chosen = await requireRun(files, run);
   const { runId } = chosen;

@@ -4,7 +4,7 @@ import { draftSplit } from '../orchestrator/planner/splitStory.ts';
 import { readStoryText } from '../orchestrator/planner/writePlan.ts';
 import { requireNobodyWorks, writeSplit } from '../orchestrator/planner/writeSplit.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { draftByAgent } from './draftByAgent.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { takesOneText } from './oneText.ts';
@@ -13,11 +13,8 @@ import { print, printJson, printJsonText, tellUnwritten } from './print.ts';
 import { addPlannerFlags } from './settingFlags.ts';
 import { fileOption, findStory } from './storyFiles.ts';
 
-interface SplitFlags {
-  readonly cwd: string;
-  readonly file?: string;
+interface SplitFlags extends Flags {
   readonly hint?: string;
-  readonly json?: true;
   readonly write?: true;
   readonly attached?: true;
 }

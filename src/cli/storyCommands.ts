@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
-import { INITIAL_RUN_STATE, questionOf, type RunState } from '../orchestrator/journal/runState.ts';
+import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
 import { DEFAULT_CONFIG } from '../orchestrator/settings/config.ts';
@@ -12,27 +13,14 @@ import { readStoryFileOrThrow } from '../orchestrator/stories/storyFile.ts';
 import { RunHistory } from '../orchestrator/workspace/history.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
-import { storyRunState } from '../orchestrator/workspace/storyRunStates.ts';
 import { tickStory } from '../orchestrator/workspace/tickStory.ts';
-import {
-  type KnownOfStories,
-  nextData,
-  type StoryListData,
-  storyListData,
-} from '../presentation/storyListData.ts';
+import { nextData, type StoryListData, storyListData } from '../presentation/storyListData.ts';
 import { nextText, storyListText } from '../presentation/storyListText.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { EXIT_FAILURE } from './exitCodes.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { fileOption, findStory, requireReadable, requireStoryFile } from './storyFiles.ts';
-
-interface StoryFlags {
-  readonly cwd: string;
-  readonly file?: string;
-  readonly json?: true;
-}
 
 /** `ralph-fresh stories`, `next`, `tick`, `untick`. */
 export function addStoryCommands(program: Command): void {
@@ -42,7 +30,7 @@ export function addStoryCommands(program: Command): void {
     .addOption(cwdOption())
     .addOption(fileOption())
     .option('--json', 'as data: source, format, stories, problems (docs/json-output.md)')
-    .action(async (flags: StoryFlags) => {
+    .action(async (flags: Flags) => {
       process.exitCode = await stories(flags);
     });
   program
@@ -62,11 +50,11 @@ export function addStoryCommands(program: Command): void {
       .argument('<id>', 'id of the story')
       .addOption(cwdOption())
       .addOption(fileOption())
-      .action((id: string, flags: StoryFlags) => tick(id, done, flags));
+      .action((id: string, flags: Flags) => tick(id, done, flags));
   }
 }
 
-async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> {
+async function stories({ cwd, file: named, json }: Flags): Promise<number> {
   const files = new RunFiles(cwd);
   let list: StoryFile;
   let problems: StoryListData['problems'];
@@ -83,16 +71,16 @@ async function stories({ cwd, file: named, json }: StoryFlags): Promise<number> 
     }
     throw error;
   }
-  if (json) {
-    printJson(storyListData(list, { ...known(await runStates(files)), problems }));
-    return list.kind === 'stories' ? 0 : EXIT_FAILURE;
-  }
-  const data = storyListData(requireReadable(list), {
-    ...known(await runStates(files)),
+  const data = storyListData(json ? list : requireReadable(list), {
+    ...(await runsOf(files)),
     problems,
   });
-  print(storyListText(data));
-  return 0;
+  if (json) {
+    printJson(data);
+  } else {
+    print(storyListText(data));
+  }
+  return list.kind === 'stories' ? 0 : EXIT_FAILURE;
 }
 
 /** Printed as data, so that a program need not parse text meant for people. */
@@ -106,10 +94,10 @@ function noList(
   return { source: named ?? null, format: null, stories: [], problems: [{ message, line: 0 }] };
 }
 
-async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
+async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
-  const data = nextData(list, turnsOf(list, await runStates(files)));
+  const data = nextData(list, turnsOf(list, await runsOf(files)));
   if (json) {
     printJson(data);
   } else {
@@ -117,7 +105,7 @@ async function next({ cwd, file: named, json }: StoryFlags): Promise<void> {
   }
 }
 
-async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags): Promise<void> {
+async function tick(id: string, done: boolean, { cwd, file: named }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const { file, story } = await findStory(files, id, named);
   const words = done ? 'done' : 'not done';
@@ -129,41 +117,34 @@ async function tick(id: string, done: boolean, { cwd, file: named }: StoryFlags)
 }
 
 /** The runs according to the journals, the newest last. */
-interface RunStates {
+interface Runs {
+  readonly run: SeenRun;
   readonly states: readonly RunState[];
-  readonly newest: RunState;
-  readonly alive: boolean;
 }
 
-async function runStates(files: RunFiles): Promise<RunStates> {
+async function runsOf(files: RunFiles): Promise<Runs> {
   const states = await new RunHistory(files).read();
-  const newest = states.at(-1) ?? INITIAL_RUN_STATE;
-  return { states, newest, alive: await isItsLoopRunning(newest) };
-}
-
-function known({ alive, newest, states }: RunStates): KnownOfStories {
-  const phase = phaseOf({ state: newest, alive });
-  const question = questionOf(newest);
-  return {
-    stateOf: story => storyRunState(story, phase, states),
-    question,
-  };
+  const state = states.at(-1) ?? INITIAL_RUN_STATE;
+  return { run: { state, alive: await isItsLoopRunning(state) }, states };
 }
 
 /**
  * Which stories a living run passes over, and which it puts last. If none is alive, the next run retries failed and
  * blocked stories; only a person's skip still counts.
  */
-function turnsOf({ stories }: StoryList, { alive, newest }: RunStates): NextStoryOptions {
+function turnsOf(
+  { stories }: StoryList,
+  { run: { alive, state } }: Pick<Runs, 'run'>,
+): NextStoryOptions {
   if (alive) {
     return {
-      skip: leftAlone({ config: DEFAULT_CONFIG, state: newest, stories }),
-      last: comeLast(newest),
+      skip: leftAlone({ config: DEFAULT_CONFIG, state, stories }),
+      last: comeLast(state),
     };
   }
   return {
     skip: new Set(
-      [...newest.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
+      [...state.storyRecords].flatMap(([id, { skipped }]) => (skipped === 'person' ? [id] : [])),
     ),
   };
 }

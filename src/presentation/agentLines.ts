@@ -1,9 +1,15 @@
 import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
 import { shorten } from '../base/text.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { duration, type Translate } from './sentences.ts';
-import { line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import {
+  type EventOf,
+  line,
+  linesBefore,
+  MAX_LINE,
+  own,
+  type TranscriptLine,
+} from './transcriptLine.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** Number of lines shown of an agent's failure, the last ones. */
 const MAX_ERROR_LINES = 6;
@@ -11,10 +17,7 @@ const MAX_ERROR_LINES = 6;
 const MAX_ERROR = 1_000;
 
 /** Which agent it is, and who pays. */
-export function agentInit(
-  event: Extract<RunEvent, { type: 'agent.init' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
+export function agentInit(event: EventOf<'agent.init'>, t: Translate): readonly TranscriptLine[] {
   const facts = [
     event.model,
     /^\d/.test(event.version ?? '') ? `Claude Code ${event.version}` : undefined,
@@ -24,10 +27,7 @@ export function agentInit(
 }
 
 /** Text of the agent. */
-export function agentText(
-  event: Extract<RunEvent, { type: 'agent.text' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
+export function agentText(event: EventOf<'agent.text'>, t: Translate): readonly TranscriptLine[] {
   return [
     ...event.text
       .trim()
@@ -45,10 +45,7 @@ export function agentText(
 }
 
 /** How its process ended, if that deserves a line. */
-export function agentEnded(
-  event: Extract<RunEvent, { type: 'agent.ended' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
+export function agentEnded(event: EventOf<'agent.ended'>, t: Translate): readonly TranscriptLine[] {
   const found: TranscriptLine[] = [];
   switch (event.reason) {
     case 'hardLimit':
@@ -114,10 +111,7 @@ function failedLines(
 }
 
 /** A call failed temporarily. */
-export function callRetried(
-  event: Extract<RunEvent, { type: 'call.retried' }>,
-  t: Translate,
-): TranscriptLine {
+export function callRetried(event: EventOf<'call.retried'>, t: Translate): TranscriptLine {
   return own(
     'warning',
     t(
@@ -131,10 +125,7 @@ export function callRetried(
 }
 
 /** Another agent takes over. */
-export function agentReplaced(
-  event: Extract<RunEvent, { type: 'agent.replaced' }>,
-  t: Translate,
-): TranscriptLine {
+export function agentReplaced(event: EventOf<'agent.replaced'>, t: Translate): TranscriptLine {
   return own(
     'warning',
     t(

@@ -3,8 +3,9 @@ import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { ofIteration } from '../orchestrator/journal/iterationEvents.ts';
 import { receiptOf } from '../orchestrator/journal/receipt.ts';
 import { receiptText } from './receiptTable.ts';
-import { duration, type Translate } from './sentences.ts';
 import { Transcript } from './transcript.ts';
+import type { EventOf } from './transcriptLine.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** What an iteration did, as its terminal showed it. @param events all events of its run */
 export function transcriptText(
@@ -24,7 +25,7 @@ export function transcriptText(
 
 /** A check of an iteration and its output. */
 export interface CheckOutput {
-  readonly event: Extract<RunEvent, { type: 'check.ended' }>;
+  readonly event: EventOf<'check.ended'>;
   /** `undefined` if its file is gone. */
   readonly output: string | undefined;
 }
@@ -37,14 +38,14 @@ export interface CheckOutput {
 export function checksOf(
   events: readonly RunEvent[],
   iteration: number,
-): readonly Extract<RunEvent, { type: 'check.ended' }>[] {
+): readonly EventOf<'check.ended'>[] {
   const started = events.findLastIndex(
     event => event.type === 'gate.started' && event.iteration === iteration,
   );
   return events
     .slice(started + 1)
     .filter(
-      (event): event is Extract<RunEvent, { type: 'check.ended' }> =>
+      (event): event is EventOf<'check.ended'> =>
         event.type === 'check.ended' && event.iteration === iteration,
     );
 }

@@ -1,39 +1,27 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shorten } from '../base/text.ts';
 import type { IterationReason, IterationRow } from '../orchestrator/journal/iterationRows.ts';
-import type { Translate } from './sentences.ts';
+import type { Translate } from './translate.ts';
 
 /** Maximum length of a quotation of an agent, a check or a reviewer, in UTF-16 units. */
 const MAX_REASON = 400;
 
 /** The outcome of an iteration, as the short words of a list. */
 export function outcomeWord(outcome: IterationRow['outcome'], t: Translate): string {
-  switch (outcome) {
-    case 'running':
-      return t('running');
-    case 'storyDone':
-      return t('story done');
-    case 'rejected':
-      return t('claim refused');
-    case 'progress':
-      return t('progress');
-    case 'noProgress':
-      return t('no progress');
-    case 'failed':
-      return t('failed');
-    case 'blocked':
-      return t('blocked');
-    case 'needsHuman':
-      return t('needs you');
-    case 'skipped':
-      return t('skipped');
-    case 'stopped':
-      return t('stopped');
-    case 'interrupted':
-      return t('interrupted');
-    default:
-      return assertNever(outcome);
-  }
+  const words: Readonly<Record<IterationRow['outcome'], string>> = {
+    running: t('running'),
+    storyDone: t('story done'),
+    rejected: t('claim refused'),
+    progress: t('progress'),
+    noProgress: t('no progress'),
+    failed: t('failed'),
+    blocked: t('blocked'),
+    needsHuman: t('needs you'),
+    skipped: t('skipped'),
+    stopped: t('stopped'),
+    interrupted: t('interrupted'),
+  };
+  return words[outcome];
 }
 
 /** Why it had that outcome, in a sentence; `undefined` if there is nothing to add. */

@@ -1,15 +1,22 @@
 import { withoutControls } from '../base/text.ts';
 import type { GuardChange } from '../orchestrator/iteration/guard/guardChanges.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { duration, type Translate } from './sentences.ts';
-import { items, line, linesBefore, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import {
+  type EventOf,
+  items,
+  line,
+  linesBefore,
+  MAX_LINE,
+  own,
+  type TranscriptLine,
+} from './transcriptLine.ts';
+import { duration, type Translate } from './translate.ts';
 
 /** Number of lines shown of a check's output, the last ones. */
 const MAX_CHECK_LINES = 20;
 
 /** What an agent changed without permission. */
 export function guardFound(
-  { changes, restored, keptAside }: Extract<RunEvent, { type: 'guard.found' }>,
+  { changes, restored, keptAside }: EventOf<'guard.found'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   return [
@@ -57,7 +64,7 @@ function changeWords(kind: string, t: Translate): string {
  * Work that an agent left on another branch than the run's. The end of the run says why it could not be brought back.
  */
 export function branchLeft(
-  { branch, broughtBack, commits, found, reason }: Extract<RunEvent, { type: 'branch.left' }>,
+  { branch, broughtBack, commits, found, reason }: EventOf<'branch.left'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   const other = found === '' ? t('a detached HEAD') : found;
@@ -80,7 +87,7 @@ export function branchLeft(
 
 /** Commits of done stories that the rewritten history lacks. The end of the run says how to recover them. */
 export function commitsLost(
-  { branch, commits }: Extract<RunEvent, { type: 'commits.lost' }>,
+  { branch, commits }: EventOf<'commits.lost'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   const place = branch || t('a detached HEAD');
@@ -98,10 +105,7 @@ export function commitsLost(
 }
 
 /** How a check ended, and the end of its output if it failed. */
-export function checkEnded(
-  event: Extract<RunEvent, { type: 'check.ended' }>,
-  t: Translate,
-): readonly TranscriptLine[] {
+export function checkEnded(event: EventOf<'check.ended'>, t: Translate): readonly TranscriptLine[] {
   const { ok, timedOut, exitCode, durationMs, outputTail, problem } = event;
   if (ok) {
     return [line('success', `  └  ${t('passed')} · ${duration(durationMs, t)}`)];
@@ -136,10 +140,7 @@ function cut(text: string): string {
 }
 
 /** The combined result of all checks. */
-export function gateEnded(
-  { green, storyId }: Extract<RunEvent, { type: 'gate.ended' }>,
-  t: Translate,
-): TranscriptLine {
+export function gateEnded({ green, storyId }: EventOf<'gate.ended'>, t: Translate): TranscriptLine {
   if (green) {
     return own(
       'success',

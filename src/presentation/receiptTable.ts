@@ -1,8 +1,8 @@
 import { shorten, withoutControls } from '../base/text.ts';
 import type { IterationReceipt, RunReceipt, Spent } from '../orchestrator/journal/receipt.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { costWords, english, type Translate, tenths, wholeNumber } from './sentences.ts';
 import { table } from './table.ts';
+import { costWords, english, type Translate, tenths, wholeNumber } from './translate.ts';
 
 /** Maximum length of a story id in the table, in UTF-16 units. */
 const MAX_ID = 24;

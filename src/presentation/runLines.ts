@@ -1,13 +1,13 @@
 import { shorten } from '../base/text.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { type Door, dollars, span, type Translate, waitingSentence } from './sentences.ts';
-import { line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { type Door, waitingSentence } from './sentences.ts';
+import { type EventOf, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import { dollars, span, type Translate } from './translate.ts';
 
 /** What controls the run and who pays. */
 export function settings(
-  event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }>,
+  event: EventOf<'run.started' | 'run.resumed'>,
   t: Translate,
   { door, mode }: { readonly door: Door; readonly mode: RunState['mode'] },
 ): readonly TranscriptLine[] {
@@ -56,7 +56,7 @@ function noChecks(t: Translate, door: Door): string {
 
 /** The first minute of a wait is reported, then ever rounder values: a line per minute for five hours is noise. */
 export function limitWaiting(
-  event: Extract<RunEvent, { type: 'limit.waiting' }>,
+  event: EventOf<'limit.waiting'>,
   t: Translate,
   state: RunState,
   door: Door,
@@ -77,11 +77,7 @@ export function limitWaiting(
 }
 
 /** A stop that lets the agent finish first. */
-export function willStop(
-  by: Extract<RunEvent, { type: 'stop.requested' }>['by'],
-  t: Translate,
-  door: Door,
-): string {
+export function willStop(by: EventOf<'stop.requested'>['by'], t: Translate, door: Door): string {
   if (by === 'window') {
     return t('The last window was closed. Will stop after this iteration');
   }
@@ -92,7 +88,7 @@ export function willStop(
 
 /** A problem that does not end the run. */
 export function warningWords(
-  { code, detail }: Extract<RunEvent, { type: 'warning' }>,
+  { code, detail }: EventOf<'warning'>,
   t: Translate,
   door: Door,
 ): string {

@@ -3,36 +3,15 @@ import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import type { EventOf } from './transcriptLine.ts';
+import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
 /** Maximum length of the reason of a run's end, in UTF-16 units. */
 const MAX_DETAIL = 1_000;
-
-/** Translates an English message with `{0}`-style placeholders, as VS Code's `l10n.t` does. */
-export interface Translate {
-  (message: string, ...args: (string | number | boolean)[]): string;
-  /** BCP 47, for numbers and times; `undefined` for the command line's format, which is the same everywhere. */
-  readonly language: string | undefined;
-  /**
-   * The text of a sentence of the loop. A text of somebody else is returned unchanged; if it is a sentence of a journal
-   * that was written before, it is translated, too.
-   */
-  readonly said: (words: Words) => string;
-}
-
-/** Determines the format of numbers and times. */
-type Speaker = Pick<Translate, 'language'>;
-
-/** The command line speaks English. */
-export const english: Translate = Object.assign(
-  (message: string, ...args: (string | number | boolean)[]) =>
-    message.replace(/\{(\d+)\}/g, (place, index) => String(args[Number(index)] ?? place)),
-  { language: undefined, said: englishOf },
-);
 
 /** Where the person reads it: next steps are commands of a terminal, or of the editor's window. */
 export type Door = 'terminal' | 'window';
@@ -286,11 +265,7 @@ export function waitingSentence(
 
 /** That a person rolled the files back, and how far. */
 export function rolledBackWords(
-  {
-    commit,
-    iteration,
-    of,
-  }: Pick<Extract<RunEvent, { type: 'run.rolledBack' }>, 'commit' | 'iteration' | 'of'>,
+  { commit, iteration, of }: Pick<EventOf<'run.rolledBack'>, 'commit' | 'iteration' | 'of'>,
   t: Translate,
 ): string {
   const hash = commit.slice(0, 7);
@@ -299,129 +274,34 @@ export function rolledBackWords(
     : t('Rolled back to before iteration {0} of run {1}, by commit {2}.', iteration, of, hash);
 }
 
-/** A number of iterations; the journal's value may not be a number. */
-export function iterationCount(count: number, t: Translate): string {
-  if (!Number.isSafeInteger(count)) {
-    return t('some iterations');
-  }
-  return count === 1 ? t('1 iteration') : t('{0} iterations', count);
-}
-
-/**
- * US dollars. A positive cost is never shown as zero.
- * @param isEstimate a part of the amount was not reported
- */
-export function dollars(usd: number, { language }: Speaker, isEstimate = false): string {
-  const isTiny = usd > 0 && usd < 0.01;
-  const shown = isTiny ? 0.01 : usd;
-  const amount =
-    language === undefined ? `$${shown.toFixed(2)}` : numbersOf(language).money.format(shown);
-  return `${isEstimate ? '≈ ' : ''}${isTiny ? '<' : ''}${amount}`;
-}
-
-/** A cost, and how reliable it is. */
-export interface Cost {
-  readonly costUsd: number;
-  readonly costEstimated?: boolean | undefined;
-  readonly costUnknown?: boolean | undefined;
-}
-
-/** A cost in words; if an agent does not report its cost, it is unknown, never zero. */
-export function costWords({ costEstimated, costUnknown, costUsd }: Cost, t: Translate): string {
-  const amount = dollars(costUsd, t, costEstimated);
-  if (costUnknown !== true) {
-    return amount;
-  }
-  return costUsd > 0 ? t('at least {0}', amount) : t('cost unknown');
-}
-
-/** A number with one decimal. */
-export function tenths(value: number, { language }: Speaker): string {
-  return language === undefined ? value.toFixed(1) : numbersOf(language).tenths.format(value);
-}
-
-/** A whole number, grouped according to the language. */
-export function wholeNumber(value: number, { language = 'en' }: Speaker): string {
-  return numbersOf(language).whole.format(value);
-}
-
-/** A time of day in the local time zone, with its date if that is another day. */
-export function clock(at: number, now: number, { language }: Speaker): string {
-  if (Number.isNaN(at)) {
-    return '–';
-  }
-  const then = new Date(at);
-  const isToday = then.toDateString() === new Date(now).toDateString();
-  if (language !== undefined) {
-    const { date, time } = numbersOf(language);
-    return (isToday ? time : date).format(then);
-  }
-  const two = (value: number) => String(value).padStart(2, '0');
-  const time = `${two(then.getHours())}:${two(then.getMinutes())}`;
-  return isToday
-    ? time
-    : `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`;
-}
-
-/** Minutes and seconds; tenths below ten seconds. */
-export function duration(ms: number, t: Translate): string {
-  const seconds = Math.max(0, ms) / 1_000;
-  if (seconds < 10) {
-    return t('{0} s', tenths(seconds, t));
-  }
-  const whole = Math.round(seconds);
-  return whole < 60 ? t('{0} s', whole) : t('{0} min {1} s', Math.floor(whole / 60), whole % 60);
-}
-
-/** A future duration, in its two largest units. */
-export function span(ms: number, t: Translate): string {
-  const minutes = Math.ceil(Math.max(0, ms) / 60_000);
-  const hours = Math.floor(minutes / 60);
-  if (hours === 0) {
-    return t('{0} min', minutes);
-  }
-  if (hours < 48) {
-    return minutes % 60 === 0 ? t('{0} h', hours) : t('{0} h {1} min', hours, minutes % 60);
-  }
-  const days = Math.floor(hours / 24);
-  return hours % 24 === 0 ? t('{0} d', days) : t('{0} d {1} h', days, hours % 24);
-}
-
-interface NumberFormats {
-  readonly money: Intl.NumberFormat;
-  readonly tenths: Intl.NumberFormat;
-  readonly whole: Intl.NumberFormat;
-  readonly time: Intl.DateTimeFormat;
-  readonly date: Intl.DateTimeFormat;
-}
-
-const formats = new Map<string, NumberFormats>();
-
-/** Created once per language: a list has hundreds of numbers, and creating a format is slow. */
-function numbersOf(language: string): NumberFormats {
-  const known = formats.get(language);
-  if (known) {
-    return known;
-  }
-  const made: NumberFormats = {
-    money: new Intl.NumberFormat(language, {
-      style: 'currency',
-      currency: 'USD',
-      currencyDisplay: 'narrowSymbol',
-    }),
-    tenths: new Intl.NumberFormat(language, {
-      minimumFractionDigits: 1,
-      maximumFractionDigits: 1,
-    }),
-    whole: new Intl.NumberFormat(language, { maximumFractionDigits: 0 }),
-    time: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
-    date: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
-  };
-  formats.set(language, made);
-  return made;
-}
-
 /** Adds a full stop if the text does not end with punctuation. */
 export function sentence(text: string): string {
   return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+/** Maximum length of the ids of a run's stories, in UTF-16 units. */
+const MAX_IDS = 100;
+
+/** The result of a completed run, in one sentence. Pure. */
+export function completedWords(
+  { iteration, onlyStories, stories: { done, total } }: RunState,
+  t: Translate,
+): string {
+  if (onlyStories !== undefined) {
+    return t('Ralph is done with {0}.', shorten(onlyStories.join(', '), MAX_IDS));
+  }
+  if (iteration === 0) {
+    return t('All stories were already done; there was nothing to do.');
+  }
+  if (total === 0) {
+    return iteration === 1
+      ? t('The task is done, after 1 iteration.')
+      : t('The task is done, after {0} iterations.', iteration);
+  }
+  if (done < total) {
+    return t('All stories are done, except those that are put aside.');
+  }
+  return iteration === 1
+    ? t('All stories are done, after 1 iteration.')
+    : t('All stories are done, after {0} iterations.', iteration);
 }

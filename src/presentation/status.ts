@@ -2,28 +2,16 @@ import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
-import {
-  currentOf,
-  questionOf,
-  type RunState,
-  waitingOf,
-} from '../orchestrator/journal/runState.ts';
+import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
+import { currentOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { isPlanning, phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
-import {
-  costWords,
-  dollars,
-  english,
-  outcomeSentence,
-  rolledBackWords,
-  runEnd,
-  waitingSentence,
-} from './sentences.ts';
+import { outcomeSentence, rolledBackWords, runEnd, waitingSentence } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
+import { costWords, dollars, english } from './translate.ts';
 
 /** Maximum number of open stories that are named. */
 const MAX_NAMED = 8;
@@ -36,17 +24,15 @@ interface FileProblem {
 }
 
 /** The data of `status --json`; a contract, described in docs/json-output.md. */
-export async function statusData(
-  files: RunFiles,
-  { runId, state, alive }: WatchedRun,
-): Promise<object> {
+export async function statusData(files: RunFiles, run: WatchedRun): Promise<object> {
+  const { runId, state, alive } = run;
   const { stories, problem } = await look(await storyFileOf(files, state));
   const count = stories === undefined ? undefined : countOf(stories);
-  const phase = runId === undefined ? 'none' : phaseOf({ state, alive });
+  const { phase, outcome, question, waiting } = runStanding(run);
   return {
     run: runId ?? null,
-    phase,
-    outcome: phase === 'interrupted' ? 'interrupted' : (state.outcome ?? null),
+    phase: runId === undefined ? 'none' : phase,
+    outcome: outcome ?? null,
     planning: phase === 'running' && isPlanning(state),
     rolledBack: state.rolledBack ?? null,
     exitCode: phase === 'interrupted' ? EXIT_CODES.interrupted : (state.exitCode ?? null),
@@ -62,8 +48,8 @@ export async function statusData(
     startedAt: state.startedAt ?? null,
     endedAt: state.endedAt ?? null,
     detail: state.detail === undefined ? null : englishOf(state.detail),
-    waiting: alive ? waitingData(state) : null,
-    question: questionOf(state)?.message ?? null,
+    waiting: waitingData(waiting),
+    question: question?.message ?? null,
     payer: state.payer ?? null,
     verify: state.verify,
     problem,
@@ -120,18 +106,13 @@ function costData({ budgetUsd, costEstimated, costUnknown, costUsd, usage }: Run
   };
 }
 
-function waitingData(state: RunState): object | null {
-  const waiting = waitingOf(state);
+function waitingData(waiting: Waiting | undefined): object | null {
   if (waiting === undefined) {
     return null;
   }
   return waiting.kind === 'limit'
     ? { kind: 'limit', until: waiting.until, detail: englishOf(waiting.message) }
-    : {
-        kind: 'pause',
-        reason: waiting.reason,
-        detail: waiting.detail,
-      };
+    : { kind: 'pause', reason: waiting.reason, detail: waiting.detail };
 }
 
 async function look(
@@ -207,11 +188,12 @@ function endLines(state: RunState, outcome: RunOutcome, open: readonly string[])
 }
 
 function statusLines(
-  { runId, state, alive }: WatchedRun,
+  run: WatchedRun,
   work: string,
   now: number,
   open: readonly string[],
 ): string[] {
+  const { runId, state, alive } = run;
   if (state.phase === 'idle' && alive) {
     return ['A run is starting.'];
   }
@@ -219,12 +201,11 @@ function statusLines(
     return ['No run in this folder yet. Start one with "ralph-fresh run".'];
   }
   const facts = `${work}${costFacts(state)}`;
-  const outcome = phaseOf({ state, alive }) === 'interrupted' ? 'interrupted' : state.outcome;
+  const { outcome, waiting } = runStanding(run);
   if (outcome !== undefined) {
     return [...endLines(state, outcome, open), facts];
   }
   const current = currentOf(state);
-  const waiting = waitingOf(state);
   const where = isPlanning(state)
     ? 'Planning the stories'
     : `Iteration ${state.iteration}/${state.maxIterations}`;

@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { runStanding } from '../orchestrator/journal/runStanding.ts';
 import { type RunState, storyRecord } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import type { Story, StoryFile } from '../orchestrator/stories/story.ts';
-import { phaseOf } from '../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
 
 /**
@@ -11,9 +11,8 @@ import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
  * @param run on the file of the story
  */
 function countsAsDone({ done, id }: Pick<Story, 'done' | 'id'>, run: WatchedRun): boolean {
-  const phase = phaseOf(run);
   const { state } = run;
-  if (phase === 'running' || phase === 'stopping') {
+  if (runStanding(run).isActive) {
     return done && !state.running.some(({ storyId }) => storyId === id);
   }
   return done && !(state.cutOff.some(({ storyId }) => storyId === id) && isUnjudged(id, state));

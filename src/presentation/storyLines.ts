@@ -1,12 +1,12 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
-import type { RunEvent } from '../orchestrator/journal/events.ts';
-import { type Door, iterationCount, type Translate } from './sentences.ts';
-import { own, type TranscriptLine } from './transcriptLine.ts';
+import type { Door } from './sentences.ts';
+import { type EventOf, own, type TranscriptLine } from './transcriptLine.ts';
+import { iterationCount, type Translate } from './translate.ts';
 
 /** A story is skipped in this run. */
 export function storySkipped(
-  { storyId, by }: Extract<RunEvent, { type: 'story.skipped' }>,
+  { storyId, by }: EventOf<'story.skipped'>,
   t: Translate,
   door: Door,
 ): TranscriptLine {
@@ -23,7 +23,7 @@ export function storySkipped(
 
 /** A story makes no progress, and what the run does about it. */
 export function storyStuck(
-  { storyId, iterations, action }: Extract<RunEvent, { type: 'story.stuck' }>,
+  { storyId, iterations, action }: EventOf<'story.stuck'>,
   t: Translate,
 ): TranscriptLine {
   const what = storyId === '' ? t('The task') : storyId;
@@ -56,7 +56,7 @@ export function storyStuck(
 
 /** A story is now done, or no longer done, and who changed it. */
 export function storyChanged(
-  { storyId, done, by }: Extract<RunEvent, { type: 'story.changed' }>,
+  { storyId, done, by }: EventOf<'story.changed'>,
   t: Translate,
   isChecked: boolean,
 ): TranscriptLine {
@@ -93,7 +93,7 @@ export function storyChanged(
 
 /** What an agent's final message says about its story. */
 export function promiseSeen(
-  { signal, message, accepted }: Extract<RunEvent, { type: 'promise.seen' }>,
+  { signal, message, accepted }: EventOf<'promise.seen'>,
   t: Translate,
 ): TranscriptLine {
   switch (signal) {

@@ -1,5 +1,7 @@
 import { englishOf } from '../base/say.ts';
-import type { Question } from '../orchestrator/journal/storyNotes.ts';
+import { runStanding, type SeenRun } from '../orchestrator/journal/runStanding.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import {
   doneIds,
   type NextStoryOptions,
@@ -49,10 +51,10 @@ export interface StoryData {
 
 /** Facts about stories from outside their file. */
 export interface KnownOfStories {
-  /** A story's state according to a run; `undefined` keeps the state from the file. */
-  readonly stateOf?: (story: Story) => string | undefined;
-  /** The newest run's unanswered question. */
-  readonly question?: Question;
+  /** The newest run. */
+  readonly run?: SeenRun;
+  /** Of all runs, oldest first. */
+  readonly states?: readonly RunState[];
   /** Problems of the file, instead of those that the reader found. */
   readonly problems?: readonly ProblemData[];
 }
@@ -67,11 +69,14 @@ export type NextData =
       readonly circle?: readonly string[];
     };
 
+const NO_RUN: SeenRun = { state: INITIAL_RUN_STATE, alive: false };
+
 /** A story file as data for other programs. */
 export function storyListData(
   file: StoryFile,
-  { problems, question, stateOf }: KnownOfStories = {},
+  { problems, run = NO_RUN, states = [] }: KnownOfStories = {},
 ): StoryListData {
+  const { question } = runStanding(run);
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
   return {
@@ -79,7 +84,7 @@ export function storyListData(
     format: file.format,
     stories: stories.map(story => {
       const blockedBy = openDependencies(story, done);
-      const state = stateOf?.(story) ?? stateByFile(story, blockedBy);
+      const state = stateByRuns(story, run, states) ?? stateByFile(story, blockedBy);
       const asks = state === 'blocked' && question?.storyId === story.id;
       return {
         id: story.id,
@@ -95,6 +100,21 @@ export function storyListData(
     problems:
       problems ?? file.problems.map(({ message, line }) => ({ message: englishOf(message), line })),
   };
+}
+
+/** One word, because programs read it; `undefined` if the runs know no more than the file. */
+function stateByRuns(story: Story, run: SeenRun, states: readonly RunState[]): string | undefined {
+  const kind = storyStatus(story, run, states)?.kind;
+  switch (kind) {
+    case 'needsYou':
+      return 'blocked';
+    case 'done':
+    case 'doneByHand':
+    case 'stuck':
+      return undefined;
+    default:
+      return kind;
+  }
 }
 
 function stateByFile({ done, parked }: Story, blockedBy: readonly string[]): string {

@@ -1,7 +1,8 @@
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { currentOf, type RunState } from '../orchestrator/journal/runState.ts';
-import type { Door, Translate } from './sentences.ts';
-import { firstLine, line, type TranscriptLine } from './transcriptLine.ts';
+import type { Door } from './sentences.ts';
+import { type EventOf, firstLine, line, type TranscriptLine } from './transcriptLine.ts';
+import type { Translate } from './translate.ts';
 
 /** The call that a tool's result belongs to. */
 export interface ToolCall {
@@ -44,7 +45,7 @@ export class ToolCalls {
 /** The first lines of a tool's result, below the call. */
 export function resultLines(
   style: 'dim' | 'error',
-  event: Extract<RunEvent, { type: 'agent.toolResult' | 'agent.toolFailed' }>,
+  event: EventOf<'agent.toolResult' | 'agent.toolFailed'>,
   t: Translate,
   { call, door, state }: { call: ToolCall | undefined; door: Door; state: RunState },
 ): readonly TranscriptLine[] {

@@ -11,18 +11,23 @@ import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './pr
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
   type Door,
-  dollars,
-  duration,
-  iterationCount,
   outcomeSentence,
   rolledBackWords,
   runEnd,
-  type Translate,
   waitingSentence,
 } from './sentences.ts';
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
-import { firstLine, items, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import {
+  type EventOf,
+  firstLine,
+  items,
+  line,
+  MAX_LINE,
+  own,
+  type TranscriptLine,
+} from './transcriptLine.ts';
+import { dollars, duration, iterationCount, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
 
 /** Context of the event. */
@@ -293,11 +298,7 @@ function resumesAt(state: RunState): number {
   return state.iteration + 1;
 }
 
-function iterationFacts(
-  event: Extract<RunEvent, { type: 'iteration.ended' }>,
-  t: Translate,
-  isTold: boolean,
-): string {
+function iterationFacts(event: EventOf<'iteration.ended'>, t: Translate, isTold: boolean): string {
   return [
     t('Iteration {0}: {1}', event.iteration, outcomeWord(event.outcome, t)),
     duration(event.durationMs, t),

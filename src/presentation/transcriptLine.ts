@@ -1,5 +1,9 @@
 import { shorten } from '../base/text.ts';
-import type { Translate } from './sentences.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import type { Translate } from './translate.ts';
+
+/** An event of this type. */
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
 /** Roles of text in a transcript; the terminal and the window each define their look. */
 export type Style = 'plain' | 'heading' | 'dim' | 'tool' | 'success' | 'warning' | 'error';

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ProgressStrings, ShownActivity } from '../views/progress/protocol.ts';
-import { moment } from './moment.ts';
+import { moment } from './pieces.ts';
 
 /** The last messages and actions, the newest at the bottom. Not a live region: the stream never stops. */
 export function activity(

@@ -1,6 +1,6 @@
 import { html, LitElement, type PropertyValues } from 'lit';
 import type { ProgressStrings } from '../views/progress/protocol.ts';
-import { durationWords } from './duration.ts';
+import { durationWords } from './words.ts';
 
 const SECOND_MS = 1_000;
 

@@ -10,12 +10,10 @@ import type {
 } from '../views/progress/protocol.ts';
 import './answerElement.ts';
 import './elapsedElement.ts';
-import { dot } from './dot.ts';
-import { fill } from './fill.ts';
 import { glyphIcon } from './glyphs.ts';
-import { moment } from './moment.ts';
-import { storyName } from './storyName.ts';
+import { dot, moment, storyName } from './pieces.ts';
 import { post } from './vsCodeApi.ts';
+import { fill } from './words.ts';
 
 /** The current activity, the progress, and the buttons that fit. */
 export function head(run: ShownRun, strings: ProgressStrings, clockOffset: number): TemplateResult {

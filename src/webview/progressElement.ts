@@ -10,7 +10,7 @@ import type {
 import { activity } from './activity.ts';
 import { charts } from './charts.ts';
 import { actionButtons, folderChoice, head } from './head.ts';
-import { moment } from './moment.ts';
+import { moment } from './pieces.ts';
 import { timeline } from './timeline.ts';
 import { xray } from './xray.ts';
 

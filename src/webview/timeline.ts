@@ -7,13 +7,11 @@ import type {
   ShownProof,
   ShownTimeline,
 } from '../views/progress/protocol.ts';
-import { dot } from './dot.ts';
-import { durationWords } from './duration.ts';
-import { fill } from './fill.ts';
 import { glyphIcon } from './glyphs.ts';
 import { ofIteration } from './head.ts';
-import { storyName } from './storyName.ts';
+import { dot, storyName } from './pieces.ts';
 import { post } from './vsCodeApi.ts';
+import { durationWords, fill } from './words.ts';
 
 /** The iterations, newest first, each with its outcome and its documents. */
 export function timeline(

@@ -1,8 +1,8 @@
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import type { ProgressStrings, ShownPrompt, ShownSection } from '../views/progress/protocol.ts';
-import { fill } from './fill.ts';
 import { ofIteration } from './head.ts';
 import { post } from './vsCodeApi.ts';
+import { fill } from './words.ts';
 
 /** Number of colors that the sections use in turn; the style sheet defines them. */
 const COLOURS = 6;

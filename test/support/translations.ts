@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { saidIn } from '../../src/presentation/said.ts';
-import { english, type Translate } from '../../src/presentation/sentences.ts';
+import { english, type Translate } from '../../src/presentation/translate.ts';
 
 /** The texts of a window in one of the supported languages. */
 export function translationInto(language: 'de' | 'ja'): Translate {

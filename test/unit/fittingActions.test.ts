@@ -10,32 +10,32 @@ const none = { alive: false, state: INITIAL_RUN_STATE };
 const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   [
     'a run at work',
-    fittingActions(living('stopped', { type: 'agent.init' }), false, here),
+    fittingActions(living('stopped', { type: 'agent.init' }), here),
     ['pause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
   ],
   [
     'a question that the run waits for',
-    fittingActions(living('questionWaits', { type: 'pause.started' }), true, here),
+    fittingActions(living('questionWaits', { type: 'pause.started' }), here),
     ['answer', 'resume', 'hint', 'skip', 'stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a usage limit',
-    fittingActions(living('limitWaited', { type: 'limit.waiting' }), false, here),
+    fittingActions(living('limitWaited', { type: 'limit.waiting' }), here),
     ['tryNow', 'stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a stop that was asked for',
-    fittingActions(living('stopped', { type: 'stop.requested' }), false, here),
+    fittingActions(living('stopped', { type: 'stop.requested' }), here),
     ['stop', 'progress', 'terminal', 'stories'],
   ],
   [
     'a question that ended the run',
-    fittingActions(over('question'), true, here),
+    fittingActions(over('question'), here),
     ['answer', 'goOn', 'progress', 'terminal', 'stories'],
   ],
   [
     'the work is done',
-    fittingActions(over('severalStories'), false, {
+    fittingActions(over('severalStories'), {
       ...here,
       allDone: true,
     }),
@@ -43,33 +43,33 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'the work was done by a person, and nothing is there to be reviewed',
-    fittingActions(over('ticked'), false, { ...here, allDone: true }),
+    fittingActions(over('ticked'), { ...here, allDone: true }),
     ['progress', 'terminal', 'stories'],
   ],
   [
     'a budget that is used up',
-    fittingActions(over('budget'), false, here),
+    fittingActions(over('budget'), here),
     ['start', 'changeLimit', 'review', 'progress', 'terminal', 'stories'],
   ],
   [
     'iterations that are used up, though the last of them has finished the work',
-    fittingActions(over('timeLimit'), false, { ...here, allDone: true }),
+    fittingActions(over('timeLimit'), { ...here, allDone: true }),
     ['progress', 'terminal', 'stories'],
   ],
   [
     'a killed loop',
-    fittingActions(over('question', { type: 'agent.init' }), false, here),
+    fittingActions(over('question', { type: 'agent.init' }), here),
     ['goOn', 'progress', 'terminal', 'stories'],
   ],
   [
     'a pause that was asked for',
-    fittingActions(living('steered', { type: 'pause.requested' }), false, here),
+    fittingActions(living('steered', { type: 'pause.requested' }), here),
     ['dontPause', 'stopAfterIteration', 'stop', 'skip', 'hint', 'progress', 'terminal', 'stories'],
   ],
-  ['nothing yet', fittingActions(none, false, here), ['start', 'progress', 'stories']],
+  ['nothing yet', fittingActions(none, here), ['start', 'progress', 'stories']],
   [
     'Restricted Mode looks, and can only end what runs',
-    fittingActions(living('questionWaits', { type: 'pause.started' }), true, {
+    fittingActions(living('questionWaits', { type: 'pause.started' }), {
       ...here,
       isTrusted: false,
     }),
@@ -77,7 +77,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'Restricted Mode offers no start',
-    fittingActions(none, false, {
+    fittingActions(none, {
       ...here,
       isTrusted: false,
     }),
@@ -85,7 +85,7 @@ const cases: readonly [string, readonly RunAction[], readonly RunAction[]][] = [
   ],
   [
     'several folders',
-    fittingActions(none, false, { ...here, folders: 2 }),
+    fittingActions(none, { ...here, folders: 2 }),
     ['start', 'progress', 'stories', 'chooseFolder'],
   ],
 ];

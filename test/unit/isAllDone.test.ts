@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { isAllDone } from '../../src/orchestrator/loop/isAllDone.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
-import { english } from '../../src/presentation/sentences.ts';
-import { completedWords } from '../../src/views/run/completedWords.ts';
-import { storyAtWork } from '../../src/views/run/storyAtWork.ts';
+import { completedWords } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { type EventMatch, living, over } from '../support/recordedJournals.ts';
 
 function list(...passes: readonly boolean[]) {
@@ -47,8 +47,8 @@ test('what a complete run has come to', () => {
 
 test('only a living run has a story at work, also while it waits', () => {
   const waits: EventMatch = { type: 'pause.started' };
-  assert.equal(storyAtWork(living('stuckAsks', waits)), 'US-001');
-  assert.equal(storyAtWork(over('stuckAsks', waits)), undefined);
+  assert.equal(runStanding(living('stuckAsks', waits)).storyId, 'US-001');
+  assert.equal(runStanding(over('stuckAsks', waits)).storyId, undefined);
   const works: EventMatch = { type: 'iteration.started', iteration: 4 };
-  assert.equal(storyAtWork(living('stuckAsks', works)), 'US-002');
+  assert.equal(runStanding(living('stuckAsks', works)).storyId, 'US-002');
 });

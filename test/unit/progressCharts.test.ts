@@ -3,16 +3,15 @@ import { describe, it } from 'node:test';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { shownCharts } from '../../src/views/progress/charts.ts';
-import { Numbers } from '../../src/views/progress/numbers.ts';
 import { longRun, recorded } from '../support/recordedJournals.ts';
 
-const numbers = new Numbers('en');
+const inGerman = Object.assign(english.bind(undefined), english, { language: 'de' });
 
-function charts(events: readonly RunEvent[], language = numbers) {
+function charts(events: readonly RunEvent[], t = english) {
   const rows = iterationRows(events, { alive: true });
-  return shownCharts(foldRun(events), events, rows, english, language);
+  return shownCharts(foldRun(events), events, rows, t);
 }
 
 describe('shownCharts', () => {
@@ -99,7 +98,7 @@ describe('shownCharts', () => {
   });
 
   it("writes numbers as the window's language does", () => {
-    const german = charts(recorded('maxIterations'), new Numbers('de'));
+    const german = charts(recorded('maxIterations'), inGerman);
     assert.match(german?.sum?.words ?? '', /1,00\s\$ of the budget of 4,00\s\$/);
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { RUN_OUTCOMES } from '../../src/orchestrator/journal/eventCodes.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { foldRun } from '../../src/orchestrator/journal/foldRun.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import {
   type EventMatch,

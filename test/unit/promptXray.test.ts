@@ -5,8 +5,7 @@ import { iterationPrompt } from '../../src/orchestrator/iteration/prompt/prompt.
 import type { PromptInput } from '../../src/orchestrator/iteration/prompt/promptInput.ts';
 import { parsePromptTemplate } from '../../src/orchestrator/iteration/prompt/promptTemplate.ts';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { english } from '../../src/presentation/sentences.ts';
-import { Numbers } from '../../src/views/progress/numbers.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { sectionLine, shownPrompt } from '../../src/views/progress/promptXray.ts';
 import { recorded } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
@@ -82,7 +81,7 @@ describe('sectionLine', () => {
 });
 
 describe('shownPrompt', () => {
-  const shown = (events: readonly RunEvent[]) => shownPrompt(events, english, new Numbers('en'));
+  const shown = (events: readonly RunEvent[]) => shownPrompt(events, english);
   type PromptSections = readonly { readonly name: string; readonly tokens: number }[];
   /** Recorded prompts have sections of one size, see neutralJournal. */
   const withSections = (promptSections: PromptSections | undefined) =>

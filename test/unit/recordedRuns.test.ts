@@ -9,19 +9,17 @@ import {
   runStateSchema,
   toStored,
 } from '../../src/orchestrator/journal/runStateSchema.ts';
+import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { FOLD_VERSION } from '../../src/orchestrator/workspace/runCheckpoint.ts';
-import { storyRunState } from '../../src/orchestrator/workspace/storyRunStates.ts';
 import { checksOf, transcriptText } from '../../src/presentation/iterationDocuments.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { iterationProofs } from '../../src/views/progress/iterationProofs.ts';
-import { Numbers } from '../../src/views/progress/numbers.ts';
 import { shownPrompt } from '../../src/views/progress/promptXray.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { recorded, recordedNames } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 import { SCENARIOS } from '../support/scenarios.ts';
-import { aStory } from '../support/storyList.ts';
 
 const NOW = new Date('2026-01-01T11:00:00.000Z');
 
@@ -261,7 +259,7 @@ describe('views over journals of real runs', () => {
         }
       }
       const events = recorded(name);
-      const prompt = shownPrompt(events, english, new Numbers('en'));
+      const prompt = shownPrompt(events, english);
       assert.ok((prompt?.sections.length ?? 0) > 4, name);
       for (const { number } of iterationRows(events, { alive: false })) {
         const text = transcriptText(events, number, english);
@@ -272,8 +270,10 @@ describe('views over journals of real runs', () => {
   });
 
   test('what is known of the story', () => {
-    const stateOf = (name: string, done: boolean, id = 'US-001') =>
-      storyRunState(aStory({ id, title: id, done }), 'ended', [foldRun(recorded(name))]);
+    const stateOf = (name: string, done: boolean, id = 'US-001') => {
+      const state = foldRun(recorded(name));
+      return storyStatus({ id, done }, { state, alive: false }, [state])?.kind;
+    };
     sameValue(
       [
         stateOf('severalStories', true),
@@ -284,7 +284,7 @@ describe('views over journals of real runs', () => {
         stateOf('skip', false),
         stateOf('stuck', false),
       ],
-      ['claimed', 'verified', 'approved', 'failed', 'blocked', 'skipped', undefined],
+      ['claimed', 'verified', 'approved', 'failed', 'needsYou', 'skipped', 'stuck'],
     );
   });
 });

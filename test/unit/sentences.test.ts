@@ -3,18 +3,16 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { warningWords } from '../../src/presentation/runLines.ts';
+import { outcomeSentence, runEnd, waitingSentence } from '../../src/presentation/sentences.ts';
 import {
   clock,
   dollars,
   duration,
   english,
-  outcomeSentence,
-  runEnd,
   span,
   tenths,
-  waitingSentence,
   wholeNumber,
-} from '../../src/presentation/sentences.ts';
+} from '../../src/presentation/translate.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
 import { translationInto } from '../support/translations.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
 import { living, over, recorded, watched } from '../support/recordedJournals.ts';
 

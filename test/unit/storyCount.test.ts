@@ -3,13 +3,13 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import type { WatchedRun } from '../../src/orchestrator/workspace/runWatcher.ts';
-import { english } from '../../src/presentation/sentences.ts';
+import { completedWords } from '../../src/presentation/sentences.ts';
 import {
   countStories,
   withFileCount,
   withFileCountUntilEnd,
 } from '../../src/presentation/storyCount.ts';
-import { completedWords } from '../../src/views/run/completedWords.ts';
+import { english } from '../../src/presentation/translate.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
 import { living, over } from '../support/recordedJournals.ts';

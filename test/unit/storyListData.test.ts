@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { nextData, storyListData } from '../../src/presentation/storyListData.ts';
+import { type EventMatch, living } from '../support/recordedJournals.ts';
 import { sameValue } from '../support/sameValue.ts';
 
 const text = `{"userStories":[
@@ -57,13 +58,19 @@ test('a story file as data', () => {
 });
 
 test('a run may know more of a story than its file', () => {
-  const data = storyListData(parseStoryFile('prd.json', text), {
-    stateOf: ({ id }) => (id === 'B' ? 'running' : undefined),
-  });
-  sameValue(
-    data.stories.map(({ state }) => state),
-    ['done', 'running', 'waiting'],
-  );
+  const userStories = ['US-001', 'US-002', 'US-003'].map((id, index) => ({
+    ...{ id, title: id, passes: index === 2 },
+  }));
+  const states = (name: string, until: EventMatch = { type: 'run.ended' }) => {
+    const run = living(name, until);
+    const file = parseStoryFile('prd.json', JSON.stringify({ userStories }));
+    const { stories } = storyListData(file, { run, states: [run.state] });
+    return stories.map(({ state, question }) => [state, question]);
+  };
+  sameValue(states('severalStories', { type: 'iteration.started' })[0], ['running', null]);
+  sameValue(states('question')[0], ['blocked', 'Blue or green?']);
+  sameValue(states('stuck')[0], ['ready', null]);
+  sameValue(states('severalStories')[2], ['claimed', null]);
 });
 
 test('what a file has put aside is neither ready nor next', () => {

@@ -7,12 +7,8 @@ import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
 import { findStoryFiles } from '../../src/orchestrator/stories/findStoryFiles.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 import { NO_FILTER } from '../../src/views/stories/storyFilter.ts';
-import {
-  childrenOf,
-  type FolderFacts,
-  StoryNodes,
-  type StoryTreeNode,
-} from '../../src/views/stories/storyNodes.ts';
+import { type FolderFacts, StoryNodes } from '../../src/views/stories/storyNodes.ts';
+import { childrenOf, type StoryTreeNode } from '../../src/views/stories/storyTree.ts';
 import { over } from '../support/recordedJournals.ts';
 
 const FOLDER = path.resolve('/work', 'shop');

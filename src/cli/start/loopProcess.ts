@@ -8,13 +8,8 @@ import { requireWritableState } from '../../orchestrator/preconditions/state.ts'
 import { launchRun } from '../../orchestrator/workspace/launch.ts';
 import { newestRunId, type RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
-import {
-  english,
-  iterationCount,
-  outcomeSentence,
-  runEnd,
-  waitingSentence,
-} from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd, waitingSentence } from '../../presentation/sentences.ts';
+import { english, iterationCount } from '../../presentation/translate.ts';
 import { EXIT_FAILURE } from '../exitCodes.ts';
 import { readRun } from '../loopEnd.ts';
 import { print } from '../print.ts';

@@ -29,7 +29,8 @@ import {
 import { allowOutsideLinks } from '../../orchestrator/stories/outsideLinks.ts';
 import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
-import { english, outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
+import { english } from '../../presentation/translate.ts';
 import { askBranch, canAskBranch } from '../branchQuestion.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';

@@ -22,3 +22,16 @@ export class DisposableStore implements Disposable {
     this.items.clear();
   }
 }
+
+/** An object that owns others, and disposes them with itself. */
+export abstract class Owner implements Disposable {
+  private readonly store = new DisposableStore();
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  protected own<T extends Disposable>(item: T): T {
+    return this.store.add(item);
+  }
+}

@@ -1,7 +1,7 @@
 import { commands, type LogOutputChannel, l10n, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { messageOf } from '../../base/messageOf.ts';
-import { plainSentence } from './plainSentence.ts';
+import { plainSentence } from './plainText.ts';
 import { translate } from './translate.ts';
 
 /** An error with a button that fixes it or leads to the fix. */

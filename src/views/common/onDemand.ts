@@ -1,7 +1,7 @@
 import { commands, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { DisposableStore } from './disposableStore.ts';
-import { registerCommand } from './registerCommand.ts';
+import { registerCommands } from './registerCommand.ts';
 
 /**
  * A feature whose code is loaded on first use, so that a window that never uses it opens sooner. Until then its
@@ -10,6 +10,7 @@ import { registerCommand } from './registerCommand.ts';
 export class OnDemand<T extends Disposable> implements Disposable {
   private readonly store = new DisposableStore();
   private readonly load: () => Promise<() => T>;
+  private readonly log: LogOutputChannel;
   private readonly standIn: () => Disposable;
   private standIns: Disposable;
   private loading: Promise<T> | undefined;
@@ -20,18 +21,15 @@ export class OnDemand<T extends Disposable> implements Disposable {
    */
   constructor(ids: readonly string[], load: () => Promise<() => T>, log: LogOutputChannel) {
     this.load = load;
-    this.standIn = () => {
-      const standIns = new DisposableStore();
-      for (const id of ids) {
-        standIns.add(
-          registerCommand(id, log, async (...args) => {
-            await this.get();
-            await commands.executeCommand(id, ...args);
-          }),
-        );
-      }
-      return standIns;
-    };
+    this.log = log;
+    const loadAndRun =
+      (id: string) =>
+      async (...args: readonly unknown[]) => {
+        await this.get();
+        await commands.executeCommand(id, ...args);
+      };
+    const actions = Object.fromEntries(ids.map(id => [id, loadAndRun(id)]));
+    this.standIn = () => registerCommands(log, actions);
     this.standIns = this.standIn();
   }
 
@@ -43,6 +41,11 @@ export class OnDemand<T extends Disposable> implements Disposable {
       throw error;
     });
     return this.loading;
+  }
+
+  /** Loads the feature without waiting for it; a failure is logged. */
+  getSoon(): void {
+    this.get().catch((error: unknown) => this.log.error(String(error)));
   }
 
   dispose(): void {

@@ -30,44 +30,36 @@ export interface CommitRef {
   readonly hash: string;
 }
 
-const storySchema = once(() =>
-  refSchema(
-    z.looseObject({
-      folder: z.string(),
-      storyId: z.string(),
-      position: z.number().int().nonnegative().optional(),
-    }),
-  ),
-);
-const iterationSchema = once(() =>
-  refSchema(
-    z.looseObject({
-      folder: z.string(),
-      runId: z.string(),
-      iteration: z.number().int().positive(),
-    }),
-  ),
-);
-const runSchema = once(() => refSchema(z.looseObject({ folder: z.string(), runId: z.string() })));
-const commitSchema = once(() => refSchema(z.looseObject({ folder: z.string(), hash: z.string() })));
-
 /**
  * The target of a command: a ref, or a line of a view, which has its own as `ref`. Commands get whatever a menu, a
  * link or another extension passes.
+ * @returns parses an argument; `undefined` if it identifies none, for example from the palette
  */
-function refSchema<T>(schema: z.ZodType<T>): z.ZodType<T> {
-  return schema.or(z.looseObject({ ref: schema }).transform(({ ref }) => ref));
+function refParser<T>(schemaOf: () => z.ZodType<T>): (argument: unknown) => T | undefined {
+  const schema = once(() => {
+    const own = schemaOf();
+    return own.or(z.looseObject({ ref: own }).transform(({ ref }) => ref));
+  });
+  return argument => schema().safeParse(argument).data;
 }
 
-/** @returns `undefined` if the argument identifies none, for example from the palette */
-export const parseStoryRef = (argument: unknown): StoryRef | undefined =>
-  storySchema().safeParse(argument).data;
-/** Like {@link parseStoryRef}, for an iteration. */
-export const parseIterationRef = (argument: unknown): IterationRef | undefined =>
-  iterationSchema().safeParse(argument).data;
-/** Like {@link parseStoryRef}, for a run. */
-export const parseRunRef = (argument: unknown): RunRef | undefined =>
-  runSchema().safeParse(argument).data;
-/** Like {@link parseStoryRef}, for a commit. */
-export const parseCommitRef = (argument: unknown): CommitRef | undefined =>
-  commitSchema().safeParse(argument).data;
+export const parseStoryRef = refParser<StoryRef>(() =>
+  z.looseObject({
+    folder: z.string(),
+    storyId: z.string(),
+    position: z.number().int().nonnegative().optional(),
+  }),
+);
+export const parseIterationRef = refParser<IterationRef>(() =>
+  z.looseObject({
+    folder: z.string(),
+    runId: z.string(),
+    iteration: z.number().int().positive(),
+  }),
+);
+export const parseRunRef = refParser<RunRef>(() =>
+  z.looseObject({ folder: z.string(), runId: z.string() }),
+);
+export const parseCommitRef = refParser<CommitRef>(() =>
+  z.looseObject({ folder: z.string(), hash: z.string() }),
+);

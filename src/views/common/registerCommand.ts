@@ -1,4 +1,4 @@
-import { commands, type LogOutputChannel } from 'vscode';
+import { commands, type LogOutputChannel, Disposable as Registration } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { reportingErrors } from './errors.ts';
 import { requireTrust } from './workspaceFolder.ts';
@@ -25,4 +25,15 @@ export function registerTrustedCommand(
     requireTrust();
     await action(...args);
   });
+}
+
+/** Registers several commands, by their ids. */
+export function registerCommands(
+  log: LogOutputChannel,
+  actions: Readonly<Record<string, Action>>,
+  register = registerCommand,
+): Disposable {
+  return Registration.from(
+    ...Object.entries(actions).map(([id, action]) => register(id, log, action)),
+  );
 }

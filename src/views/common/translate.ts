@@ -2,7 +2,7 @@ import { env, l10n } from 'vscode';
 import { saidOf } from '../../base/messageOf.ts';
 import type { Words } from '../../base/say.ts';
 import { saidIn } from '../../presentation/said.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import type { Translate } from '../../presentation/translate.ts';
 
 const inWindow: typeof l10n.t = l10n.t;
 let said: ReturnType<typeof saidIn> | undefined;

@@ -9,13 +9,11 @@ import { GitRepository } from '../../orchestrator/git/git.ts';
 import { runGit } from '../../orchestrator/git/runGit.ts';
 import { type CommitsOf, recordedCommits } from '../../orchestrator/workspace/recordedCommits.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { parseCommitRef, parseIterationRef, parseRunRef, parseStoryRef } from '../common/refs.ts';
-import { registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { type GitDocument, gitUri } from './gitFileSystem.ts';
 import { commitCount, type RecordedWork, timeOf } from './recordedWork.ts';
 
@@ -27,33 +25,18 @@ const MAX_NAMED = 5;
 const hashSchema = z.string().transform(hash => ({ folder: undefined, hash }));
 
 /** Opens the changes of a commit, an iteration, a story or a run, over all files, in the multi-file diff editor. */
-export class ChangesCommands implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly folders: Folders;
-  private readonly work: RecordedWork;
-
-  constructor(folders: Folders, work: RecordedWork, log: LogOutputChannel) {
-    this.folders = folders;
-    this.work = work;
-    const register = (id: string, action: (argument: unknown) => Promise<void>) =>
-      this.store.add(registerTrustedCommand(id, log, action));
-    register(Command.openCommit, argument => this.openCommit(argument));
-    register(Command.openIterationChanges, argument => this.openIteration(argument));
-    register(Command.openStoryChanges, argument => this.openStory(argument));
-    register(Command.openRunChanges, argument => this.openRun(argument));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
+export function changesCommands(
+  folders: Folders,
+  work: RecordedWork,
+  log: LogOutputChannel,
+): Disposable {
   /** @throws {HumanError} if the repository has no such commit, or it changed no file */
-  private async openCommit(argument: unknown): Promise<void> {
+  async function openCommit(argument: unknown): Promise<void> {
     const ref = parseCommitRef(argument) ?? hashSchema.safeParse(argument).data;
     if (ref === undefined) {
       throw new HumanError(l10n.t('Choose a commit in the Ralph views to open its changes.'));
     }
-    const folder = folderOf(this.folders, ref.folder);
+    const folder = folderOf(folders, ref.folder);
     const git = new GitRepository(folder.path);
     // Checked first: the diff editor only logs a file that it cannot find.
     const hash = await git.resolveCommit(ref.hash);
@@ -65,47 +48,46 @@ export class ChangesCommands implements Disposable {
     await show(folder, `${hash.slice(0, 7)} ${shorten(info?.subject ?? '', MAX_TITLE)}`, files);
   }
 
-  private async openIteration(argument: unknown): Promise<void> {
+  async function openIteration(argument: unknown): Promise<void> {
     const given = parseIterationRef(argument);
-    const folder = folderOf(this.folders, given?.folder);
+    const folder = folderOf(folders, given?.folder);
     const ref =
-      given ??
-      (await this.work.chooseIteration(folder, l10n.t('Open the changes of which iteration?')));
+      given ?? (await work.chooseIteration(folder, l10n.t('Open the changes of which iteration?')));
     if (ref !== undefined) {
       const name = l10n.t('Iteration {0}', ref.iteration);
-      await this.open(folder, { ...ref, kind: 'iteration' }, name);
+      await open(folder, { ...ref, kind: 'iteration' }, name);
     }
   }
 
-  private async openStory(argument: unknown): Promise<void> {
+  async function openStory(argument: unknown): Promise<void> {
     const given = parseStoryRef(argument);
-    const folder = folderOf(this.folders, given?.folder);
+    const folder = folderOf(folders, given?.folder);
     const ref =
-      given ?? (await this.work.chooseStory(folder, l10n.t('Open the changes of which story?')));
+      given ?? (await work.chooseStory(folder, l10n.t('Open the changes of which story?')));
     if (ref !== undefined) {
       const { storyId } = ref;
-      await this.open(folder, { kind: 'story', storyId }, shorten(storyId, MAX_TITLE));
+      await open(folder, { kind: 'story', storyId }, shorten(storyId, MAX_TITLE));
     }
   }
 
-  private async openRun(argument: unknown): Promise<void> {
+  async function openRun(argument: unknown): Promise<void> {
     const given = parseRunRef(argument);
-    const folder = folderOf(this.folders, given?.folder);
-    const states = await this.work.states(folder);
+    const folder = folderOf(folders, given?.folder);
+    const states = await work.states(folder);
     const state = given ? states.find(({ runId }) => runId === given.runId) : states.at(-1);
     if (state?.runId === undefined) {
       throw new HumanError(l10n.t('No run of this folder has made a commit yet.'));
     }
     const name = l10n.t('Run of {0}', timeOf(state.startedAt));
-    await this.open(folder, { kind: 'run', runId: state.runId }, name);
+    await open(folder, { kind: 'run', runId: state.runId }, name);
   }
 
   /** @param name what the commits belong to, for the person */
-  private async open(folder: Folder, of: CommitsOf, name: string): Promise<void> {
+  async function open(folder: Folder, of: CommitsOf, name: string): Promise<void> {
     const changes = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Reading the changes…') },
       async () => {
-        const commits = recordedCommits(await this.work.states(folder), of);
+        const commits = recordedCommits(await work.states(folder), of);
         return changesOf(
           folder.path,
           commits.map(({ hash }) => hash),
@@ -135,6 +117,17 @@ export class ChangesCommands implements Disposable {
     const shownOf = of.kind === 'run' ? of.kind : undefined;
     await show(folder, `${name} · ${commitCount(commits.length)}`, files, shownOf);
   }
+
+  return registerCommands(
+    log,
+    {
+      [Command.openCommit]: openCommit,
+      [Command.openIterationChanges]: openIteration,
+      [Command.openStoryChanges]: openStory,
+      [Command.openRunChanges]: openRun,
+    },
+    registerTrustedCommand,
+  );
 }
 
 /** The editor itself shows the number of files. */

@@ -1,34 +1,28 @@
-import type { LogOutputChannel, Uri } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Disposable, type LogOutputChannel, type Uri } from 'vscode';
 import type { Folders } from '../folders/folders.ts';
-import { ChangesCommands } from './changesCommands.ts';
+import { changesCommands } from './changesCommands.ts';
 import { RecordedWork } from './recordedWork.ts';
-import { RevertCommands } from './revertCommands.ts';
-import { ReviewComments } from './reviewComments.ts';
+import { revertCommands } from './revertCommands.ts';
+import { reviewComments } from './reviewComments.ts';
 import { ReviewNotes } from './reviewNotes.ts';
 
-/** Changes made by runs: to view, to comment on, to revert. */
-export class Diffs implements Disposable {
-  private readonly store = new DisposableStore();
-
-  private constructor(folders: Folders, notes: ReviewNotes, log: LogOutputChannel) {
+/**
+ * Changes made by runs: to view, to comment on, to revert.
+ * @param notesDir where the review notes are stored
+ * @returns the factory
+ */
+export async function diffs(
+  folders: Folders,
+  notesDir: Uri,
+  log: LogOutputChannel,
+): Promise<() => Disposable> {
+  const notes = await ReviewNotes.open(notesDir, error => log.error(String(error)));
+  return () => {
     const work = new RecordedWork();
-    this.store.add(new ChangesCommands(folders, work, log));
-    this.store.add(new RevertCommands(folders, work, log));
-    this.store.add(new ReviewComments(folders, work, notes, log));
-  }
-
-  /**
-   * @param notesDir where the review notes are stored
-   * @returns the factory
-   */
-  static async load(folders: Folders, notesDir: Uri, log: LogOutputChannel): Promise<() => Diffs> {
-    const notes = await ReviewNotes.open(notesDir, error => log.error(String(error)));
-    return () => new Diffs(folders, notes, log);
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
+    return Disposable.from(
+      changesCommands(folders, work, log),
+      revertCommands(folders, work, log),
+      reviewComments(folders, work, notes, log),
+    );
+  };
 }

@@ -37,23 +37,22 @@ export function diffsOnDemand(folders: Folders, notesDir: Uri, log: LogOutputCha
         Command.deleteReviewNote,
       ],
       async () => {
-        const { Diffs } = await import('./diffs.ts');
-        return Diffs.load(folders, notesDir, log);
+        const { diffs } = await import('./diffs.ts');
+        return diffs(folders, notesDir, log);
       },
       log,
     ),
   );
-  const load = () => diffs.get().catch((error: unknown) => log.error(String(error)));
   const look = (documents: readonly TextDocument[]) => {
     if (documents.some(({ uri }) => uri.scheme === GIT_SCHEME)) {
-      void load();
+      diffs.getSoon();
     }
   };
   store.add(workspace.onDidOpenTextDocument(document => look([document])));
   look(workspace.textDocuments);
   // The Comments panel shows the notes of earlier windows before any diff is opened.
   workspace.fs.readDirectory(notesDir).then(
-    files => (files.length > 0 ? load() : undefined),
+    files => (files.length > 0 ? diffs.getSoon() : undefined),
     (error: unknown) => {
       // No note has been written yet.
       if (!(error instanceof FileSystemError && error.code === 'FileNotFound')) {

@@ -2,12 +2,15 @@ import {
   type Comment,
   type CommentAuthorInformation,
   CommentMode,
+  type CommentReply,
   type CommentThread,
   l10n,
   MarkdownString,
+  Uri,
 } from 'vscode';
+import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords } from '../common/plainText.ts';
 import type { ReviewNote } from './reviewNote.ts';
 
 /** Maximum length of a story id in a label, in UTF-16 units. */
@@ -66,4 +69,37 @@ function appendLines(markdown: MarkdownString, text: string): MarkdownString {
     appendWords(index === 0 ? markdown : markdown.appendMarkdown('\n\n'), line);
   }
   return markdown;
+}
+
+/** A command can be called with any argument. @throws {HumanError} */
+export function requireNote(argument: unknown): NoteComment {
+  if (!(argument instanceof NoteComment)) {
+    throw noNote();
+  }
+  return argument;
+}
+
+/** @throws {HumanError} if it is not what the editor passes for a new comment */
+export function requireReply(argument: unknown): CommentReply {
+  const reply = argument as Partial<CommentReply> | undefined;
+  if (typeof reply?.text !== 'string' || !(reply.thread?.uri instanceof Uri)) {
+    throw noNote();
+  }
+  return reply as CommentReply;
+}
+
+/** The note cannot be changed any more. */
+export function alreadyTold(): HumanError {
+  return new HumanError(
+    l10n.t('An agent has already received this note. Write another one for the next agent.'),
+  );
+}
+
+/** A command got no line of a run's version of a file. */
+export function noNote(): HumanError {
+  return new HumanError(
+    l10n.t(
+      'Review notes belong to lines that a run has changed. Open the changes of a story first.',
+    ),
+  );
 }

@@ -6,7 +6,7 @@ import type { RecordedCommit, RunState } from '../../orchestrator/journal/runSta
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import { readRun } from '../../orchestrator/workspace/runCheckpoint.ts';
 import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { IterationRef, StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 
@@ -85,10 +85,7 @@ export class RecordedWork {
       }
     }
     await folder.stories.refresh();
-    const file = folder.stories.current;
-    const titles = new Map(
-      file?.kind === 'stories' ? file.stories.map(({ id, title }) => [id, title]) : [],
-    );
+    const titles = new Map(folder.stories.list.map(({ id, title }) => [id, title]));
     const items = [...counts].map(([storyId, count]) => ({
       label: plainLabel(storyId, MAX_LABEL),
       description: plainLabel(titles.get(storyId) ?? '', MAX_LABEL),

@@ -12,14 +12,12 @@ import {
 } from '../../orchestrator/revert/workRevert.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import { MendableError } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
-import { registerTrustedCommand } from '../common/registerCommand.ts';
+import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { commitCount, fileCount, type RecordedWork } from './recordedWork.ts';
 
 /** Maximum number of commits listed before the person decides. */
@@ -27,63 +25,44 @@ const MAX_LISTED = 8;
 const MAX_LINE = 80;
 
 /** Reverts a story or an iteration with a new commit, after one confirmation. */
-export class RevertCommands implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly folders: Folders;
-  private readonly work: RecordedWork;
-  private readonly log: LogOutputChannel;
-
-  constructor(folders: Folders, work: RecordedWork, log: LogOutputChannel) {
-    this.folders = folders;
-    this.work = work;
-    this.log = log;
-    const register = (id: string, action: (argument: unknown) => Promise<void>) =>
-      this.store.add(registerTrustedCommand(id, log, action));
-    register(Command.revertStory, argument => this.revertStory(argument));
-    register(Command.revertIteration, argument => this.revertIteration(argument));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private async revertStory(argument: unknown): Promise<void> {
+export function revertCommands(
+  folders: Folders,
+  work: RecordedWork,
+  log: LogOutputChannel,
+): Disposable {
+  async function revertStory(argument: unknown): Promise<void> {
     const given = parseStoryRef(argument);
-    const folder = folderOf(this.folders, given?.folder);
-    const ref = given ?? (await this.work.chooseStory(folder, l10n.t('Revert which story?')));
+    const folder = folderOf(folders, given?.folder);
+    const ref = given ?? (await work.chooseStory(folder, l10n.t('Revert which story?')));
     if (ref !== undefined) {
-      await this.revert(folder, { kind: 'story', storyId: ref.storyId });
+      await revert(folder, { kind: 'story', storyId: ref.storyId });
     }
   }
 
-  private async revertIteration(argument: unknown): Promise<void> {
+  async function revertIteration(argument: unknown): Promise<void> {
     const given = parseIterationRef(argument);
-    const folder = folderOf(this.folders, given?.folder);
-    const ref =
-      given ?? (await this.work.chooseIteration(folder, l10n.t('Revert which iteration?')));
+    const folder = folderOf(folders, given?.folder);
+    const ref = given ?? (await work.chooseIteration(folder, l10n.t('Revert which iteration?')));
     if (ref !== undefined) {
       const { iteration, runId } = ref;
-      await this.revert(folder, { kind: 'iteration', runId, iteration });
+      await revert(folder, { kind: 'iteration', runId, iteration });
     }
   }
 
-  private async revert(folder: Folder, of: Revertible): Promise<void> {
+  async function revert(folder: Folder, of: Revertible): Promise<void> {
     await requireNoRun(folder);
     await folder.stories.refresh();
-    const file = folder.stories.current;
+    const { current: file, list } = folder.stories;
     const planned = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Checking what would be reverted…') },
       async () =>
         planWorkRevert(folder.files, {
           of,
-          states: await this.work.states(folder),
+          states: await work.states(folder),
           storyFile: file?.path,
         }),
     );
-    const title =
-      of.kind === 'story' && file?.kind === 'stories'
-        ? file.stories.find(({ id }) => id === of.storyId)?.title
-        : undefined;
+    const title = of.kind === 'story' ? list.find(({ id }) => id === of.storyId)?.title : undefined;
     const name =
       of.kind === 'story'
         ? shorten(`${of.storyId} ${title ?? ''}`, MAX_LINE)
@@ -107,10 +86,16 @@ export class RevertCommands implements Disposable {
       () => revertWork(folder.files, planned, revertMessage(planned, title)),
     );
     await folder.stories.refresh();
-    this.log.info(`Reverted ${name} in ${folder.path} by ${commit}`);
+    log.info(`Reverted ${name} in ${folder.path} by ${commit}`);
     // The command is complete, whether or not the message is closed.
     void tell(folder, name, commit);
   }
+
+  return registerCommands(
+    log,
+    { [Command.revertStory]: revertStory, [Command.revertIteration]: revertIteration },
+    registerTrustedCommand,
+  );
 }
 
 /** @throws {MendableError} with a button that stops the run */

@@ -1,26 +1,25 @@
 import { type Tab, type TextEditor, window } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { gitDocument } from './gitFileSystem.ts';
 
 /** Tracks where a person reviews a run's version of a file, and sets the context key for the menus. */
-export class ReviewedEditor implements Disposable {
-  private readonly store = new DisposableStore();
+export class ReviewedEditor extends Owner {
   private readonly reviewable = new ContextKeyValue<boolean>(ContextKey.reviewable);
   /** The last cursor position in such a file; while a note is being written, the note has the focus. */
   private last: { readonly editor: TextEditor; readonly tab: Tab | undefined } | undefined;
 
   constructor() {
+    super();
     const follow = (editor: TextEditor | undefined) => {
       this.reviewable.set(isReviewable(editor));
       if (isReviewable(editor)) {
         this.last = { editor, tab: window.tabGroups.activeTabGroup.activeTab };
       }
     };
-    this.store.add(window.onDidChangeActiveTextEditor(follow));
-    this.store.add(
+    this.own(window.onDidChangeActiveTextEditor(follow));
+    this.own(
       window.tabGroups.onDidChangeTabs(({ closed }) => {
         if (this.last?.tab !== undefined && closed.includes(this.last.tab)) {
           this.last = undefined;
@@ -28,10 +27,6 @@ export class ReviewedEditor implements Disposable {
       }),
     );
     follow(window.activeTextEditor);
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   /** @returns the editor with the cursor, or the one in the visible tab while a note has the focus */

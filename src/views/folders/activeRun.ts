@@ -1,10 +1,10 @@
-import { EventEmitter } from 'vscode';
-import { type Disposable, Emitter } from '../../base/emitter.ts';
+import { Disposable, EventEmitter } from 'vscode';
+import { Emitter } from '../../base/emitter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import type { Folder } from './folder.ts';
 import type { Folders } from './folders.ts';
 
@@ -13,17 +13,17 @@ const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
 /**
  * The newest run of the active folder as one observable: `onDidChange` also fires when another folder becomes active.
  */
-export class ActiveRun implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
+export class ActiveRun extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<WatchedRun>());
   readonly onDidChange = this.changeEmitter.event;
-  private readonly eventsEmitter = this.store.add(new Emitter<readonly RunEvent[]>());
+  private readonly eventsEmitter = this.own(new Emitter<readonly RunEvent[]>());
   readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly folders: Folders;
 
   constructor(folders: Folders) {
+    super();
     this.folders = folders;
-    this.store.add(
+    this.own(
       folders.inEach(folder => {
         const change = folder.runs.onDidChange(run => {
           if (folder === folders.active) {
@@ -35,15 +35,10 @@ export class ActiveRun implements Disposable {
             this.eventsEmitter.fire(read);
           }
         });
-        return {
-          dispose: () => {
-            change.dispose();
-            events.dispose();
-          },
-        };
+        return Disposable.from(change, events);
       }),
     );
-    this.store.add(folders.onDidChangeActive(() => this.changeEmitter.fire(this.current)));
+    this.own(folders.onDidChangeActive(() => this.changeEmitter.fire(this.current)));
   }
 
   get folder(): Folder | undefined {
@@ -71,9 +66,5 @@ export class ActiveRun implements Disposable {
   /** Reads the files now; resolves after their changes have been reported. */
   async refresh(): Promise<void> {
     await this.folder?.runs.refresh();
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 }

@@ -1,21 +1,20 @@
 import { EventEmitter } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import type { Folders } from './folders.ts';
 
 /**
  * The story file of the active folder as one observable: `onDidChange` also fires when another folder becomes active.
  */
-export class ActiveStories implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+export class ActiveStories extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly folders: Folders;
 
   constructor(folders: Folders) {
+    super();
     this.folders = folders;
-    this.store.add(
+    this.own(
       folders.inEach(folder =>
         folder.stories.onDidChange(() => {
           if (folder === folders.active) {
@@ -24,7 +23,7 @@ export class ActiveStories implements Disposable {
         }),
       ),
     );
-    this.store.add(folders.onDidChangeActive(() => this.changeEmitter.fire()));
+    this.own(folders.onDidChangeActive(() => this.changeEmitter.fire()));
   }
 
   /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
@@ -40,9 +39,5 @@ export class ActiveStories implements Disposable {
   /** Like {@link refresh}, but merges many calls within a short time. */
   refreshSoon(): void {
     this.folders.active?.stories.refreshSoon();
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 }

@@ -28,6 +28,17 @@ export class Folder implements Disposable {
     return Uri.file(this.path);
   }
 
+  /** The story file of the living run, if it is not the shown one. */
+  get otherStoryFile(): string | undefined {
+    const { alive, state } = this.runs.current;
+    const { current } = this.stories;
+    if (!alive || state.storyFile === undefined || current === undefined) {
+      return undefined;
+    }
+    const file = path.resolve(this.path, state.storyFile);
+    return file === current.path ? undefined : file;
+  }
+
   /** Whether this folder contains a file or folder, given by its absolute path. */
   contains(file: string): boolean {
     const relative = path.relative(this.path, file);

@@ -1,7 +1,8 @@
 import { EventEmitter, type Memento, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { remember } from '../common/remember.ts';
+import { requireFolder } from '../common/workspaceFolder.ts';
 import { Folder } from './folder.ts';
 
 /** Key under which the window stores the active folder. */
@@ -12,12 +13,11 @@ const ACTIVE_KEY = 'activeFolder';
  * the terminal refer to. It is the folder of the person's last action; when the window opens, one with a running
  * loop.
  */
-export class Folders implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+export class Folders extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<void>());
   /** Folders were added or removed. */
   readonly onDidChange = this.changeEmitter.event;
-  private readonly activeEmitter = this.store.add(new EventEmitter<Folder | undefined>());
+  private readonly activeEmitter = this.own(new EventEmitter<Folder | undefined>());
   /** Another folder became the active one. */
   readonly onDidChangeActive = this.activeEmitter.event;
   private readonly state: Memento;
@@ -28,9 +28,10 @@ export class Folders implements Disposable {
   private isChosen = false;
 
   constructor(state: Memento, onError: (error: Error) => void) {
+    super();
     this.state = state;
     this.onError = onError;
-    this.store.add(workspace.onDidChangeWorkspaceFolders(() => this.update()));
+    this.own(workspace.onDidChangeWorkspaceFolders(() => this.update()));
     this.update();
   }
 
@@ -92,12 +93,12 @@ export class Folders implements Disposable {
     };
   }
 
-  dispose(): void {
+  override dispose(): void {
     for (const folder of this.folders) {
       folder.dispose();
     }
     this.folders = [];
-    this.store.dispose();
+    super.dispose();
   }
 
   private update(): void {
@@ -142,4 +143,24 @@ export class Folders implements Disposable {
       this.activeEmitter.fire(folder);
     }
   }
+}
+
+/**
+ * The folder that a command works in: the one its argument names, otherwise the active one. It becomes the active
+ * one.
+ * @throws {MendableError} if there is none
+ */
+export function folderOf(folders: Folders, path: string | undefined): Folder {
+  const folder = requireFolder(folders.at(path));
+  folders.activate(folder);
+  return folder;
+}
+
+/**
+ * Alerts and the status bar pass the folder if they mean no story of it. @returns `undefined` for the active folder
+ */
+export function folderPathOf(argument: unknown): string | undefined {
+  return typeof argument === 'object' && argument !== null && 'folder' in argument
+    ? String(argument.folder)
+    : undefined;
 }

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'vscode';
-import { type Disposable, Emitter } from '../../base/emitter.ts';
+import { Emitter } from '../../base/emitter.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { RunHistory } from '../../orchestrator/workspace/history.ts';
 import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { RunWatcher, type WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 
 /**
  * Maximum number of events kept for views that open later; above it, agents' older messages and tool calls are
@@ -22,11 +22,10 @@ function withoutOldChatter(events: readonly RunEvent[]): RunEvent[] {
 }
 
 /** A folder's newest run, shared by all views. */
-export class RunModel implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<WatchedRun>());
+export class RunModel extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<WatchedRun>());
   readonly onDidChange = this.changeEmitter.event;
-  private readonly eventsEmitter = this.store.add(new Emitter<readonly RunEvent[]>());
+  private readonly eventsEmitter = this.own(new Emitter<readonly RunEvent[]>());
   readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly onError: (error: Error) => void;
 
@@ -39,6 +38,7 @@ export class RunModel implements Disposable {
   private recent: { readonly runId: string; readonly events: RunEvent[] } | undefined;
 
   constructor(files: RunFiles, onError: (error: Error) => void) {
+    super();
     this.files = files;
     this.onError = onError;
     this.watcher = new RunWatcher(files);
@@ -65,9 +65,9 @@ export class RunModel implements Disposable {
     await this.watcher.look();
   }
 
-  dispose(): void {
+  override dispose(): void {
     this.watcher.dispose();
-    this.store.dispose();
+    super.dispose();
   }
 
   private follow(): void {

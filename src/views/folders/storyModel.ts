@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { EventEmitter, type Memento, RelativePattern, Uri, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { findStoryFiles } from '../../orchestrator/stories/findStoryFiles.ts';
-import type { StoryFile } from '../../orchestrator/stories/story.ts';
+import type { Story, StoryFile } from '../../orchestrator/stories/story.ts';
 import {
   findStoryFile,
   OTHER_STORY_FILE_PLACES,
   readStoryFile,
   STORY_FILE_PLACES,
 } from '../../orchestrator/stories/storyFile.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 
 const SOON_MS = 250;
 /** All paths that a story file may have, as one pattern. */
@@ -18,9 +18,8 @@ const STORY_FILES = `{**/prd.json,${[...STORY_FILE_PLACES, ...OTHER_STORY_FILE_P
 const CHOICES_KEY = 'storyFiles';
 
 /** A folder's story file, read when it changes. Nothing is read before the first request. */
-export class StoryModel implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+export class StoryModel extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly folder: string;
   private readonly onError: (error: Error) => void;
@@ -38,6 +37,7 @@ export class StoryModel implements Disposable {
    * @param state the workspace's state; stores the file that a person chose
    */
   constructor(folder: string, state: Memento, onError: (error: Error) => void) {
+    super();
     this.folder = folder;
     this.state = state;
     this.onError = onError;
@@ -46,6 +46,11 @@ export class StoryModel implements Disposable {
   /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
   get current(): StoryFile | undefined {
     return this.file;
+  }
+
+  /** Its stories; none if the file cannot be used. */
+  get list(): readonly Story[] {
+    return this.file?.kind === 'stories' ? this.file.stories : [];
   }
 
   /** Absolute path of the file that a person chose; `undefined` means the one at the usual path. */
@@ -103,10 +108,10 @@ export class StoryModel implements Disposable {
     }, SOON_MS);
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.timer);
     this.watcher?.dispose();
-    this.store.dispose();
+    super.dispose();
   }
 
   private async readUntilCurrent(): Promise<void> {

@@ -1,7 +1,6 @@
 import {
   l10n,
   MarkdownString,
-  ThemeColor,
   ThemeIcon,
   TreeItem,
   TreeItemCollapsibleState,
@@ -11,10 +10,10 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
-import { clock, dollars, duration, iterationCount } from '../../presentation/sentences.ts';
+import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { heardWords } from '../common/heardWords.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords, heardWords } from '../common/plainText.ts';
+import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
 import type {
   DocumentNode,
@@ -25,6 +24,22 @@ import type {
 } from './iterationNodes.ts';
 
 const MAX_LABEL = 200;
+
+const OUTCOME_ICONS: Readonly<
+  Record<IterationRow['outcome'], readonly [icon: string, color?: string]>
+> = {
+  running: ['sync~spin', 'progressBar.background'],
+  storyDone: ['pass', 'testing.iconPassed'],
+  rejected: ['error', 'testing.iconFailed'],
+  failed: ['error', 'testing.iconFailed'],
+  progress: ['arrow-right', 'charts.blue'],
+  noProgress: ['circle-slash', 'problemsWarningIcon.foreground'],
+  blocked: ['circle-slash', 'problemsWarningIcon.foreground'],
+  needsHuman: ['bell-dot', 'problemsErrorIcon.foreground'],
+  skipped: ['debug-step-over', 'disabledForeground'],
+  stopped: ['debug-stop', 'disabledForeground'],
+  interrupted: ['debug-disconnect', 'disabledForeground'],
+};
 
 /** A line of the view as VS Code shows it; the menus depend on its `contextValue`. */
 export function toTreeItem(node: IterationTreeNode): TreeItem {
@@ -49,7 +64,7 @@ function iterationItem({ ref, row }: IterationNode): TreeItem {
   const facts = [words, ...timeAndCost(row)];
   item.id = `iteration:${ref.folder}:${ref.runId}:${row.number}`;
   item.description = facts.join(' · ');
-  item.iconPath = outcomeIcon(row.outcome);
+  item.iconPath = themeIcon(OUTCOME_ICONS[row.outcome]);
   item.contextValue = `iteration.${row.outcome}${row.commits.length > 0 ? '.commits' : ''}`;
   item.tooltip = tooltip(row, facts);
   item.accessibilityInformation = {
@@ -174,32 +189,4 @@ function runItem({ folder, runId, state }: RunNode): TreeItem {
   item.contextValue = 'run';
   item.tooltip = shorten(state.task, 300) || runId;
   return item;
-}
-
-function outcomeIcon(outcome: IterationRow['outcome']): ThemeIcon {
-  switch (outcome) {
-    case 'running':
-      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
-    case 'storyDone':
-      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
-    case 'rejected':
-    case 'failed':
-      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
-    case 'progress':
-      return new ThemeIcon('arrow-right', new ThemeColor('charts.blue'));
-    case 'noProgress':
-      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'blocked':
-      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'needsHuman':
-      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
-    case 'skipped':
-      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
-    case 'stopped':
-      return new ThemeIcon('debug-stop', new ThemeColor('disabledForeground'));
-    case 'interrupted':
-      return new ThemeIcon('debug-disconnect', new ThemeColor('disabledForeground'));
-    default:
-      return assertNever(outcome);
-  }
 }

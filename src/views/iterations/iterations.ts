@@ -1,6 +1,10 @@
-import type { EventEmitter, LogOutputChannel, TreeView, Uri } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import {
+  Disposable,
+  type EventEmitter,
+  type LogOutputChannel,
+  type TreeView,
+  type Uri,
+} from 'vscode';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { IterationTreeNode } from './iterationNodes.ts';
@@ -14,25 +18,14 @@ export interface IterationEmitters {
 }
 
 /** What runs have done: the lines of their iterations, and the documents of each. */
-export class Iterations implements Disposable {
-  private readonly store = new DisposableStore();
-  readonly view: IterationsView;
-  readonly documents: RunDocuments;
-
-  constructor(
-    runs: ActiveRun,
-    folders: Folders,
-    view: TreeView<IterationTreeNode>,
-    changed: IterationEmitters,
-    log: LogOutputChannel,
-  ) {
-    this.documents = this.store.add(new RunDocuments(folders, changed.documents));
-    this.view = this.store.add(
-      new IterationsView(runs, folders, view, changed.lines, this.documents, log),
-    );
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
+export function iterations(
+  runs: ActiveRun,
+  folders: Folders,
+  view: TreeView<IterationTreeNode>,
+  changed: IterationEmitters,
+  log: LogOutputChannel,
+) {
+  const documents = new RunDocuments(folders, changed.documents);
+  const lines = new IterationsView(runs, folders, view, changed.lines, documents, log);
+  return Object.assign(Disposable.from(lines, documents), { lines, documents });
 }

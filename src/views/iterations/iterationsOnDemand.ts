@@ -23,12 +23,12 @@ export function iterationsOnDemand(
   const store = new DisposableStore();
   const lines = store.add(new EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>());
   const documents = store.add(new EventEmitter<Uri>());
-  const iterations = store.add(
+  const loaded = store.add(
     new OnDemand(
       [Command.openPrompt, Command.openTranscript, Command.openCheckOutput, Command.showReceipt],
       async () => {
-        const { Iterations } = await import('./iterations.ts');
-        return () => new Iterations(runs, folders, view, { lines, documents }, log);
+        const { iterations } = await import('./iterations.ts');
+        return () => iterations(runs, folders, view, { lines, documents }, log);
       },
       log,
     ),
@@ -37,8 +37,8 @@ export function iterationsOnDemand(
     window.createTreeView(View.iterations, {
       treeDataProvider: {
         onDidChangeTreeData: lines.event,
-        getChildren: async node => (await iterations.get()).view.getChildren(node),
-        getTreeItem: async node => (await iterations.get()).view.getTreeItem(node),
+        getChildren: async node => (await loaded.get()).lines.getChildren(node),
+        getTreeItem: async node => (await loaded.get()).lines.getTreeItem(node),
       },
       showCollapseAll: true,
     }),
@@ -47,7 +47,7 @@ export function iterationsOnDemand(
   store.add(
     workspace.registerTextDocumentContentProvider(RUN_SCHEME, {
       onDidChange: documents.event,
-      provideTextDocumentContent: async uri => (await iterations.get()).documents.textOf(uri),
+      provideTextDocumentContent: async uri => (await loaded.get()).documents.textOf(uri),
     }),
   );
   return store;

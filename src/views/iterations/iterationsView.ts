@@ -7,21 +7,20 @@ import {
   type TreeView,
   window,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { outcomeWord } from '../../presentation/iterationWords.ts';
-import { duration } from '../../presentation/sentences.ts';
+import { duration } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { Owner } from '../common/disposableStore.ts';
+import { plainLabel } from '../common/plainText.ts';
 import {
   type IterationRef,
   parseIterationRef,
   parseRunRef,
   parseStoryRef,
 } from '../common/refs.ts';
-import { registerCommand } from '../common/registerCommand.ts';
+import { registerCommands } from '../common/registerCommand.ts';
 import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
@@ -42,8 +41,7 @@ const FOLLOW_MS = 100;
 const MAX_ID = 60;
 
 /** The lines of the Iterations view: the work of the active folder's runs, the newest first. */
-export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disposable {
-  private readonly store = new DisposableStore();
+export class IterationsView extends Owner implements TreeDataProvider<IterationTreeNode> {
   private readonly changeEmitter: EventEmitter<IterationTreeNode | IterationTreeNode[] | undefined>;
   private readonly runs: ActiveRun;
   private readonly folders: Folders;
@@ -61,48 +59,30 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     documents: RunDocuments,
     log: LogOutputChannel,
   ) {
+    super();
     this.runs = runs;
     this.folders = folders;
     this.view = view;
     this.changeEmitter = changed;
-    this.store.add(this.view.onDidChangeVisibility(() => this.update()));
-    const update = this.store.add(new Throttle(() => this.update(), FOLLOW_MS));
-    this.store.add(runs.onDidChange(() => update.call()));
-    const register = (
-      id: string,
-      open: (ref: IterationRef, line?: number) => Promise<void>,
-      title: string,
-    ) =>
-      this.store.add(
-        registerCommand(id, log, async (argument, line) => {
-          const ref = parseIterationRef(argument) ?? (await this.choose(title));
-          if (ref !== undefined) {
-            await open(ref, typeof line === 'number' ? line : undefined);
-          }
-        }),
-      );
-    register(
-      Command.openPrompt,
-      (ref, line) => documents.openPrompt(ref, line),
-      l10n.t('Open the prompt of'),
+    this.own(this.view.onDidChangeVisibility(() => this.update()));
+    const update = this.own(new Throttle(() => this.update(), FOLLOW_MS));
+    this.own(runs.onDidChange(() => update.call()));
+    const open = (what: 'prompt' | 'transcript' | 'checks', title: string) => {
+      return async (argument: unknown, line: unknown) => {
+        const ref = parseIterationRef(argument) ?? (await this.choose(title));
+        if (ref !== undefined) {
+          await documents.openIteration(what, ref, typeof line === 'number' ? line : undefined);
+        }
+      };
+    };
+    this.own(
+      registerCommands(log, {
+        [Command.openPrompt]: open('prompt', l10n.t('Open the prompt of')),
+        [Command.openTranscript]: open('transcript', l10n.t('Open the transcript of')),
+        [Command.openCheckOutput]: open('checks', l10n.t('Open the check output of')),
+        [Command.showReceipt]: argument => this.showReceipt(documents, argument),
+      }),
     );
-    register(
-      Command.openTranscript,
-      ref => documents.openTranscript(ref),
-      l10n.t('Open the transcript of'),
-    );
-    register(
-      Command.openCheckOutput,
-      ref => documents.openChecks(ref),
-      l10n.t('Open the check output of'),
-    );
-    this.store.add(
-      registerCommand(Command.showReceipt, log, argument => this.showReceipt(documents, argument)),
-    );
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   getTreeItem(node: IterationTreeNode): TreeItem {
@@ -210,7 +190,7 @@ export class IterationsView implements TreeDataProvider<IterationTreeNode>, Disp
     const iteration = parseIterationRef(argument);
     const story = parseStoryRef(argument);
     if (iteration !== undefined) {
-      await documents.openIterationReceipt(iteration);
+      await documents.openIteration('receipt', iteration);
     } else if (story !== undefined) {
       await documents.openStoryReceipt(story);
     } else {

@@ -10,7 +10,6 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
 import { shorten, withoutControls } from '../../base/text.ts';
@@ -27,7 +26,7 @@ import {
 } from '../../presentation/iterationDocuments.ts';
 import { iterationText, receiptText } from '../../presentation/receiptTable.ts';
 import { RUN_SCHEME } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import type { IterationRef, StoryRef } from '../common/refs.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -53,10 +52,10 @@ const querySchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('storyReceipt'), folder: z.string(), storyId: z.string() }),
 ]);
 type Query = z.infer<typeof querySchema>;
+type IterationDocument = Extract<Query, { readonly iteration: number }>['what'];
 
 /** A run's records of its iterations as read-only documents: prompts, transcripts, checks, receipts. */
-export class RunDocuments implements Disposable {
-  private readonly store = new DisposableStore();
+export class RunDocuments extends Owner {
   private readonly changeEmitter: EventEmitter<Uri>;
   private readonly folders: Folders;
   private timer: NodeJS.Timeout | undefined;
@@ -65,49 +64,36 @@ export class RunDocuments implements Disposable {
 
   /** @param changed fires for documents that need a redraw */
   constructor(folders: Folders, changed: EventEmitter<Uri>) {
+    super();
     this.folders = folders;
     this.changeEmitter = changed;
-    this.store.add(
-      folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))),
-    );
+    this.own(folders.inEach(folder => folder.runs.onDidReadEvents(() => this.redrawSoon(folder))));
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.timer);
-    this.store.dispose();
+    super.dispose();
   }
 
   /** @param line from 1 */
-  async openPrompt(ref: IterationRef, line = 1): Promise<void> {
-    const title = l10n.t('Prompt of iteration {0}', ref.iteration);
-    await this.open({ what: 'prompt', ...iteration(ref) }, `${title}.txt`, line);
-  }
-
-  async openTranscript(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Transcript of iteration {0}', ref.iteration);
-    await this.open({ what: 'transcript', ...iteration(ref) }, `${title}.txt`);
-  }
-
-  async openChecks(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Checks of iteration {0}', ref.iteration);
-    await this.open({ what: 'checks', ...iteration(ref) }, `${title}.txt`);
-  }
-
-  async openIterationReceipt(ref: IterationRef): Promise<void> {
-    const title = l10n.t('Receipt of iteration {0}', ref.iteration);
-    await this.open({ what: 'receipt', ...iteration(ref) }, `${title}.txt`);
+  async openIteration(what: IterationDocument, ref: IterationRef, line?: number): Promise<void> {
+    const { folder, runId, iteration } = ref;
+    const titles: Readonly<Record<IterationDocument, string>> = {
+      prompt: l10n.t('Prompt of iteration {0}', iteration),
+      transcript: l10n.t('Transcript of iteration {0}', iteration),
+      checks: l10n.t('Checks of iteration {0}', iteration),
+      receipt: l10n.t('Receipt of iteration {0}', iteration),
+    };
+    await this.open({ what, folder, runId, iteration }, titles[what], line);
   }
 
   async openStoryReceipt({ folder, storyId }: StoryRef): Promise<void> {
     const title = l10n.t('Receipt of {0}', shorten(storyId, MAX_TITLE));
-    await this.open({ what: 'storyReceipt', folder, storyId }, `${title}.txt`);
+    await this.open({ what: 'storyReceipt', folder, storyId }, title);
   }
 
   async openRunReceipt(folder: string, runId: string): Promise<void> {
-    await this.open(
-      { what: 'runReceipt', folder, runId },
-      `${l10n.t('Receipt of run {0}', runId)}.txt`,
-    );
+    await this.open({ what: 'runReceipt', folder, runId }, l10n.t('Receipt of run {0}', runId));
   }
 
   /** The text of a document. */
@@ -123,7 +109,7 @@ export class RunDocuments implements Disposable {
   private async open(query: Query, title: string, line = 1): Promise<void> {
     const uri = Uri.from({
       scheme: RUN_SCHEME,
-      path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}`,
+      path: `/${withoutControls(title).replaceAll(/[/\\?#]/g, '-')}.txt`,
       query: JSON.stringify(query),
     });
     // It may have been open before the file changed.
@@ -152,10 +138,6 @@ export class RunDocuments implements Disposable {
       }
     }, REDRAW_MS);
   }
-}
-
-function iteration({ folder, runId, iteration }: IterationRef): IterationRef {
-  return { folder, runId, iteration };
 }
 
 /** Runs before the newest one do not change, and neither do prompts. */

@@ -4,18 +4,17 @@ import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
 import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { iterationCount, outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
+import { iterationCount } from '../../presentation/translate.ts';
 import { Command, View } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { remember } from '../common/remember.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { alertOf, isPast, type RunAlert } from '../run/alertOf.ts';
-import { answerLabel } from '../run/answerLabel.ts';
-import { limitSetting } from '../run/limitSetting.ts';
+import { answerLabel, limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 
 /** Alerts that were already shown, per workspace: run and cause. */
@@ -47,62 +46,41 @@ interface Message {
 /**
  * Notifies a person, once, when a run needs them or has ended: in every folder of the window, for runs that a window
  * of this workspace has seen running, even before a reload.
+ * @param workspace stores which alerts were shown
+ * @param person stores which alerts the person does not want to see
  */
-export class RunAlerts implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly folders: Folders;
-  private readonly workspace: Memento;
-  private readonly person: Memento;
-  private readonly log: LogOutputChannel;
-
-  /**
-   * @param workspace stores which alerts were shown
-   * @param person stores which alerts the person does not want to see
-   */
-  constructor(folders: Folders, workspace: Memento, person: Memento, log: LogOutputChannel) {
-    this.folders = folders;
-    this.workspace = workspace;
-    this.person = person;
-    this.log = log;
-    this.store.add(
-      folders.inEach(folder =>
-        folder.runs.onDidChange(run => {
-          void reportingErrors(log, () => this.look(folder, run));
-        }),
-      ),
-    );
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private async look(folder: Folder, run: WatchedRun): Promise<void> {
+export function runAlerts(
+  folders: Folders,
+  workspace: Memento,
+  person: Memento,
+  log: LogOutputChannel,
+): Disposable {
+  async function look(folder: Folder, run: WatchedRun): Promise<void> {
     const { alive, runId } = run;
     if (runId === undefined) {
       return;
     }
     if (alive) {
-      this.remember(SEEN_KEY, `${folder.path} ${runId}`);
+      isNew(SEEN_KEY, `${folder.path} ${runId}`);
     }
     const alert = alertOf(run);
     if (
       alert === undefined ||
-      !this.knows(SEEN_KEY, `${folder.path} ${runId}`) ||
-      !this.remember(TOLD_KEY, `${folder.path} ${runId} ${alert.cause}`)
+      !entriesOf(SEEN_KEY).includes(`${folder.path} ${runId}`) ||
+      !isNew(TOLD_KEY, `${folder.path} ${runId} ${alert.cause}`)
     ) {
       return;
     }
-    if (isGoodNews(alert) && this.person.get<unknown>(QUIET_KEY) === true) {
+    if (isGoodNews(alert) && person.get<unknown>(QUIET_KEY) === true) {
       return;
     }
-    await this.show(this.message(alert, folder, run.state), () =>
+    await show(message(alert, folder, run.state), () =>
       isPast(alert, folder.runs.current, runId) ? pastWords(alert) : undefined,
     );
   }
 
   /** @param past called when a button is pressed; returns a message if nothing is left to do */
-  private async show(
+  async function show(
     { buttons, severity, text }: Message,
     past: () => string | undefined,
   ): Promise<void> {
@@ -121,13 +99,13 @@ export class RunAlerts implements Disposable {
     await button?.run();
   }
 
-  private message(alert: RunAlert, folder: Folder, state: RunState): Message {
-    const { buttons, severity, text } = this.words(alert, folder, state);
-    const named = this.folders.all.length > 1 ? `${folder.name}: ${text}` : text;
+  function message(alert: RunAlert, folder: Folder, state: RunState): Message {
+    const { buttons, severity, text } = words(alert, folder, state);
+    const named = folders.all.length > 1 ? `${folder.name}: ${text}` : text;
     return { buttons, severity, text: plainSentence(named) };
   }
 
-  private words(alert: RunAlert, folder: Folder, state: RunState): Message {
+  function words(alert: RunAlert, folder: Folder, state: RunState): Message {
     const { path, runs } = folder;
     const here = { folder: path, runId: runs.current.runId ?? '' };
     const button = (label: string, command: string, argument: object = here) => ({
@@ -170,20 +148,20 @@ export class RunAlerts implements Disposable {
               ? l10n.t('The agent asks: {0}', words)
               : l10n.t('The agent of {0} asks: {1}', shorten(storyId, 60), words),
           buttons: [
-            button(answerLabel(ended), Command.answerQuestion),
+            button(answerLabel(ended, translate), Command.answerQuestion),
             transcript(iteration),
             ...(ended ? [] : [stop]),
           ],
         };
       }
       case 'ended':
-        return this.endWords(alert.outcome, state, here, button);
+        return endWords(alert.outcome, state, here, button);
       default:
         return assertNever(alert);
     }
   }
 
-  private endWords(
+  function endWords(
     outcome: Extract<RunAlert, { kind: 'ended' }>['outcome'],
     state: RunState,
     here: object,
@@ -204,7 +182,7 @@ export class RunAlerts implements Disposable {
             stories,
             {
               label: l10n.t("Don't Show Again"),
-              run: () => this.person.update(QUIET_KEY, true),
+              run: () => person.update(QUIET_KEY, true),
             },
           ],
         };
@@ -250,26 +228,24 @@ export class RunAlerts implements Disposable {
     }
   }
 
-  private knows(key: string, entry: string): boolean {
-    return this.kept(key).includes(entry);
-  }
-
-  /** @returns whether it is new */
-  private remember(key: string, entry: string): boolean {
-    const kept = this.kept(key);
+  /** Stores an entry. @returns whether it is new */
+  function isNew(key: string, entry: string): boolean {
+    const kept = entriesOf(key);
     if (kept.includes(entry)) {
       return false;
     }
-    remember(this.workspace, key, [...kept, entry].slice(-MAX_KEPT), error =>
-      this.log.error(error),
-    );
+    remember(workspace, key, [...kept, entry].slice(-MAX_KEPT), error => log.error(error));
     return true;
   }
 
-  private kept(key: string): readonly unknown[] {
-    const kept = this.workspace.get<unknown>(key);
+  function entriesOf(key: string): readonly unknown[] {
+    const kept = workspace.get<unknown>(key);
     return Array.isArray(kept) ? kept : [];
   }
+
+  return folders.inEach(folder =>
+    folder.runs.onDidChange(run => void reportingErrors(log, () => look(folder, run))),
+  );
 }
 
 function isGoodNews(alert: RunAlert): boolean {

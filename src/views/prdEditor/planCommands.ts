@@ -1,62 +1,49 @@
 import path from 'node:path';
-import { type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
+import { commands, type LogOutputChannel, l10n, ProgressLocation, Uri, window } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { type LaunchedDraft, launchPlan } from '../../orchestrator/planner/launchPlan.ts';
+import {
+  type LaunchedDraft,
+  type LaunchPlanOptions,
+  launchPlan,
+} from '../../orchestrator/planner/launchPlan.ts';
 import { readStoryText, writePlan } from '../../orchestrator/planner/writePlan.ts';
+import { writeSplit } from '../../orchestrator/planner/writeSplit.ts';
 import { STORY_FILE_PLACES } from '../../orchestrator/stories/storyFile.ts';
-import { dollars } from '../../presentation/sentences.ts';
+import { dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { registerCommand } from '../common/registerCommand.ts';
+import { plainLabel } from '../common/plainText.ts';
+import { parseStoryRef, type StoryRef } from '../common/refs.ts';
+import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { askText } from '../run/askText.ts';
-import { requireSaved } from '../run/requireSaved.ts';
-import { storyFileOf } from '../run/storyFileOf.ts';
+import { chooseStory } from '../run/chooseStory.ts';
+import { requireSaved, storyFileOf } from '../run/storyFileOf.ts';
 import type { RunSettings } from '../settings/runSettings.ts';
 import type { PlanPreview } from './planPreview.ts';
 
-/** "Plan Stories from a Task": an agent drafts, the person reviews, and only then is anything written. */
-export class PlanCommands implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly folders: Folders;
-  private readonly settings: RunSettings;
-  private readonly preview: PlanPreview;
-  /** `dist/cli.js` of this extension. */
-  private readonly program: string;
-  private readonly log: LogOutputChannel;
+/**
+ * "Plan Stories from a Task" and "Split Story with the Planner": an agent drafts, the person reviews, and only then is
+ * anything written.
+ * @param program `dist/cli.js` of this extension
+ */
+export function planCommands(
+  folders: Folders,
+  settings: RunSettings,
+  preview: PlanPreview,
+  program: string,
+  log: LogOutputChannel,
+): Disposable {
   /** Ends the planners when the window closes. */
-  private readonly closing = new AbortController();
+  const closing = new AbortController();
 
-  constructor(
-    folders: Folders,
-    settings: RunSettings,
-    preview: PlanPreview,
-    program: string,
-    log: LogOutputChannel,
-  ) {
-    this.folders = folders;
-    this.settings = settings;
-    this.preview = preview;
-    this.program = program;
-    this.log = log;
-    this.store.add(registerCommand(Command.planStories, log, () => this.planStories()));
-  }
-
-  dispose(): void {
-    this.closing.abort();
-    this.store.dispose();
-  }
-
-  private async planStories(): Promise<void> {
-    requireTrust();
-    const folder = folderOf(this.folders, undefined);
+  async function planStories(): Promise<void> {
+    const folder = folderOf(folders, undefined);
     const storyFile = await jsonFileOf(folder);
     requireSaved(storyFile);
-    const budget = this.settings.given(folder.path).budgetUsd;
+    const budget = settings.given(folder.path).budgetUsd;
     const task = await askText({
       title: l10n.t('Plan Stories from a Task'),
       prompt:
@@ -75,48 +62,45 @@ export class PlanCommands implements Disposable {
       return;
     }
     const before = await readStoryText(storyFile);
-    const draft = await this.draft(folder, storyFile, task);
-    if (draft === undefined) {
+    log.info(`Planning stories for ${storyFile}`);
+    const made = await draft(folder, storyFile, l10n.t('Ralph is planning stories…'), { task });
+    if (made === undefined) {
       return;
     }
     const name = path.relative(folder.path, storyFile);
-    const isWanted = await this.preview.show({
+    const isWanted = await preview.show({
       before,
-      after: draft.text,
+      after: made.text,
       file: storyFile,
       title: l10n.t('{0}: now ↔ planned', path.basename(storyFile)),
-      question: questionOf(draft, name, before !== undefined),
+      question: questionOf(made, name, before !== undefined),
     });
     if (isWanted) {
-      await this.write(folder, storyFile, draft, { text: before });
+      await write(folder, storyFile, made, { text: before });
     }
   }
 
-  private async draft(
+  function draft(
     { files, path: folder }: Folder,
     storyFile: string,
-    task: string,
-  ): Promise<LaunchedDraft | undefined> {
-    this.log.info(`Planning stories for ${storyFile}`);
+    title: string,
+    { args = [], ...what }: Pick<LaunchPlanOptions, 'command' | 'task'> & { args?: string[] },
+  ): Thenable<LaunchedDraft | undefined> {
     return window.withProgress(
-      {
-        location: ProgressLocation.Notification,
-        title: l10n.t('Ralph is planning stories…'),
-        cancellable: true,
-      },
+      { location: ProgressLocation.Notification, title, cancellable: true },
       (_, token) => {
         const cancelled = new AbortController();
         token.onCancellationRequested(() => cancelled.abort());
         return launchPlan({
-          ...{ files, task, program: this.program, env: process.env },
-          args: [...this.settings.plannerArguments(folder), `--file=${storyFile}`],
-          signal: AbortSignal.any([cancelled.signal, this.closing.signal]),
+          ...{ ...what, files, program, env: process.env },
+          args: [...settings.plannerArguments(folder), `--file=${storyFile}`, ...args],
+          signal: AbortSignal.any([cancelled.signal, closing.signal]),
         });
       },
     );
   }
 
-  private async write(
+  async function write(
     folder: Folder,
     storyFile: string,
     { stories, text }: LaunchedDraft,
@@ -128,7 +112,7 @@ export class PlanCommands implements Disposable {
       ...{ files: folder.files, storyFile, before },
       content: text,
     });
-    this.log.info(`Wrote ${stories} stories to ${storyFile}`);
+    log.info(`Wrote ${stories} stories to ${storyFile}`);
     await folder.stories.refresh();
     await window.showTextDocument(Uri.file(storyFile));
     if (archived !== undefined) {
@@ -137,6 +121,73 @@ export class PlanCommands implements Disposable {
       );
     }
   }
+
+  async function splitStory(argument: unknown): Promise<void> {
+    const given = parseStoryRef(argument);
+    const folder = folderOf(folders, given?.folder);
+    const story =
+      given ?? (await chooseStory(folder, l10n.t('Split which story?'), ({ done }) => !done));
+    if (story !== undefined && (await canWriteNow(folder))) {
+      await split(folder, story);
+    }
+  }
+
+  async function split(folder: Folder, { storyId }: StoryRef): Promise<void> {
+    const storyFile = (await storyFileOf(folder)).path ?? '';
+    requireSaved(storyFile);
+    const before = await readStoryText(storyFile);
+    const name = plainLabel(storyId, 60);
+    const hint = await askText({
+      title: l10n.t('Split {0} with the Planner', name),
+      prompt: l10n.t(
+        'An agent reads the project and drafts two to five stories. You see them before anything is written.',
+      ),
+      placeholder: l10n.t('How would you split it? Leave this empty to let the agent decide'),
+      draftOf: `split\0${folder.path}\0${storyId}`,
+      mayBeEmpty: true,
+    });
+    if (hint === undefined) {
+      return;
+    }
+    const made = await draft(folder, storyFile, l10n.t('Ralph is splitting {0}…', name), {
+      command: 'split',
+      task: storyId,
+      args: hint === '' ? [] : [`--hint=${hint}`],
+    });
+    if (made === undefined || before === undefined) {
+      return;
+    }
+    const isWanted = await preview.show({
+      before,
+      after: made.text,
+      file: storyFile,
+      title: l10n.t('{0}: {1} ↔ split', path.basename(storyFile), name),
+      question: `${l10n.t('Replace {0} with these {1} stories?', name, made.stories)}${costOf(made)}`,
+    });
+    if (!isWanted) {
+      return;
+    }
+    requireTrust();
+    requireSaved(storyFile);
+    await writeSplit(folder.files, storyFile, { before, after: made.text });
+    await folder.stories.refresh();
+    const { alive, state } = folder.runs.current;
+    if (alive && state.pause?.reason === 'stuck') {
+      await commands.executeCommand(Command.resumeRun, { folder: folder.path });
+    }
+  }
+
+  const registration = registerCommands(
+    log,
+    { [Command.planStories]: planStories, [Command.splitStory]: splitStory },
+    registerTrustedCommand,
+  );
+  return {
+    dispose: () => {
+      closing.abort();
+      registration.dispose();
+    },
+  };
 }
 
 /** Plans are JSON: the folder's own story file if it is JSON, otherwise the usual path. */
@@ -147,10 +198,36 @@ async function jsonFileOf(folder: Folder): Promise<string> {
     : path.join(folder.path, STORY_FILE_PLACES[0]);
 }
 
-function questionOf({ costUsd, stories }: LaunchedDraft, name: string, isThere: boolean): string {
-  const cost =
-    costUsd === undefined ? '' : ` ${l10n.t('The plan cost {0}.', dollars(costUsd, translate))}`;
+function costOf({ costUsd }: LaunchedDraft): string {
+  return costUsd === undefined
+    ? ''
+    : ` ${l10n.t('The plan cost {0}.', dollars(costUsd, translate))}`;
+}
+
+function questionOf(made: LaunchedDraft, name: string, isThere: boolean): string {
+  const { stories } = made;
+  const cost = costOf(made);
   return isThere
     ? `${l10n.t('Write these {0} stories to {1}? What is there now goes to the archive.', stories, name)}${cost}`
     : `${l10n.t('Write these {0} stories to {1}?', stories, name)}${cost}`;
+}
+
+/** While an agent works, the guard would restore the story file; the run can wait for the change. */
+async function canWriteNow(folder: Folder): Promise<boolean> {
+  await folder.runs.refresh();
+  const { alive, state } = folder.runs.current;
+  if (!alive || state.pause !== undefined) {
+    return true;
+  }
+  const pause = l10n.t('Pause After This Iteration');
+  const choice = await window.showWarningMessage(
+    l10n.t(
+      'A run is working on the stories. Let it pause after this iteration, split the story, then resume.',
+    ),
+    ...(state.pauseRequested ? [] : [pause]),
+  );
+  if (choice === pause) {
+    await commands.executeCommand(Command.pauseRun, { folder: folder.path });
+  }
+  return false;
 }

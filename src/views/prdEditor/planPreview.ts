@@ -9,10 +9,9 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { Command, PLAN_SCHEME } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { Owner } from '../common/disposableStore.ts';
+import { plainSentence } from '../common/plainText.ts';
 
 /** The current and the planned content of a story file. */
 export interface PlannedChange {
@@ -35,28 +34,28 @@ interface Shown {
 }
 
 /** Shows the planned content as a diff, and asks for confirmation. This class writes nothing. */
-export class PlanPreview implements TextDocumentContentProvider, Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<Uri>());
+export class PlanPreview extends Owner implements TextDocumentContentProvider {
+  private readonly changeEmitter = this.own(new EventEmitter<Uri>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly texts = new Map<string, string>();
   private readonly shown = new Map<string, Shown>();
   private count = 0;
 
   constructor() {
-    this.store.add(workspace.registerTextDocumentContentProvider(PLAN_SCHEME, this));
+    super();
+    this.own(workspace.registerTextDocumentContentProvider(PLAN_SCHEME, this));
     closeOrphans();
     for (const [command, isAccepted] of [
       [Command.acceptPlan, true],
       [Command.discardPlan, false],
     ] as const) {
-      this.store.add(
+      this.own(
         commands.registerCommand(command, (uri?: unknown) =>
           this.find(uri instanceof Uri ? uri : undefined)?.decide(isAccepted),
         ),
       );
     }
-    this.store.add(
+    this.own(
       window.tabGroups.onDidChangeTabs(({ closed }) => {
         for (const { input } of closed) {
           if (input instanceof TabInputTextDiff) {
@@ -71,11 +70,11 @@ export class PlanPreview implements TextDocumentContentProvider, Disposable {
     );
   }
 
-  dispose(): void {
+  override dispose(): void {
     for (const plan of [...this.shown.values()]) {
       plan.decide(false);
     }
-    this.store.dispose();
+    super.dispose();
   }
 
   provideTextDocumentContent(uri: Uri): string {

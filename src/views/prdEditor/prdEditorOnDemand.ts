@@ -29,25 +29,25 @@ export function prdEditorOnDemand(
     new OnDemand(
       [Command.planStories, Command.splitStory, Command.acceptPlan, Command.discardPlan],
       async () => {
-        const [{ PrdEditor }, { settings }] = await Promise.all([
+        const [{ prdEditor }, { settings }] = await Promise.all([
           import('./prdEditor.ts'),
           steering.get(),
         ]);
-        return () => new PrdEditor(folders, settings, program, log);
+        return () => prdEditor(folders, settings, program, log);
       },
       log,
     ),
   );
   const look = (documents: readonly TextDocument[]) => {
     if (documents.some(document => languages.match(STORY_DOCUMENTS, document) > 0)) {
-      editor.get().catch((error: unknown) => log.error(String(error)));
+      editor.getSoon();
     }
   };
   store.add(workspace.onDidOpenTextDocument(document => look([document])));
   look(workspace.textDocuments);
   if (isPlanOpen()) {
     // Left over from before a reload; the editor closes it.
-    editor.get().catch((error: unknown) => log.error(String(error)));
+    editor.getSoon();
   }
   return store;
 }

@@ -1,11 +1,10 @@
 import path from 'node:path';
 import { EventEmitter, type TextDocument, workspace } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import {
   type DiagnosedStories,
   diagnoseStories,
 } from '../../orchestrator/stories/diagnosis/diagnose.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 
@@ -17,12 +16,11 @@ const MAY_HOLD_STORIES = /\.(?:json|jsonl|ndjson|md|markdown|mdx|ya?ml)$/i;
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** The story files that are open in editors, including unsaved changes. */
-export class StoryDocuments implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<TextDocument>());
+export class StoryDocuments extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<TextDocument>());
   /** A document has changed, or may have become a story file or ceased to be one. */
   readonly onDidChange = this.changeEmitter.event;
-  private readonly closeEmitter = this.store.add(new EventEmitter<TextDocument>());
+  private readonly closeEmitter = this.own(new EventEmitter<TextDocument>());
   readonly onDidClose = this.closeEmitter.event;
   private readonly folders: Folders;
   private readonly timers = new Map<TextDocument, NodeJS.Timeout>();
@@ -34,16 +32,17 @@ export class StoryDocuments implements Disposable {
   private readonly asked = new WeakSet<Folder>();
 
   constructor(folders: Folders) {
+    super();
     this.folders = folders;
-    this.store.add(workspace.onDidOpenTextDocument(document => this.tell(document)));
-    this.store.add(
+    this.own(workspace.onDidOpenTextDocument(document => this.tell(document)));
+    this.own(
       workspace.onDidCloseTextDocument(document => {
         this.forget(document);
         this.closeEmitter.fire(document);
       }),
     );
-    this.store.add(workspace.onDidChangeTextDocument(({ document }) => this.tellSoon(document)));
-    this.store.add(
+    this.own(workspace.onDidChangeTextDocument(({ document }) => this.tellSoon(document)));
+    this.own(
       folders.inEach(folder =>
         folder.stories.onDidChange(() => {
           for (const document of workspace.textDocuments) {
@@ -86,12 +85,12 @@ export class StoryDocuments implements Disposable {
     return isOwn || stories?.file.kind === 'stories' ? stories : undefined;
   }
 
-  dispose(): void {
+  override dispose(): void {
     for (const timer of this.timers.values()) {
       clearTimeout(timer);
     }
     this.timers.clear();
-    this.store.dispose();
+    super.dispose();
   }
 
   private parse(document: TextDocument): DiagnosedStories | undefined {

@@ -2,21 +2,19 @@ import {
   CodeAction,
   type CodeActionContext,
   CodeActionKind,
-  type CodeActionProvider,
   l10n,
   languages,
   type Range,
   type TextDocument,
   WorkspaceEdit,
 } from 'vscode';
-import { assertNever } from '../../base/assertNever.ts';
 import type { Disposable } from '../../base/emitter.ts';
 import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   StoryDiagnosis,
   StoryMend,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 import { rangeOf, toDiagnostic } from './storyProblems.ts';
 import { STORY_DOCUMENTS } from './storySelector.ts';
@@ -35,27 +33,13 @@ class FixAll extends CodeAction {
 }
 
 /** Fixes problems of a story file in the document; the file is written when the person saves it. */
-export class StoryFixes implements CodeActionProvider, Disposable {
-  private readonly documents: StoryDocuments;
-  private readonly registration: Disposable;
-
-  constructor(documents: StoryDocuments) {
-    this.documents = documents;
-    this.registration = languages.registerCodeActionsProvider(STORY_DOCUMENTS, this, {
-      providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
-    });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-  }
-
-  async provideCodeActions(
+export function storyFixes(documents: StoryDocuments): Disposable {
+  async function provideCodeActions(
     document: TextDocument,
     range: Range,
     { only }: CodeActionContext,
   ): Promise<CodeAction[]> {
-    const stories = await this.documents.read(document);
+    const stories = await documents.read(document);
     if (stories === undefined) {
       return [];
     }
@@ -84,14 +68,22 @@ export class StoryFixes implements CodeActionProvider, Disposable {
       : actions;
   }
 
-  async resolveCodeAction(action: CodeAction): Promise<CodeAction> {
+  async function resolveCodeAction(action: CodeAction): Promise<CodeAction> {
     if (action instanceof FixAll) {
-      const stories = await this.documents.read(action.document);
+      const stories = await documents.read(action.document);
       action.edit =
         stories === undefined ? new WorkspaceEdit() : allMended(action.document, stories.text);
     }
     return action;
   }
+
+  return languages.registerCodeActionsProvider(
+    STORY_DOCUMENTS,
+    { provideCodeActions, resolveCodeAction },
+    {
+      providedCodeActionKinds: [CodeActionKind.QuickFix, FIX_ALL],
+    },
+  );
 }
 
 /** Stops at the first one: a file may have a thousand problems. */
@@ -125,32 +117,19 @@ function allMended(document: TextDocument, text: string): WorkspaceEdit {
 
 function mendTitle({ kind, values }: StoryMend): string {
   const [first = '', second = ''] = values.map(value => plainLabel(value, MAX_LABEL));
-  switch (kind) {
-    case 'giveId':
-      return l10n.t('Give it the id {0} (references to the old one stay)', first);
-    case 'replaceDependency':
-      return l10n.t('Wait for {1} instead of {0}', first, second);
-    case 'removeDependency':
-      return l10n.t('Do not wait for {0}', first);
-    case 'addField':
-      return l10n.t('Add "{0}" with an example', first);
-    case 'renameKey':
-      return l10n.t('Write "{1}" instead of "{0}"', first, second);
-    case 'setValue':
-      return l10n.t('Set "{0}" to {1}', first, second);
-    case 'removeEntry':
-      return l10n.t('Remove this entry');
-    case 'makeStory':
-      return l10n.t('Make it a story with the id {0}', first);
-    case 'addFirstStory':
-      return l10n.t('Add a first story');
-    case 'insertComma':
-      return l10n.t('Insert the missing comma');
-    case 'removeComma':
-      return l10n.t('Remove the comma');
-    case 'removeComment':
-      return l10n.t('Remove the comment');
-    default:
-      return assertNever(kind);
-  }
+  const titles: Readonly<Record<StoryMend['kind'], string>> = {
+    giveId: l10n.t('Give it the id {0} (references to the old one stay)', first),
+    replaceDependency: l10n.t('Wait for {1} instead of {0}', first, second),
+    removeDependency: l10n.t('Do not wait for {0}', first),
+    addField: l10n.t('Add "{0}" with an example', first),
+    renameKey: l10n.t('Write "{1}" instead of "{0}"', first, second),
+    setValue: l10n.t('Set "{0}" to {1}', first, second),
+    removeEntry: l10n.t('Remove this entry'),
+    makeStory: l10n.t('Make it a story with the id {0}', first),
+    addFirstStory: l10n.t('Add a first story'),
+    insertComma: l10n.t('Insert the missing comma'),
+    removeComma: l10n.t('Remove the comma'),
+    removeComment: l10n.t('Remove the comment'),
+  };
+  return titles[kind];
 }

@@ -2,6 +2,7 @@ import {
   CodeLens,
   type CodeLensProvider,
   commands,
+  Disposable,
   type Command as EditorCommand,
   EventEmitter,
   type LogOutputChannel,
@@ -13,12 +14,11 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import type { Disposable } from '../../base/emitter.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { Throttle } from '../common/throttle.ts';
@@ -62,43 +62,18 @@ class StoryLens extends CodeLens {
 }
 
 /** Above each story of a story file: its state, and the available actions. */
-export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
-  readonly onDidChangeCodeLenses = this.changeEmitter.event;
-  private readonly documents: StoryDocuments;
-  private readonly isOn: ConfigValue<'codeLens'>;
+export function storyLenses(
+  documents: StoryDocuments,
+  folders: Folders,
+  isOn: ConfigValue<'codeLens'>,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
+  const changeEmitter = store.add(new EventEmitter<void>());
 
-  constructor(
-    documents: StoryDocuments,
-    folders: Folders,
-    isOn: ConfigValue<'codeLens'>,
-    log: LogOutputChannel,
-  ) {
-    this.documents = documents;
-    this.isOn = isOn;
-    const follow = this.store.add(new Throttle(() => this.changeEmitter.fire(), FOLLOW_MS));
-    this.store.add(isOn.onDidChange(() => this.changeEmitter.fire()));
-    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.changeEmitter.fire()));
-    this.store.add(
-      folders.inEach(folder => {
-        const store = new DisposableStore();
-        store.add(folder.runs.onDidChange(() => follow.call()));
-        store.add(folder.stories.onDidChange(() => follow.call()));
-        return store;
-      }),
-    );
-    this.store.add(registerCommand(LENS_COMMAND, log, invoke));
-    this.store.add(languages.registerCodeLensProvider(STORY_DOCUMENTS, this));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  async provideCodeLenses(document: TextDocument): Promise<CodeLens[]> {
-    const folder = this.isOn.value ? await this.documents.folderOf(document) : undefined;
-    const read = folder && (await this.documents.read(document));
+  async function provideCodeLenses(document: TextDocument): Promise<StoryLens[]> {
+    const folder = isOn.value ? await documents.folderOf(document) : undefined;
+    const read = folder && (await documents.read(document));
     if (folder === undefined || read?.file.kind !== 'stories') {
       return [];
     }
@@ -120,12 +95,23 @@ export class StoryLenses implements CodeLensProvider<CodeLens>, Disposable {
     });
   }
 
-  resolveCodeLens(lens: CodeLens): CodeLens {
-    if (lens instanceof StoryLens) {
-      lens.command = commandOf(lens);
-    }
-    return lens;
-  }
+  const follow = store.add(new Throttle(() => changeEmitter.fire(), FOLLOW_MS));
+  store.add(isOn.onDidChange(() => changeEmitter.fire()));
+  store.add(workspace.onDidGrantWorkspaceTrust(() => changeEmitter.fire()));
+  store.add(
+    folders.inEach(folder => {
+      const soon = () => follow.call();
+      return Disposable.from(folder.runs.onDidChange(soon), folder.stories.onDidChange(soon));
+    }),
+  );
+  store.add(registerCommand(LENS_COMMAND, log, invoke));
+  const provider: CodeLensProvider<StoryLens> = {
+    onDidChangeCodeLenses: changeEmitter.event,
+    provideCodeLenses,
+    resolveCodeLens: lens => Object.assign(lens, { command: commandOf(lens) }),
+  };
+  store.add(languages.registerCodeLensProvider(STORY_DOCUMENTS, provider));
+  return store;
 }
 
 /** The actions that fit the state. */

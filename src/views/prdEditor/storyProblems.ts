@@ -13,7 +13,7 @@ import type {
   StoryDiagnosis,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
 
@@ -27,38 +27,29 @@ const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
 };
 
 /** Problems of the open story files, in the list of problems and under the text. */
-export class StoryProblems implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly problems = this.store.add(languages.createDiagnosticCollection('ralphFresh'));
-  private readonly documents: StoryDocuments;
-  private readonly log: LogOutputChannel;
+export function storyProblems(documents: StoryDocuments, log: LogOutputChannel): Disposable {
+  const store = new DisposableStore();
+  const problems = store.add(languages.createDiagnosticCollection('ralphFresh'));
 
-  constructor(documents: StoryDocuments, log: LogOutputChannel) {
-    this.documents = documents;
-    this.log = log;
-    this.store.add(documents.onDidChange(document => void this.update(document)));
-    this.store.add(documents.onDidClose(({ uri }) => this.problems.delete(uri)));
-    for (const document of documents.all) {
-      void this.update(document);
-    }
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private async update(document: TextDocument): Promise<void> {
+  async function update(document: TextDocument): Promise<void> {
     try {
       const { version } = document;
-      const stories = await this.documents.read(document);
+      const stories = await documents.read(document);
       // A newer text, or the closing of the document, gets its own report.
       if (document.version === version && !document.isClosed) {
-        this.problems.set(document.uri, stories && diagnosticsOf(document, stories));
+        problems.set(document.uri, stories && diagnosticsOf(document, stories));
       }
     } catch (error) {
-      this.log.error(error as Error);
+      log.error(error as Error);
     }
   }
+
+  store.add(documents.onDidChange(document => void update(document)));
+  store.add(documents.onDidClose(({ uri }) => problems.delete(uri)));
+  for (const document of documents.all) {
+    void update(document);
+  }
+  return store;
 }
 
 function diagnosticsOf(

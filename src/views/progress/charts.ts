@@ -1,8 +1,7 @@
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
-import type { Numbers } from './numbers.ts';
+import { dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { ShownCharts, ShownPoint } from './protocol.ts';
 
 /** Above this number, points are narrower than a line. */
@@ -23,7 +22,6 @@ export function shownCharts(
   events: readonly RunEvent[],
   rows: readonly IterationRow[],
   t: Translate,
-  numbers: Numbers,
 ): ShownCharts | undefined {
   const leftAt = storiesLeft(events);
   const ended: Ended[] = rows
@@ -43,17 +41,17 @@ export function shownCharts(
     state.costUsd - iterationsUsd - state.running.reduce((sum, { costUsd }) => sum + costUsd, 0),
   );
   const start = leftAt.get(0);
-  const points = shownPoints(ended, start, before, numbers);
+  const points = shownPoints(ended, start, before, t);
   const hasCost = before + iterationsUsd > 0;
   return {
     points,
     stories:
       start !== undefined
-        ? storiesChart(start, last.left ?? start, last.number, points, t, numbers)
+        ? storiesChart(start, last.left ?? start, last.number, points, t)
         : undefined,
     ...(hasCost && {
-      sum: sumChart(before + iterationsUsd, state, last.number, t, numbers),
-      cost: costChart(ended, points, t, numbers),
+      sum: sumChart(before + iterationsUsd, state, last.number, t),
+      cost: costChart(ended, points, t),
     }),
   };
 }
@@ -85,7 +83,7 @@ function shownPoints(
   ended: readonly Ended[],
   start: number | undefined,
   before: number,
-  numbers: Numbers,
+  t: Translate,
 ): readonly ShownPoint[] {
   const size = Math.ceil(ended.length / MAX_POINTS);
   const points: ShownPoint[] = [
@@ -93,7 +91,7 @@ function shownPoints(
       label: '0',
       left: start,
       sum: before,
-      sumWords: numbers.money(before),
+      sumWords: dollars(before, t),
     },
   ];
   let sum = before;
@@ -108,9 +106,9 @@ function shownPoints(
         label: first === last ? `${first.number}` : `${first.number}–${last.number}`,
         left: last.left,
         cost,
-        costWords: numbers.money(cost, { estimated: hasEstimate(group) }),
+        costWords: dollars(cost, t, hasEstimate(group)),
         sum,
-        sumWords: numbers.money(sum, { estimated: hasEstimate(ended.slice(0, at + size)) }),
+        sumWords: dollars(sum, t, hasEstimate(ended.slice(0, at + size))),
       });
     }
   }
@@ -123,7 +121,6 @@ function storiesChart(
   iterations: number,
   points: readonly ShownPoint[],
   t: Translate,
-  numbers: Numbers,
 ): NonNullable<ShownCharts['stories']> {
   const top = Math.max(1, ...points.map(point => point.left ?? 0));
   return {
@@ -133,13 +130,13 @@ function storiesChart(
         ? t('{0} stories left at the start, {1} after 1 iteration.', start, left)
         : t(
             '{0} stories left at the start, {1} after {2} iterations.',
-            numbers.count(start),
-            numbers.count(left),
-            numbers.count(iterations),
+            wholeNumber(start, t),
+            wholeNumber(left, t),
+            wholeNumber(iterations, t),
           ),
     top,
-    topWords: numbers.count(top),
-    zeroWords: numbers.count(0),
+    topWords: wholeNumber(top, t),
+    zeroWords: wholeNumber(0, t),
   };
 }
 
@@ -148,10 +145,9 @@ function sumChart(
   { budgetUsd, costEstimated }: RunState,
   iterations: number,
   t: Translate,
-  numbers: Numbers,
 ): NonNullable<ShownCharts['sum']> {
   const top = roundUp(Math.max(sum, budgetUsd ?? 0));
-  const words = numbers.money(sum, { estimated: costEstimated === true });
+  const words = dollars(sum, t, costEstimated === true);
   return {
     title: t('Total cost'),
     words:
@@ -160,12 +156,12 @@ function sumChart(
         : t(
             '{0} of the budget of {1} up to iteration {2}.',
             words,
-            numbers.money(budgetUsd),
+            dollars(budgetUsd, t),
             iterations,
           ),
     top,
-    topWords: numbers.money(top),
-    zeroWords: numbers.money(0),
+    topWords: dollars(top, t),
+    zeroWords: dollars(0, t),
     budget: budgetUsd,
   };
 }
@@ -174,13 +170,12 @@ function costChart(
   ended: readonly Ended[],
   points: readonly ShownPoint[],
   t: Translate,
-  numbers: Numbers,
 ): NonNullable<ShownCharts['cost']> {
   const top = roundUp(Math.max(...points.map(({ cost = 0 }) => cost)));
   const dearest = ended.reduce((a, b) => (b.costUsd > a.costUsd ? b : a));
   const mean = ended.reduce((sum, { costUsd }) => sum + costUsd, 0) / ended.length;
   const size = Math.ceil(ended.length / MAX_POINTS);
-  const meanWords = numbers.money(mean, { estimated: hasEstimate(ended) });
+  const meanWords = dollars(mean, t, hasEstimate(ended));
   return {
     title: size === 1 ? t('Cost per iteration') : t('Cost per {0} iterations', size),
     words:
@@ -190,11 +185,11 @@ function costChart(
             '{0} per iteration on average; iteration {1} cost the most, {2}.',
             meanWords,
             dearest.number,
-            numbers.money(dearest.costUsd, dearest),
+            dollars(dearest.costUsd, t, dearest.estimated),
           ),
     top,
-    topWords: numbers.money(top),
-    zeroWords: numbers.money(0),
+    topWords: dollars(top, t),
+    zeroWords: dollars(0, t),
   };
 }
 

@@ -1,11 +1,10 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
 import { ToolCalls } from '../../presentation/toolLines.ts';
 import { describeEvent } from '../../presentation/transcript.ts';
 import type { Style } from '../../presentation/transcriptLine.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { ShownActivity } from './protocol.ts';
 
 const MAX_LINES = 15;
@@ -53,21 +52,14 @@ export function shownActivity(
 }
 
 function kindOf(style: Style, isOwn: boolean): ShownActivity['kind'] {
-  switch (style) {
-    case 'success':
-      return 'good';
-    case 'warning':
-      return 'warning';
-    case 'error':
-      return 'bad';
-    case 'tool':
-      return 'tool';
-    case 'heading':
-    case 'dim':
-      return 'loop';
-    case 'plain':
-      return isOwn ? 'loop' : 'text';
-    default:
-      return assertNever(style);
-  }
+  const kinds: Readonly<Record<Style, ShownActivity['kind']>> = {
+    success: 'good',
+    warning: 'warning',
+    error: 'bad',
+    tool: 'tool',
+    heading: 'loop',
+    dim: 'loop',
+    plain: isOwn ? 'loop' : 'text',
+  };
+  return kinds[style];
 }

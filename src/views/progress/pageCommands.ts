@@ -3,6 +3,7 @@ import { commands, type LogOutputChannel, l10n } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { readPlainFile } from '../../base/plainFile.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { Command } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import type { CommitRef, IterationRef, StoryRef } from '../common/refs.ts';
@@ -10,8 +11,7 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { limitSetting } from '../run/limitSetting.ts';
-import { storyAtWork } from '../run/storyAtWork.ts';
+import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
@@ -41,24 +41,13 @@ const DOCUMENTS: Readonly<Record<IterationDocument, string>> = {
 /** Actions of a person on the page that affect something outside it; all of them run public commands. */
 export type Wish = Exclude<FromPage, { readonly type: 'ready' | 'showIterations' }>;
 
-/** Performs the actions requested on the progress page. */
-export class PageCommands {
-  private readonly folders: Folders;
-  private readonly model: ActiveRun;
-  private readonly log: LogOutputChannel;
-
-  constructor(folders: Folders, model: ActiveRun, log: LogOutputChannel) {
-    this.folders = folders;
-    this.model = model;
-    this.log = log;
-  }
-
-  /** Reports failures to the person. */
-  async grant(wish: Wish): Promise<void> {
-    await reportingErrors(this.log, () => this.act(wish));
-  }
-
-  private async act(wish: Wish): Promise<void> {
+/** Performs the actions requested on the progress page, and reports failures to the person. */
+export function pageCommands(
+  folders: Folders,
+  model: ActiveRun,
+  log: LogOutputChannel,
+): (wish: Wish) => Promise<void> {
+  async function act(wish: Wish): Promise<void> {
     switch (wish.type) {
       case 'startRun':
       case 'pauseRun':
@@ -70,25 +59,25 @@ export class PageCommands {
         break;
       case 'skipStory':
       case 'giveHint':
-        await commands.executeCommand(ACTIONS[wish.type], this.storyRef());
+        await commands.executeCommand(ACTIONS[wish.type], storyRef());
         break;
       case 'showTerminal':
         // Without a run, the task would start one; the page's state may be outdated.
-        if (this.model.current.alive) {
+        if (model.current.alive) {
           await commands.executeCommand(Command.showTerminal);
         }
         break;
       case 'openLimitSetting':
-        await openRunSetting(limitSetting(this.model.current.state.outcome));
+        await openRunSetting(limitSetting(model.current.state.outcome));
         break;
       case 'answer':
         await commands.executeCommand(Command.answerQuestion, {
-          folder: this.folder().path,
+          folder: folder().path,
           text: wish.text,
         });
         break;
       case 'openCommit': {
-        const ref: CommitRef = { folder: this.folder().path, hash: wish.hash };
+        const ref: CommitRef = { folder: folder().path, hash: wish.hash };
         await commands.executeCommand(Command.openCommit, ref);
         break;
       }
@@ -96,15 +85,15 @@ export class PageCommands {
       case 'openPrompt':
       case 'openTranscript':
       case 'openCheckOutput':
-        await commands.executeCommand(DOCUMENTS[wish.type], this.iterationRef(wish.iteration));
+        await commands.executeCommand(DOCUMENTS[wish.type], iterationRef(wish.iteration));
         break;
       case 'openPromptSection':
-        await this.openSection(wish.iteration, wish.section);
+        await openSection(wish.iteration, wish.section);
         break;
       case 'chooseFolder': {
-        const folder = this.folders.at(wish.folder);
+        const folder = folders.at(wish.folder);
         if (folder) {
-          this.folders.activate(folder);
+          folders.activate(folder);
         }
         break;
       }
@@ -114,12 +103,12 @@ export class PageCommands {
   }
 
   /** Opens the prompt at the line of one of its sections. */
-  private async openSection(iteration: number, section: number): Promise<void> {
-    const ref = this.iterationRef(iteration);
-    const { files } = this.folder();
+  async function openSection(iteration: number, section: number): Promise<void> {
+    const ref = iterationRef(iteration);
+    const { files } = folder();
     const file = path.join(files.iterationDir(ref.runId, iteration), 'prompt.md');
     const prompt = (await readPlainFile(file, MAX_PROMPT_BYTES))?.toString('utf8') ?? '';
-    const started = lastPrompt(this.model.events);
+    const started = lastPrompt(model.events);
     const line =
       started?.iteration === iteration
         ? sectionLine(prompt, started.promptSections ?? [], section)
@@ -127,20 +116,22 @@ export class PageCommands {
     await commands.executeCommand(Command.openPrompt, ref, line);
   }
 
-  private folder(): Folder {
-    return requireFolder(this.model.folder);
+  function folder(): Folder {
+    return requireFolder(model.folder);
   }
 
-  private iterationRef(iteration: number): IterationRef {
-    const { runId } = this.model.current;
+  function iterationRef(iteration: number): IterationRef {
+    const { runId } = model.current;
     if (runId === undefined) {
       throw new HumanError(l10n.t('There has been no run in this folder.'));
     }
-    return { folder: this.folder().path, runId, iteration };
+    return { folder: folder().path, runId, iteration };
   }
 
-  private storyRef(): StoryRef | undefined {
-    const storyId = storyAtWork(this.model.current);
-    return storyId === undefined ? undefined : { folder: this.folder().path, storyId };
+  function storyRef(): StoryRef | undefined {
+    const { storyId } = runStanding(model.current);
+    return storyId === undefined ? undefined : { folder: folder().path, storyId };
   }
+
+  return wish => reportingErrors(log, () => act(wish));
 }

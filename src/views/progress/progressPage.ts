@@ -11,15 +11,14 @@ import {
   type WebviewPanel,
   window,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { withFileCountUntilEnd } from '../../presentation/storyCount.ts';
 import { Command, WebviewPanelType } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { translate } from '../common/translate.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folders } from '../folders/folders.ts';
-import { PageCommands } from './pageCommands.ts';
+import { pageCommands, type Wish } from './pageCommands.ts';
 import { progressStrings } from './progressStrings.ts';
 import { parseFromPage, type ToPage } from './protocol.ts';
 import { progressSnapshot } from './snapshot.ts';
@@ -28,11 +27,10 @@ import { progressSnapshot } from './snapshot.ts';
 const SEND_EVERY_MS = 200;
 
 /** The editor tab "Ralph Progress": at most one, restored after a reload, drawn from full snapshots. */
-export class ProgressPage implements Disposable {
-  private readonly store = new DisposableStore();
+export class ProgressPage extends Owner {
   private readonly folders: Folders;
   private readonly model: ActiveRun;
-  private readonly pageCommands: PageCommands;
+  private readonly grant: (wish: Wish) => Promise<void>;
   private readonly extensionUri: Uri;
   private readonly log: LogOutputChannel;
   private panel: WebviewPanel | undefined;
@@ -41,21 +39,22 @@ export class ProgressPage implements Disposable {
   private looksAt: { readonly runId: string | undefined; readonly page: number } | undefined;
 
   constructor(folders: Folders, model: ActiveRun, extensionUri: Uri, log: LogOutputChannel) {
+    super();
     this.folders = folders;
     this.model = model;
-    this.pageCommands = new PageCommands(folders, model, log);
+    this.grant = pageCommands(folders, model, log);
     this.extensionUri = extensionUri;
     this.log = log;
-    this.store.add(commands.registerCommand(Command.showProgress, () => this.show()));
-    this.store.add(model.onDidChange(() => this.sendSoon()));
-    this.store.add(folders.inEach(({ stories }) => stories.onDidChange(() => this.sendSoon())));
-    this.store.add(folders.onDidChange(() => this.sendSoon()));
+    this.own(commands.registerCommand(Command.showProgress, () => this.show()));
+    this.own(model.onDidChange(() => this.sendSoon()));
+    this.own(folders.inEach(({ stories }) => stories.onDidChange(() => this.sendSoon())));
+    this.own(folders.onDidChange(() => this.sendSoon()));
   }
 
-  dispose(): void {
+  override dispose(): void {
     clearTimeout(this.timer);
     this.panel?.dispose();
-    this.store.dispose();
+    super.dispose();
   }
 
   private show(): void {
@@ -126,7 +125,7 @@ export class ProgressPage implements Disposable {
         this.send();
         break;
       default:
-        void this.pageCommands.grant(message);
+        void this.grant(message);
     }
   }
 
@@ -160,12 +159,11 @@ export class ProgressPage implements Disposable {
     const run = withFileCountUntilEnd(current, active?.stories.current, active?.path ?? '');
     return {
       type: 'snapshot',
-      strings: progressStrings(),
+      strings: progressStrings(translate),
       snapshot: {
         ...progressSnapshot(run, events, {
           t: translate,
           now: new Date(),
-          language: env.language,
           allDone: isAllDone(active?.stories.current, current.state),
           page: this.looksAt?.runId === current.runId ? (this.looksAt?.page ?? 0) : 0,
         }),

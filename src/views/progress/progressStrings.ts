@@ -1,48 +1,51 @@
-import { l10n } from 'vscode';
-import type { ProgressStrings } from './protocol.ts';
-
 /** The page has no texts of its own: all texts that do not depend on the run are sent from here. */
-export function progressStrings(): ProgressStrings {
+export function progressStrings(t: (message: string) => string) {
   return {
-    start: l10n.t('Start Fresh Run'),
-    folder: l10n.t('Folder'),
-    actions: l10n.t('Control the run'),
-    run: l10n.t('This run'),
-    activity: l10n.t('Activity'),
-    noActivity: l10n.t('Nothing yet.'),
-    charts: l10n.t('Over the iterations'),
-    noCharts: l10n.t('Shown after the first iteration.'),
-    showTable: l10n.t('Show as table'),
-    iterationColumn: l10n.t('Iteration'),
-    leftColumn: l10n.t('Stories left'),
-    costColumn: l10n.t('Cost'),
-    sumColumn: l10n.t('Total cost'),
-    budget: l10n.t('Budget'),
-    prompt: l10n.t('What the last prompt contained'),
-    openPrompt: l10n.t('Open the whole prompt'),
-    timeline: l10n.t('Iterations'),
-    noIterations: l10n.t('None yet.'),
-    newer: l10n.t('Show newer'),
-    older: l10n.t('Show older'),
-    iterationHeading: l10n.t('Iteration {0}: {1}'),
-    ofIteration: l10n.t('{0} of iteration {1}'),
+    start: t('Start Fresh Run'),
+    folder: t('Folder'),
+    actions: t('Control the run'),
+    run: t('This run'),
+    activity: t('Activity'),
+    noActivity: t('Nothing yet.'),
+    charts: t('Over the iterations'),
+    noCharts: t('Shown after the first iteration.'),
+    showTable: t('Show as table'),
+    iterationColumn: t('Iteration'),
+    leftColumn: t('Stories left'),
+    costColumn: t('Cost'),
+    sumColumn: t('Total cost'),
+    budget: t('Budget'),
+    prompt: t('What the last prompt contained'),
+    openPrompt: t('Open the whole prompt'),
+    timeline: t('Iterations'),
+    noIterations: t('None yet.'),
+    newer: t('Show newer'),
+    older: t('Show older'),
+    /** `{0}` number, `{1}` outcome. */
+    iterationHeading: t('Iteration {0}: {1}'),
+    /** `{0}` label of the button, `{1}` number of the iteration. */
+    ofIteration: t('{0} of iteration {1}'),
     documents: {
-      openIterationChanges: l10n.t('Changes'),
-      openPrompt: l10n.t('Prompt'),
-      openTranscript: l10n.t('Transcript'),
-      openCheckOutput: l10n.t('Check output'),
+      openIterationChanges: t('Changes'),
+      openPrompt: t('Prompt'),
+      openTranscript: t('Transcript'),
+      openCheckOutput: t('Check output'),
     },
-    announced: l10n.t('Updates of the run'),
-    openCommit: l10n.t('Open the changes of commit {0}: {1}'),
-    openSection: l10n.t('{0}: {1} tokens, {2} of the prompt'),
-    answer: l10n.t('Your answer'),
-    goesOnIn: l10n.t('Continues at {0}, in {1}.'),
-    emptyTitle: l10n.t('No run yet'),
-    emptyText: l10n.t(
+    /** Label of the read-out announcements. */
+    announced: t('Updates of the run'),
+    /** `{0}` hash, `{1}` subject. */
+    openCommit: t('Open the changes of commit {0}: {1}'),
+    /** `{0}` title, `{1}` tokens, `{2}` share. */
+    openSection: t('{0}: {1} tokens, {2} of the prompt'),
+    answer: t('Your answer'),
+    /** `{0}` a time. */
+    goesOnIn: t('Continues at {0}, in {1}.'),
+    emptyTitle: t('No run yet'),
+    emptyText: t(
       'Ralph works through the stories in prd.json, with a fresh agent for each iteration. Its progress appears here.',
     ),
-    seconds: l10n.t('{0} s'),
-    minutes: l10n.t('{0} min {1} s'),
-    hours: l10n.t('{0} h {1} min'),
+    seconds: t('{0} s'),
+    minutes: t('{0} min {1} s'),
+    hours: t('{0} h {1} min'),
   };
 }

@@ -2,8 +2,7 @@ import { shorten } from '../../base/text.ts';
 import { PROMPT_BUDGET } from '../../orchestrator/iteration/prompt/promptBudget.ts';
 import { estimateTokens, MAX_UNITS_PER_TOKEN } from '../../orchestrator/iteration/prompt/tokens.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
-import type { Translate } from '../../presentation/sentences.ts';
-import type { Numbers } from './numbers.ts';
+import { percent, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { ShownPrompt, ShownSection } from './protocol.ts';
 
 type Started = Extract<RunEvent, { type: 'iteration.started' }>;
@@ -34,11 +33,7 @@ export function lastPrompt(events: readonly RunEvent[]): Started | undefined {
 }
 
 /** The composition of the last prompt, section by section. Pure. */
-export function shownPrompt(
-  events: readonly RunEvent[],
-  t: Translate,
-  numbers: Numbers,
-): ShownPrompt | undefined {
+export function shownPrompt(events: readonly RunEvent[], t: Translate): ShownPrompt | undefined {
   const started = lastPrompt(events);
   if (started === undefined) {
     return undefined;
@@ -49,16 +44,14 @@ export function shownPrompt(
     iteration,
     words:
       promptSections.length === 0
-        ? t('Iteration {0}: {1} bytes.', iteration, numbers.count(promptBytes))
+        ? t('Iteration {0}: {1} bytes.', iteration, wholeNumber(promptBytes, t))
         : t(
             'Iteration {0}: about {1} tokens in {2} sections.',
             iteration,
-            numbers.count(total),
+            wholeNumber(total, t),
             promptSections.length,
           ),
-    sections: promptSections
-      .slice(0, MAX_SECTIONS)
-      .map(section => shownSection(section, total, t, numbers)),
+    sections: promptSections.slice(0, MAX_SECTIONS).map(section => shownSection(section, total, t)),
   };
 }
 
@@ -66,7 +59,6 @@ function shownSection(
   { name, tokens }: PromptSections[number],
   total: number,
   t: Translate,
-  numbers: Numbers,
 ): ShownSection {
   const budget = Object.hasOwn(PROMPT_BUDGET, name)
     ? PROMPT_BUDGET[name as keyof typeof PROMPT_BUDGET]
@@ -74,42 +66,29 @@ function shownSection(
   return {
     title: sectionTitle(name, t),
     tokens,
-    tokenWords: numbers.count(tokens),
-    share: numbers.percent(total === 0 ? 0 : tokens / total),
-    budget: budget !== undefined ? t('at most {0}', numbers.count(budget)) : undefined,
+    tokenWords: wholeNumber(tokens, t),
+    share: percent(total === 0 ? 0 : tokens / total, t),
+    budget: budget !== undefined ? t('at most {0}', wholeNumber(budget, t)) : undefined,
   };
 }
 
 /** A newer loop may have sections that are unknown here. */
 function sectionTitle(name: string, t: Translate): string {
-  switch (name) {
-    case 'heading':
-      return t('Heading');
-    case 'task':
-      return t('Task');
-    case 'warnings':
-      return t('Warnings');
-    case 'failedCheck':
-      return t('Failed check');
-    case 'review':
-      return t("Reviewer's objections");
-    case 'hints':
-      return t('Your hints');
-    case 'answers':
-      return t('Your answers');
-    case 'story':
-      return t('Story');
-    case 'state':
-      return t('Stories, commits, patterns');
-    case 'mission':
-      return t('Next steps');
-    case 'rules':
-      return t('Rules');
-    case 'template':
-      return t('Your own template');
-    default:
-      return shorten(name, MAX_NAME);
-  }
+  const titles: Readonly<Record<string, string>> = {
+    heading: t('Heading'),
+    task: t('Task'),
+    warnings: t('Warnings'),
+    failedCheck: t('Failed check'),
+    review: t("Reviewer's objections"),
+    hints: t('Your hints'),
+    answers: t('Your answers'),
+    story: t('Story'),
+    state: t('Stories, commits, patterns'),
+    mission: t('Next steps'),
+    rules: t('Rules'),
+    template: t('Your own template'),
+  };
+  return Object.hasOwn(titles, name) ? (titles[name] ?? '') : shorten(name, MAX_NAME);
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { progressStrings } from './progressStrings.ts';
 
 /**
  * Messages between the progress page and the extension. Both sides use this file, so it depends neither on VS Code
@@ -252,50 +253,7 @@ export const ITERATION_DOCUMENTS = [
 export type IterationDocument = (typeof ITERATION_DOCUMENTS)[number];
 
 /** Texts of the page that do not depend on the run, in the user's language. */
-export interface ProgressStrings {
-  readonly start: string;
-  readonly folder: string;
-  readonly actions: string;
-  readonly run: string;
-  readonly activity: string;
-  readonly noActivity: string;
-  readonly charts: string;
-  readonly noCharts: string;
-  readonly showTable: string;
-  readonly iterationColumn: string;
-  readonly leftColumn: string;
-  readonly costColumn: string;
-  readonly sumColumn: string;
-  readonly budget: string;
-  readonly prompt: string;
-  readonly openPrompt: string;
-  readonly timeline: string;
-  readonly noIterations: string;
-  readonly newer: string;
-  readonly older: string;
-  /** `{0}` number, `{1}` outcome. */
-  readonly iterationHeading: string;
-  /** `{0}` label of the button, `{1}` number of the iteration. */
-  readonly ofIteration: string;
-  readonly documents: Readonly<Record<IterationDocument, string>>;
-  /** `{0}` hash, `{1}` subject. */
-  readonly openCommit: string;
-  /** Label of the read-out announcements. */
-  readonly announced: string;
-  /** `{0}` title, `{1}` tokens, `{2}` share. */
-  readonly openSection: string;
-  readonly answer: string;
-  /** `{0}` a time. */
-  readonly goesOnIn: string;
-  readonly emptyTitle: string;
-  readonly emptyText: string;
-  /** `{0}` seconds. */
-  readonly seconds: string;
-  /** `{0}` minutes, `{1}` seconds. */
-  readonly minutes: string;
-  /** `{0}` hours, `{1}` minutes. */
-  readonly hours: string;
-}
+export type ProgressStrings = ReturnType<typeof progressStrings>;
 
 //#endregion
 

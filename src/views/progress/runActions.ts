@@ -1,11 +1,8 @@
-import {
-  currentOf,
-  questionOf,
-  type RunState,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
-import { limitSetting } from '../run/limitSetting.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf } from '../../orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import type { Translate } from '../../presentation/translate.ts';
+import { limitSetting } from '../run/fittingActions.ts';
 import type { PageAction, ShownAction } from './protocol.ts';
 
 /** How a living run was asked to stop. */
@@ -17,16 +14,17 @@ export type Stopping = 'now' | 'afterIteration';
  * @param allDone another run would find nothing to do
  */
 export function runActions(
-  state: RunState,
-  active: boolean,
+  run: WatchedRun,
   stopping: Stopping | undefined,
   allDone: boolean,
   t: Translate,
 ): readonly ShownAction[] {
-  if (!active) {
+  const { state } = run;
+  const { isActive, question, waiting } = runStanding(run);
+  if (!isActive) {
     const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
     const hasChanges = state.commits.length > 0;
-    const isAsking = state.outcome === 'needsHuman' && questionOf(state) !== undefined;
+    const isAsking = state.outcome === 'needsHuman' && question !== undefined;
     // When the work is done, another run is not the primary action.
     const reviewFirst = hasChanges ? [{ ...review, primary: true } as const] : [];
     if (allDone) {
@@ -47,7 +45,6 @@ export function runActions(
     return [{ action: 'stopRun', label: t('Stopping…'), pending: true }, terminal(t)];
   }
   const stop: ShownAction = { action: 'stopRun', label: t('Stop') };
-  const waiting = waitingOf(state);
   if (waiting?.kind === 'limit') {
     return [button('resumeRun', t('Try Now')), stop, terminal(t)];
   }

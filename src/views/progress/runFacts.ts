@@ -1,14 +1,13 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
-import type { Translate } from '../../presentation/sentences.ts';
-import type { Numbers } from './numbers.ts';
+import { compact, type Translate } from '../../presentation/translate.ts';
 import type { ShownFact } from './protocol.ts';
 
 const MAX_TEXT = 300;
 
 /** What controls the run, who pays, and its cost so far. Pure. */
-export function runFacts(state: RunState, t: Translate, numbers: Numbers): readonly ShownFact[] {
+export function runFacts(state: RunState, t: Translate): readonly ShownFact[] {
   const { agent, branch, model, startedAt, usage, verify } = state;
   const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   const found: ShownFact[] = [];
@@ -20,7 +19,7 @@ export function runFacts(state: RunState, t: Translate, numbers: Numbers): reado
   add(t('Agent'), agentName(agent, t));
   add(t('Model'), model);
   add(t('Billing'), billing(state, t));
-  add(t('Tokens'), tokens > 0 ? numbers.compact(tokens) : undefined);
+  add(t('Tokens'), tokens > 0 ? compact(tokens, t) : undefined);
   add(t('Branch'), branch);
   add(t('Checks'), verify.join(' · '));
   if (startedAt !== undefined) {

@@ -2,30 +2,23 @@ import { shorten } from '../../base/text.ts';
 import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
-import {
-  currentOf,
-  questionOf,
-  type RunState,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import { dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import { shownCharts } from './charts.ts';
 import { iterationProofs } from './iterationProofs.ts';
 import { shownActivity } from './liveActivity.ts';
-import { Numbers } from './numbers.ts';
 import { shownPrompt } from './promptXray.ts';
 import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } from './protocol.ts';
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
-import { standing } from './standing.ts';
+import { runStatus } from './runStatus.ts';
 import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
 
 export interface SnapshotOptions {
   readonly t: Translate;
   readonly now: Date;
-  /** BCP 47; English by default. */
-  readonly language?: string;
   /** The visible page of iterations; 0 has the newest. */
   readonly page?: number;
   /** Another run would find nothing to do. */
@@ -36,13 +29,13 @@ export interface SnapshotOptions {
 export function progressSnapshot(
   run: WatchedRun,
   events: readonly RunEvent[],
-  { allDone = false, t, now, language = 'en', page = 0 }: SnapshotOptions,
+  { allDone = false, t, now, page = 0 }: SnapshotOptions,
 ): ProgressSnapshot {
   const rows = iterationRows(events, { alive: run.alive });
   const shown =
     run.runId === undefined || run.state.phase === 'idle'
       ? undefined
-      : shownRun(run.runId, run, events, rows, page, allDone, t, now, new Numbers(language));
+      : shownRun(run.runId, run, events, rows, page, allDone, t, now);
   return {
     sentAt: now.getTime(),
     announcements: shown ? announcements(shown, run.state, rows, t) : [],
@@ -56,36 +49,36 @@ export function progressSnapshot(
 
 function shownRun(
   id: string,
-  { state, alive }: WatchedRun,
+  run: WatchedRun,
   events: readonly RunEvent[],
   rows: readonly IterationRow[],
   page: number,
   allDone: boolean,
   t: Translate,
   now: Date,
-  numbers: Numbers,
 ): ShownRun {
-  const active = alive && state.phase !== 'ended';
+  const { state } = run;
+  const { isActive: active } = runStanding(run);
   const stopping = active ? stoppingOf(state, events) : undefined;
-  const stories = storiesMeter(state, t, numbers);
-  const cost = costMeter(state, rows, t, numbers);
-  const question = openQuestion(id, state, active, t);
-  const charts = shownCharts(state, events, rows, t, numbers);
-  const prompt = shownPrompt(events, t, numbers);
+  const stories = storiesMeter(state, t);
+  const cost = costMeter(state, rows, t);
+  const question = askedQuestion(id, run, t);
+  const charts = shownCharts(state, events, rows, t);
+  const prompt = shownPrompt(events, t);
   return {
     id,
-    ...standing(state, active, stopping, t, now),
+    ...runStatus(run, stopping, t, now),
     active,
-    actions: runActions(state, active, stopping, allDone, t),
+    actions: runActions(run, stopping, allDone, t),
     question,
     now: active ? shownNow(state, stopping, t) : undefined,
     stories,
     cost,
-    facts: runFacts(state, t, numbers),
+    facts: runFacts(state, t),
     activity: shownActivity(events, state, t),
     charts,
     prompt,
-    timeline: shownTimeline(rows, iterationProofs(events), page, t, numbers),
+    timeline: shownTimeline(rows, iterationProofs(events), page, t),
   };
 }
 
@@ -101,14 +94,9 @@ function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping 
 }
 
 /** A question that the run waits for, or that ended the run, which an answer continues. */
-function openQuestion(
-  id: string,
-  state: RunState,
-  active: boolean,
-  t: Translate,
-): ShownRun['question'] {
-  const { outcome, pause } = state;
-  const question = questionOf(state);
+function askedQuestion(id: string, run: WatchedRun, t: Translate): ShownRun['question'] {
+  const { outcome, pause } = run.state;
+  const { isActive: active, question } = runStanding(run);
   const isAsked = active ? pause?.reason === 'question' : outcome === 'needsHuman';
   if (!question || !isAsked) {
     return undefined;
@@ -124,14 +112,13 @@ function openQuestion(
 function storiesMeter(
   { stories: { done, total } }: RunState,
   t: Translate,
-  numbers: Numbers,
 ): ShownMeter | undefined {
   return total === 0
     ? undefined
     : {
         value: done,
         max: total,
-        words: t('{0} of {1} stories done', numbers.count(done), numbers.count(total)),
+        words: t('{0} of {1} stories done', wholeNumber(done, t), wholeNumber(total, t)),
       };
 }
 
@@ -139,13 +126,12 @@ function costMeter(
   { budgetUsd, costEstimated, costUnknown, costUsd }: RunState,
   rows: readonly IterationRow[],
   t: Translate,
-  numbers: Numbers,
 ): ShownMeter | undefined {
   const isKnown = costUsd > 0 || rows.some(row => row.costUsd !== undefined);
   if (budgetUsd === undefined && !isKnown && !costUnknown) {
     return undefined;
   }
-  const spent = numbers.money(costUsd, { estimated: costEstimated === true });
+  const spent = dollars(costUsd, t, costEstimated === true);
   if (costUnknown) {
     // A bar would suggest a known remaining budget.
     return { value: costUsd, words: isKnown ? t('at least {0}', spent) : t('cost unknown') };
@@ -156,7 +142,7 @@ function costMeter(
     words:
       budgetUsd === undefined
         ? t('{0} spent', spent)
-        : t('{0} of {1} spent', spent, numbers.money(budgetUsd)),
+        : t('{0} of {1} spent', spent, dollars(budgetUsd, t)),
   };
 }
 

@@ -1,10 +1,8 @@
-import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import type { Translate } from '../../presentation/sentences.ts';
+import { compact, dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { IterationProofs } from './iterationProofs.ts';
-import type { Numbers } from './numbers.ts';
 import type {
   Glyph,
   IterationDocument,
@@ -34,21 +32,20 @@ export function shownTimeline(
   proofs: ReadonlyMap<number, IterationProofs>,
   page: number,
   t: Translate,
-  numbers: Numbers,
 ): ShownTimeline {
   const last = Math.max(0, Math.ceil(rows.length / PAGE_SIZE) - 1);
   const at = Math.min(page, last);
   const end = rows.length - at * PAGE_SIZE;
   const shown = rows.slice(Math.max(0, end - PAGE_SIZE), end).reverse();
   return {
-    iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t, numbers)),
+    iterations: shown.map(row => shownIteration(row, proofs.get(row.number), t)),
     words:
       last > 0
         ? t(
             'Iterations {0} to {1} of {2}',
             shown.at(-1)?.number ?? 0,
             shown[0]?.number ?? 0,
-            numbers.count(rows.length),
+            wholeNumber(rows.length, t),
           )
         : undefined,
     newer: at > 0 ? at - 1 : undefined,
@@ -60,7 +57,6 @@ function shownIteration(
   row: IterationRow,
   proofs: IterationProofs | undefined,
   t: Translate,
-  numbers: Numbers,
 ): ShownIteration {
   const story = shownStory(row.storyId, row.storyTitle);
   const reason = row.reason && reasonWords(row.reason, t);
@@ -74,11 +70,8 @@ function shownIteration(
     ...(row.outcome === 'running'
       ? { time: { since: row.startedAt } }
       : row.durationMs !== undefined && { time: { ms: row.durationMs } }),
-    tokens: tokens !== undefined ? t('{0} tokens', numbers.compact(tokens)) : undefined,
-    cost:
-      row.costUsd !== undefined
-        ? numbers.money(row.costUsd, { estimated: costEstimated })
-        : undefined,
+    tokens: tokens !== undefined ? t('{0} tokens', compact(tokens, t)) : undefined,
+    cost: row.costUsd !== undefined ? dollars(row.costUsd, t, costEstimated) : undefined,
     proofs: proofs ? shownProofs(proofs, row.outcome === 'running', t) : [],
     commits: row.commits.slice(0, MAX_COMMITS).map(({ hash, subject }) => ({
       hash,
@@ -151,30 +144,19 @@ export function outcomeWords(
   outcome: IterationRow['outcome'],
   t: Translate,
 ): { readonly glyph: Glyph; readonly outcome: string } {
-  switch (outcome) {
-    case 'running':
-      return { glyph: 'running', outcome: t('Running') };
-    case 'storyDone':
-      return { glyph: 'done', outcome: t('Story done') };
-    case 'rejected':
-      return { glyph: 'failed', outcome: t('Claim refused') };
-    case 'progress':
-      return { glyph: 'progress', outcome: t('Progress') };
-    case 'noProgress':
-      return { glyph: 'noProgress', outcome: t('No progress') };
-    case 'failed':
-      return { glyph: 'failed', outcome: t('Failed') };
-    case 'blocked':
-      return { glyph: 'blocked', outcome: t('Blocked') };
-    case 'needsHuman':
-      return { glyph: 'needsYou', outcome: t('Needs you') };
-    case 'skipped':
-      return { glyph: 'stopped', outcome: t('Skipped') };
-    case 'stopped':
-      return { glyph: 'stopped', outcome: t('Stopped') };
-    case 'interrupted':
-      return { glyph: 'interrupted', outcome: t('Interrupted') };
-    default:
-      return assertNever(outcome);
-  }
+  const looks: Readonly<Record<IterationRow['outcome'], readonly [Glyph, string]>> = {
+    running: ['running', t('Running')],
+    storyDone: ['done', t('Story done')],
+    rejected: ['failed', t('Claim refused')],
+    progress: ['progress', t('Progress')],
+    noProgress: ['noProgress', t('No progress')],
+    failed: ['failed', t('Failed')],
+    blocked: ['blocked', t('Blocked')],
+    needsHuman: ['needsYou', t('Needs you')],
+    skipped: ['stopped', t('Skipped')],
+    stopped: ['stopped', t('Stopped')],
+    interrupted: ['interrupted', t('Interrupted')],
+  };
+  const [glyph, words] = looks[outcome];
+  return { glyph, outcome: words };
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import {
   currentOf,
   type RunState,
@@ -8,9 +9,7 @@ import {
   WHOLE_TASK,
   waitingOf,
 } from '../../orchestrator/journal/runState.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { openQuestion } from './openQuestion.ts';
 
 /** Something about a run that requires the person's attention now. */
 export type RunAlert = {
@@ -42,7 +41,7 @@ export type RunAlert = {
  */
 export function alertOf(run: WatchedRun): RunAlert | undefined {
   const { state } = run;
-  const phase = phaseOf(run);
+  const { phase } = runStanding(run);
   switch (phase) {
     case 'none':
     case 'stopping':
@@ -75,14 +74,14 @@ export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean
     return true;
   }
   if (alert.kind === 'question') {
-    return openQuestion(run)?.iteration !== alert.iteration;
+    return runStanding(run).question?.iteration !== alert.iteration;
   }
   const { skipped, stuckFor } = storyRecord(run.state, alert.storyId ?? WHOLE_TASK);
   return skipped !== undefined || stuckFor < alert.iterations;
 }
 
 function questionAlert(run: WatchedRun): RunAlert | undefined {
-  const question = openQuestion(run);
+  const { question } = runStanding(run);
   const { alive, state } = run;
   // A question that ends the run is reported after the end: only then does an answer continue the run.
   if (question === undefined || (alive && state.pause?.reason !== 'question')) {

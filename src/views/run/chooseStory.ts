@@ -1,7 +1,7 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 import { runsOnFile, type StoryState, storyStates } from '../stories/storyState.ts';
@@ -18,8 +18,7 @@ export async function chooseStory(
   accepts: (story: Story, state: StoryState | undefined) => boolean,
 ): Promise<StoryRef | undefined> {
   await folder.stories.refresh();
-  const file = folder.stories.current;
-  const stories = file?.kind === 'stories' ? file.stories : [];
+  const { current: file, list: stories } = folder.stories;
   const { current: run, states } = folder.runs;
   const standing = storyStates(stories, runsOnFile(file?.path ?? '', folder.path, { run, states }));
   const items = stories.filter(story => accepts(story, standing.get(story))).map(itemOf);

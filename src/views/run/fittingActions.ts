@@ -1,7 +1,8 @@
-import { currentOf, waitingOf } from '../../orchestrator/journal/runState.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { limitSetting } from './limitSetting.ts';
+import type { Translate } from '../../presentation/translate.ts';
+import type { RunSetting } from '../settings/windowSettings.ts';
 
 export const RUN_ACTIONS = [
   'trust',
@@ -31,17 +32,13 @@ export interface Surroundings {
   readonly folders: number;
 }
 
-/**
- * Actions that fit the state of a run, the most fitting first. Pure.
- * @param isQuestionOpen an agent has asked a question that is still unanswered
- */
+/** Actions that fit the state of a run, the most fitting first. Pure. */
 export function fittingActions(
   run: WatchedRun,
-  isQuestionOpen: boolean,
   { allDone, folders, isTrusted }: Surroundings,
 ): readonly RunAction[] {
   const found: readonly RunAction[] = isTrusted
-    ? steering(run, isQuestionOpen, allDone)
+    ? steering(run, allDone)
     : ['trust', ...(run.alive ? (['stop'] as const) : [])];
   const look: RunAction[] = [
     'progress',
@@ -53,23 +50,17 @@ export function fittingActions(
   return [...found, ...look];
 }
 
-function steering(
-  run: WatchedRun,
-  isQuestionOpen: boolean,
-  allDone: boolean,
-): readonly RunAction[] {
+function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
   const { state } = run;
-  const answer: RunAction[] = isQuestionOpen ? ['answer'] : [];
-  switch (phaseOf(run)) {
+  const { phase, question, storyId, waiting } = runStanding(run);
+  const answer: RunAction[] = question === undefined ? [] : ['answer'];
+  switch (phase) {
     case 'running': {
-      const skip: RunAction[] =
-        currentOf(state)?.storyId !== undefined || state.pause?.storyId !== undefined
-          ? ['skip']
-          : [];
-      if (waitingOf(state)?.kind === 'limit') {
+      const skip: RunAction[] = storyId === undefined ? [] : ['skip'];
+      if (waiting?.kind === 'limit') {
         return [...answer, 'tryNow', 'stop'];
       }
-      if (waitingOf(state)) {
+      if (waiting) {
         return [...answer, 'resume', 'hint', ...skip, 'stop'];
       }
       return [
@@ -99,4 +90,24 @@ function steering(
     case 'none':
       return allDone ? [] : ['start'];
   }
+}
+
+/** The setting whose limit ended a run; `undefined` for any other end. Pure. */
+export function limitSetting(outcome: RunOutcome | undefined): RunSetting | undefined {
+  switch (outcome) {
+    case 'budget':
+      return 'budgetUsd';
+    case 'maxIterations':
+      return 'maxIterations';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The label for answering an agent's question. @param ended the question has ended the run, and an answer continues
+ * it
+ */
+export function answerLabel(ended: boolean, t: Translate): string {
+  return ended ? t('Answer and Continue…') : t('Answer…');
 }

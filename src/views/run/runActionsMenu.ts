@@ -1,20 +1,16 @@
-import { commands, EventEmitter, type LogOutputChannel, l10n, window, workspace } from 'vscode';
+import { commands, type LogOutputChannel, l10n, window, workspace } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import { Command, SETTINGS_SECTION, View } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
+import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf } from '../folders/folders.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
-import { answerLabel } from './answerLabel.ts';
-import { fittingActions, type RunAction } from './fittingActions.ts';
-import { limitSetting } from './limitSetting.ts';
-import { openQuestion } from './openQuestion.ts';
-import { storyAtWork } from './storyAtWork.ts';
+import { answerLabel, fittingActions, limitSetting, type RunAction } from './fittingActions.ts';
 
 interface Item {
   readonly label: string;
@@ -22,36 +18,28 @@ interface Item {
   readonly run: () => PromiseLike<unknown>;
 }
 
-/** The menu of the status bar: actions that are available now. */
-export class RunActionsMenu implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly lookEmitter = this.store.add(new EventEmitter<Folder>());
-  /** A person has viewed the state of a folder's run. */
-  readonly onDidLook = this.lookEmitter.event;
-  private readonly folders: Folders;
-
-  constructor(folders: Folders, log: LogOutputChannel) {
-    this.folders = folders;
-    this.store.add(registerCommand(Command.showRunActions, log, () => this.show()));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private async show(): Promise<void> {
-    const folder = folderOf(this.folders, undefined);
-    this.lookEmitter.fire(folder);
+/**
+ * The menu of the status bar: actions that are available now.
+ * @param onLook called when a person has viewed the state of a run
+ */
+export function runActionsMenu(
+  folders: Folders,
+  onLook: () => void,
+  log: LogOutputChannel,
+): Disposable {
+  async function show(): Promise<void> {
+    const folder = folderOf(folders, undefined);
+    onLook();
     const { runs, stories } = folder;
-    const actions = fittingActions(runs.current, openQuestion(runs.current) !== undefined, {
+    const actions = fittingActions(runs.current, {
       allDone: isAllDone(stories.current, runs.current.state),
       isTrusted: workspace.isTrusted,
-      folders: this.folders.all.length,
+      folders: folders.all.length,
     });
-    const items = actions.map(action => this.item(action, folder));
+    const items = actions.map(action => item(action, folder));
     const choice = await window.showQuickPick(items, {
       placeHolder:
-        this.folders.all.length > 1
+        folders.all.length > 1
           ? l10n.t('What should Ralph do in {0}?', plainLabel(folder.name, 60))
           : l10n.t('What should Ralph do?'),
       matchOnDescription: true,
@@ -59,9 +47,9 @@ export class RunActionsMenu implements Disposable {
     await choice?.run();
   }
 
-  private item(action: RunAction, folder: Folder): Item {
+  function item(action: RunAction, folder: Folder): Item {
     const { path } = folder;
-    const at = storyAtWork(folder.runs.current);
+    const { question, storyId: at } = runStanding(folder.runs.current);
     const run = (command: string, argument: object = { folder: path }) => ({
       run: () => commands.executeCommand(command, argument),
     });
@@ -76,8 +64,8 @@ export class RunActionsMenu implements Disposable {
         };
       case 'answer':
         return {
-          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive)}`,
-          description: plainLabel(openQuestion(folder.runs.current)?.message ?? '', 120),
+          label: `$(comment-discussion) ${answerLabel(!folder.runs.current.alive, translate)}`,
+          description: plainLabel(question?.message ?? '', 120),
           ...run(Command.answerQuestion),
         };
       case 'resume':
@@ -151,20 +139,22 @@ export class RunActionsMenu implements Disposable {
       case 'chooseFolder':
         return {
           label: `$(root-folder) ${l10n.t('Choose Another Folder…')}`,
-          run: () => this.chooseFolder(),
+          run: chooseFolder,
         };
     }
   }
 
-  private async chooseFolder(): Promise<void> {
-    const items = this.folders.all.map(folder => ({
+  async function chooseFolder(): Promise<void> {
+    const items = folders.all.map(folder => ({
       label: plainLabel(folder.name, 60),
       description: folder.runs.current.alive ? l10n.t('a run is active') : '',
       folder,
     }));
     const choice = await window.showQuickPick(items, { placeHolder: l10n.t('Which folder?') });
     if (choice) {
-      this.folders.activate(choice.folder);
+      folders.activate(choice.folder);
     }
   }
+
+  return registerCommand(Command.showRunActions, log, show);
 }

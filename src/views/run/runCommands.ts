@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
-import { waitingOf } from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { RunRequest } from '../../orchestrator/workspace/inbox.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
@@ -12,18 +12,15 @@ import { deliverRequest } from '../../orchestrator/workspace/requests.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { Command } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
-import { registerCommand } from '../common/registerCommand.ts';
+import { registerCommands } from '../common/registerCommand.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf, folderPathOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 import { askText } from './askText.ts';
 import { chooseStory } from './chooseStory.ts';
-import { openQuestion } from './openQuestion.ts';
-import type { RunStarter } from './runStarter.ts';
-import { storyAtWork } from './storyAtWork.ts';
+import type { StartRun } from './runStarter.ts';
 
 /** Maximum length of a question in the prompt of its input box, in UTF-16 units. */
 const MAX_QUESTION = 600;
@@ -32,60 +29,20 @@ const MAX_QUESTION = 600;
 const answerSchema = once(() => z.looseObject({ text: z.string().trim().min(1) }));
 
 /** The commands that start, control and stop runs: they launch the loop or send it a request. */
-export class RunCommands implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly starter: RunStarter;
-  private readonly log: LogOutputChannel;
+export function runCommands(
+  folders: Folders,
+  startRun: StartRun,
+  log: LogOutputChannel,
+): Disposable {
+  const store = new DisposableStore();
 
-  constructor(folders: Folders, starter: RunStarter, log: LogOutputChannel) {
-    this.starter = starter;
-    this.log = log;
-    const register = (
-      id: string,
-      act: (folder: Folder, story: StoryRef | undefined) => Promise<unknown>,
-    ) =>
-      this.store.add(
-        registerCommand(id, log, argument => {
-          const story = parseStoryRef(argument);
-          return act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
-        }),
-      );
-    register(Command.startRun, (folder, story) => this.start(folder, story));
-    register(Command.runStory, (folder, story) => this.runStory(folder, story));
-    register(Command.stopRun, folder => this.stop(folder));
-    register(Command.stopAfterIteration, folder =>
-      this.ask(folder, { type: 'stop', mode: 'afterIteration' }),
-    );
-    register(Command.pauseRun, folder => this.ask(folder, { type: 'pause' }));
-    register(Command.resumeRun, folder => this.resume(folder));
-    register(Command.skipStory, (folder, story) => this.skip(folder, story));
-    register(Command.resetStory, (folder, story) => this.reset(folder, story));
-    register(Command.giveHint, (folder, story) => this.hint(folder, story));
-    this.store.add(
-      registerCommand(Command.answerQuestion, log, argument =>
-        this.answer(
-          folderOf(folders, folderPathOf(argument)),
-          answerSchema().safeParse(argument).data?.text,
-        ),
-      ),
-    );
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private async start(folder: Folder, story: StoryRef | undefined): Promise<void> {
-    const goesOn = await this.starter.start(
-      folder,
-      story === undefined ? {} : { onlyStories: [story.storyId] },
-    );
-    if (goesOn) {
+  async function start(folder: Folder, story: StoryRef | undefined): Promise<void> {
+    if (await startRun(folder, story && [story.storyId])) {
       await commands.executeCommand(Command.showTerminal);
     }
   }
 
-  private async runStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
+  async function runStory(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
     // A run of a story that waits or is put aside ends before its first agent.
     const chosen =
@@ -96,28 +53,28 @@ export class RunCommands implements Disposable {
         ({ done }, state) => !done && state?.kind !== 'waiting' && state?.kind !== 'parked',
       ));
     if (chosen !== undefined) {
-      await this.start(folder, chosen);
+      await start(folder, chosen);
     }
   }
 
-  private async stop(folder: Folder): Promise<void> {
+  async function stop(folder: Folder): Promise<void> {
     const { runId } = (await livingRun(folder.files)) ?? {};
     if (runId === undefined) {
       throw noRun();
     }
-    this.log.info(`Stopping run ${runId}`);
+    log.info(`Stopping run ${runId}`);
     await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Stopping Ralph…') },
       async () => {
         await deliverRequest(folder.files, { type: 'stop', mode: 'end' });
-        await this.untilGone(folder, runId);
+        await untilGone(folder, runId);
       },
     );
-    this.log.info(`Run ${runId} has stopped`);
+    log.info(`Run ${runId} has stopped`);
   }
 
   /** Resolves when the run's loop is gone, even if it was gone before the call. */
-  private untilGone({ runs }: Folder, runId: string): Promise<void> {
+  function untilGone({ runs }: Folder, runId: string): Promise<void> {
     return new Promise(resolve => {
       const look = (run: WatchedRun) => {
         if (run.runId !== runId || !run.alive) {
@@ -125,29 +82,29 @@ export class RunCommands implements Disposable {
           resolve();
         }
       };
-      const listener = this.store.add(runs.onDidChange(look));
+      const listener = store.add(runs.onDidChange(look));
       void runs.refresh().then(() => look(runs.current));
     });
   }
 
-  private async resume(folder: Folder): Promise<void> {
+  async function resume(folder: Folder): Promise<void> {
     // This starts its next agent.
     requireTrust();
     await folder.runs.refresh();
     const { alive, state } = folder.runs.current;
-    if (alive && waitingOf(state) === undefined && !state.pauseRequested) {
+    if (alive && runStanding({ alive, state }).waiting === undefined && !state.pauseRequested) {
       // The request would have no effect.
       throw new HumanError(l10n.t('The run is active; it is not waiting for anything.'));
     }
-    await this.ask(folder, { type: 'resume' });
+    await ask(folder, { type: 'resume' });
   }
 
-  private async skip(folder: Folder, story: StoryRef | undefined): Promise<void> {
+  async function skip(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
     requireAnyRun(folder);
     const storyId =
       story?.storyId ??
-      storyAtWork(folder.runs.current) ??
+      runStanding(folder.runs.current).storyId ??
       (
         await chooseStory(
           folder,
@@ -156,11 +113,11 @@ export class RunCommands implements Disposable {
         )
       )?.storyId;
     if (storyId !== undefined) {
-      await this.ask(folder, { type: 'skip', storyId });
+      await ask(folder, { type: 'skip', storyId });
     }
   }
 
-  private async reset(folder: Folder, story: StoryRef | undefined): Promise<void> {
+  async function reset(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
     requireAnyRun(folder);
     const chosen =
@@ -171,11 +128,11 @@ export class RunCommands implements Disposable {
         ({ done, id }) => !done && folder.runs.current.state.storyRecords.has(id),
       ));
     if (chosen !== undefined) {
-      await this.ask(folder, { type: 'reset', storyId: chosen.storyId });
+      await ask(folder, { type: 'reset', storyId: chosen.storyId });
     }
   }
 
-  private async hint(folder: Folder, story: StoryRef | undefined): Promise<void> {
+  async function hint(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
     await requireOwnHints(folder.files);
     const storyId = story?.storyId;
@@ -190,19 +147,19 @@ export class RunCommands implements Disposable {
     if (text === undefined) {
       return;
     }
-    await this.ask(folder, { type: 'hint', text, storyId });
+    await ask(folder, { type: 'hint', text, storyId });
     const { alive, state } = folder.runs.current;
     if (alive && state.pause?.reason === 'stuck') {
-      // The run was waiting for exactly this.
-      await this.ask(folder, { type: 'resume' });
+      // The run was waiting for exactly
+      await ask(folder, { type: 'resume' });
     }
   }
 
   /** Sends an answer, which continues the run, even one that ended because of the question. */
-  private async answer(folder: Folder, given: string | undefined): Promise<void> {
+  async function answer(folder: Folder, given: string | undefined): Promise<void> {
     requireTrust();
     await folder.runs.refresh();
-    const question = openQuestion(folder.runs.current);
+    const { question } = runStanding(folder.runs.current);
     if (question === undefined) {
       throw new HumanError(
         l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
@@ -212,14 +169,14 @@ export class RunCommands implements Disposable {
     if (text === undefined) {
       return;
     }
-    await this.ask(folder, { type: 'answer', text });
+    await ask(folder, { type: 'answer', text });
     if (!folder.runs.current.alive) {
-      await this.start(folder, undefined);
+      await start(folder, undefined);
     }
   }
 
   /** Waits until the loop has accepted it; without a loop, it goes to the journal for the next one. */
-  private async ask(folder: Folder, request: RunRequest): Promise<void> {
+  async function ask(folder: Folder, request: RunRequest): Promise<void> {
     const wasAlive = folder.runs.current.alive;
     const delivered = await window.withProgress(
       { location: ProgressLocation.Window, title: l10n.t('Sending it to Ralph…') },
@@ -231,6 +188,34 @@ export class RunCommands implements Disposable {
       throw noRun();
     }
   }
+
+  const at =
+    (act: (folder: Folder, story: StoryRef | undefined) => Promise<void>) =>
+    (argument: unknown) => {
+      const story = parseStoryRef(argument);
+      return act(folderOf(folders, story?.folder ?? folderPathOf(argument)), story);
+    };
+  store.add(
+    registerCommands(log, {
+      [Command.startRun]: at(start),
+      [Command.runStory]: at(runStory),
+      [Command.stopRun]: at(stop),
+      [Command.stopAfterIteration]: at(folder =>
+        ask(folder, { type: 'stop', mode: 'afterIteration' }),
+      ),
+      [Command.pauseRun]: at(folder => ask(folder, { type: 'pause' })),
+      [Command.resumeRun]: at(resume),
+      [Command.skipStory]: at(skip),
+      [Command.resetStory]: at(reset),
+      [Command.giveHint]: at(hint),
+      [Command.answerQuestion]: argument =>
+        answer(
+          folderOf(folders, folderPathOf(argument)),
+          answerSchema().safeParse(argument).data?.text,
+        ),
+    }),
+  );
+  return store;
 }
 
 function askAnswer(

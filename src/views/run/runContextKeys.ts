@@ -1,60 +1,38 @@
-import type { Disposable } from '../../base/emitter.ts';
-import { waitingOf } from '../../orchestrator/journal/runState.ts';
+import { Disposable } from 'vscode';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
-import { openQuestion } from './openQuestion.ts';
-
-type StateKey = 'idle' | 'running' | 'waiting' | 'stopping';
 
 /** Sets the context keys for the state of the active folder's run, so that only fitting commands are offered. */
-export class RunContextKeys implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly runs = new ContextKeyValue<'none' | 'some'>(ContextKey.runs);
-  private readonly running = new ContextKeyValue<boolean>(ContextKey.running);
-  private readonly runState = new ContextKeyValue<StateKey>(ContextKey.runState);
-  private readonly pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
-  private readonly question = new ContextKeyValue<boolean>(ContextKey.question);
-  private readonly allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
+export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposable {
+  const anyRun = new ContextKeyValue<'none' | 'some'>(ContextKey.runs);
+  const running = new ContextKeyValue<boolean>(ContextKey.running);
+  const runState = new ContextKeyValue<string>(ContextKey.runState);
+  const pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
+  const hasQuestion = new ContextKeyValue<boolean>(ContextKey.question);
+  const allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
 
-  constructor(runs: ActiveRun, stories: ActiveStories) {
-    const updateAllDone = () => this.allDone.set(isAllDone(stories.current, runs.current.state));
-    this.store.add(
-      runs.onDidChange(run => {
-        this.update(run);
-        updateAllDone();
-      }),
-    );
-    this.store.add(stories.onDidChange(updateAllDone));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
-  private update(run: WatchedRun): void {
+  function update(run: WatchedRun): void {
     // A story that was ticked before any run has a journal, too, but without a run.
     const hasBegun = run.alive || run.state.startedAt !== undefined;
-    this.runs.set(hasBegun ? 'some' : 'none');
-    this.running.set(run.alive);
-    this.runState.set(stateKey(run));
-    this.pauseRequested.set(run.alive && run.state.pauseRequested);
-    this.question.set(openQuestion(run) !== undefined);
+    const { isActive, phase, question, waiting } = runStanding(run);
+    anyRun.set(hasBegun ? 'some' : 'none');
+    running.set(run.alive);
+    runState.set(isActive ? (phase === 'running' && waiting ? 'waiting' : phase) : 'idle');
+    pauseRequested.set(run.alive && run.state.pauseRequested);
+    hasQuestion.set(question !== undefined);
   }
-}
 
-function stateKey(run: WatchedRun): StateKey {
-  switch (phaseOf(run)) {
-    case 'running':
-      return waitingOf(run.state) ? 'waiting' : 'running';
-    case 'stopping':
-      return 'stopping';
-    default:
-      return 'idle';
-  }
+  const updateAllDone = () => allDone.set(isAllDone(stories.current, runs.current.state));
+  return Disposable.from(
+    runs.onDidChange(run => {
+      update(run);
+      updateAllDone();
+    }),
+    stories.onDidChange(updateAllDone),
+  );
 }

@@ -17,53 +17,30 @@ import type { RunSettings } from '../settings/runSettings.ts';
 import { runArguments } from './runArguments.ts';
 import { storyFileOf } from './storyFileOf.ts';
 
-export interface StartOptions {
-  /** Ids of the stories to work on; all if absent. */
-  readonly onlyStories?: readonly string[];
-}
+/**
+ * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running.
+ * @param onlyStories ids of the stories to work on; all if absent
+ * @returns whether a run is running now; if not, the person has been told why
+ * @throws {HumanError} if it cannot start, with the next step
+ */
+export type StartRun = (folder: Folder, onlyStories?: readonly string[]) => Promise<boolean>;
 
-/** Starts the loop, which is a separate process that outlives this window. */
-export class RunStarter {
-  private readonly settings: RunSettings;
-  private readonly onLastWindowClosed: ConfigValue<'onLastWindowClosed'>;
-  /** `dist/cli.js` of this extension. */
-  private readonly program: string;
-  /** Throws an error with a button if the agent is not available. */
-  private readonly requireAgent: (folder: Folder) => Promise<void>;
-  private readonly log: LogOutputChannel;
+/**
+ * Starts the loop, which is a separate process that outlives this window.
+ * @param program `dist/cli.js` of this extension
+ * @param requireAgent throws an error with a button if the agent is not available
+ */
+export function runStarter(
+  settings: RunSettings,
+  onLastWindowClosed: ConfigValue<'onLastWindowClosed'>,
+  program: string,
+  requireAgent: (folder: Folder) => Promise<void>,
+  log: LogOutputChannel,
+): StartRun {
   /** Pending starts, so that two clicks cause one start. */
-  private readonly starting = new Map<Folder, Promise<boolean>>();
+  const starting = new Map<Folder, Promise<boolean>>();
 
-  constructor(
-    settings: RunSettings,
-    onLastWindowClosed: ConfigValue<'onLastWindowClosed'>,
-    program: string,
-    requireAgent: (folder: Folder) => Promise<void>,
-    log: LogOutputChannel,
-  ) {
-    this.settings = settings;
-    this.onLastWindowClosed = onLastWindowClosed;
-    this.program = program;
-    this.requireAgent = requireAgent;
-    this.log = log;
-  }
-
-  /**
-   * Starts a run, or continues the last one if it was interrupted. Does nothing if one is running.
-   * @returns whether a run is running now; if not, the person has been told why
-   * @throws {HumanError} if it cannot start, with the next step
-   */
-  start(folder: Folder, options: StartOptions = {}): Promise<boolean> {
-    const before = this.starting.get(folder);
-    if (before !== undefined) {
-      return before;
-    }
-    const starting = this.launch(folder, options).finally(() => this.starting.delete(folder));
-    this.starting.set(folder, starting);
-    return starting;
-  }
-
-  private async launch(folder: Folder, { onlyStories }: StartOptions): Promise<boolean> {
+  async function launch(folder: Folder, onlyStories?: readonly string[]): Promise<boolean> {
     requireTrust();
     const { files } = folder;
     if ((await livingRun(files)) !== undefined) {
@@ -86,19 +63,19 @@ export class RunStarter {
         Command.createStoryFile,
       );
     }
-    if (onlyStories === undefined && (await this.isNothingLeft(storyFile.path, folder))) {
+    if (onlyStories === undefined && (await isNothingLeft(storyFile.path, folder))) {
       return false;
     }
-    await this.requireAgent(folder);
-    const args = runArguments(this.settings.runArguments(folder.path), {
-      onLastWindow: this.onLastWindowClosed.value,
+    await requireAgent(folder);
+    const args = runArguments(settings.runArguments(folder.path), {
+      onLastWindow: onLastWindowClosed.value,
       file: storyFile.isChosen ? path.relative(folder.path, storyFile.path) : undefined,
       onlyStories,
     });
-    this.log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
+    log.info(`Starting a run in ${folder.path}: ${args.join(' ')}`);
     const launched = await window.withProgress({ location: { viewId: View.stories } }, async () => {
       await requireWritableState(files);
-      return launchRun({ files, program: this.program, args, env: process.env });
+      return launchRun({ files, program: program, args, env: process.env });
     });
     await folder.runs.refresh();
     if (launched.kind === 'nothingToDo') {
@@ -115,12 +92,12 @@ export class RunStarter {
         outcomeSentence(runEnd(state, state.outcome ?? 'error'), translate, 'window').text,
       );
     }
-    this.log.info(`Run ${launched.runId} has started`);
+    log.info(`Run ${launched.runId} has started`);
     return true;
   }
 
   /** Informs the person if there is nothing left to do. */
-  private async isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
+  async function isNothingLeft(storyFile: string, { runs }: Folder): Promise<boolean> {
     const file = await readStoryList(storyFile);
     if (file === undefined || !isAllDone(file, runs.current.state)) {
       return false;
@@ -143,4 +120,14 @@ export class RunStarter {
       );
     return true;
   }
+
+  return (folder, onlyStories) => {
+    const before = starting.get(folder);
+    if (before !== undefined) {
+      return before;
+    }
+    const launching = launch(folder, onlyStories).finally(() => starting.delete(folder));
+    starting.set(folder, launching);
+    return launching;
+  };
 }

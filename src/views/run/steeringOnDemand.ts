@@ -1,7 +1,8 @@
-import type { LogOutputChannel } from 'vscode';
+import { Disposable, type LogOutputChannel, workspace } from 'vscode';
 import { Command } from '../common/contributions.ts';
 import { OnDemand } from '../common/onDemand.ts';
 import type { Folders } from '../folders/folders.ts';
+import type { StoriesView } from '../stories/storiesView.ts';
 import type { Steering } from './steering.ts';
 
 /**
@@ -35,9 +36,29 @@ export function steeringOnDemand(
       Command.convertStories,
     ],
     async () => {
-      const { Steering } = await import('./steering.ts');
-      return () => new Steering(folders, program, onLook, log);
+      const { steering } = await import('./steering.ts');
+      return () => steering(folders, program, onLook, log);
     },
     log,
+  );
+}
+
+/** Searches for Claude Code when a person sees the stories and the workspace is trusted, now or later. */
+export function claudeWhenSeen(
+  stories: StoriesView,
+  steering: OnDemand<Steering>,
+  log: LogOutputChannel,
+): Disposable {
+  const look = () => {
+    if (stories.isVisible && workspace.isTrusted) {
+      steering.get().then(
+        ({ claude }) => claude.lookSoon(),
+        (error: unknown) => log.error(String(error)),
+      );
+    }
+  };
+  return Disposable.from(
+    stories.onDidChangeVisibility(look),
+    workspace.onDidGrantWorkspaceTrust(look),
   );
 }

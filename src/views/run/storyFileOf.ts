@@ -1,3 +1,6 @@
+import path from 'node:path';
+import { l10n, workspace } from 'vscode';
+import { HumanError } from '../../base/humanError.ts';
 import { findStoryFile } from '../../orchestrator/stories/storyFile.ts';
 import type { Folder } from '../folders/folder.ts';
 
@@ -16,4 +19,22 @@ export async function storyFileOf({ path: folder, stories }: Folder): Promise<Fo
   return chosen === undefined
     ? { path: await findStoryFile(folder), isChosen: false }
     : { path: chosen, isChosen: true };
+}
+
+/**
+ * @param storyFile absolute path
+ * @throws {HumanError} if an editor has unsaved changes of it, which a draft would ignore
+ */
+export function requireSaved(storyFile: string): void {
+  const isDirty = workspace.textDocuments.some(
+    ({ uri, isDirty }) => uri.scheme === 'file' && uri.fsPath === storyFile && isDirty,
+  );
+  if (isDirty) {
+    throw new HumanError(
+      l10n.t(
+        '{0} has unsaved changes. Save or revert them, then try again.',
+        path.basename(storyFile),
+      ),
+    );
+  }
 }

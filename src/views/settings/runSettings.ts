@@ -1,12 +1,11 @@
 import { EventEmitter, type LogOutputChannel, l10n, Uri, window, workspace } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import {
   type GivenSettings,
   PLANNER_SETTINGS,
   settingArguments,
 } from '../../orchestrator/settings/settingTable.ts';
 import { SETTINGS_SECTION } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { openSettings } from './openSettings.ts';
 import {
   type FoundValues,
@@ -19,17 +18,17 @@ import {
  * The settings of a run that are set in the window, per folder. Settings that are not set here come from the settings
  * files (docs/settings.md). Settings that are set become flags, and flags override the files.
  */
-export class RunSettings implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(new EventEmitter<void>());
+export class RunSettings extends Owner {
+  private readonly changeEmitter = this.own(new EventEmitter<void>());
   readonly onDidChange = this.changeEmitter.event;
   private readonly log: LogOutputChannel;
   /** Settings with an invalid value that was already reported. */
   private readonly told = new Set<string>();
 
   constructor(log: LogOutputChannel) {
+    super();
     this.log = log;
-    this.store.add(
+    this.own(
       workspace.onDidChangeConfiguration(event => {
         if (event.affectsConfiguration(SETTINGS_SECTION)) {
           this.told.clear();
@@ -65,10 +64,6 @@ export class RunSettings implements Disposable {
   names(folder: string | undefined): RunSetting[] {
     const given = this.given(folder);
     return RUN_SETTINGS.filter(setting => given[setting] !== undefined);
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   private tell(setting: RunSetting, expected: string): void {

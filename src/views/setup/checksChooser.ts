@@ -7,7 +7,7 @@ import {
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey, SETTINGS_SECTION } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { registerCommand } from '../common/registerCommand.ts';
 import { requireFolder, requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -27,39 +27,28 @@ interface CheckItem extends QuickPickItem {
  * "Choose Checks": what must succeed before a story counts as done. The choice is stored in `.omc/config.json`, so
  * that runs without a window use it too.
  */
-export class ChecksChooser implements Disposable {
-  private readonly folders: Folders;
-  private readonly settings: RunSettings;
-  private readonly log: LogOutputChannel;
-  private readonly chosenKey = new ContextKeyValue<boolean>(ContextKey.checksChosen);
-  private readonly command: Disposable;
+export function checksChooser(
+  folders: Folders,
+  settings: RunSettings,
+  log: LogOutputChannel,
+): Disposable {
+  const chosenKey = new ContextKeyValue<boolean>(ContextKey.checksChosen);
 
-  constructor(folders: Folders, settings: RunSettings, log: LogOutputChannel) {
-    this.folders = folders;
-    this.settings = settings;
-    this.log = log;
-    this.command = registerCommand(Command.chooseChecks, log, () => this.choose());
-  }
-
-  dispose(): void {
-    this.command.dispose();
-  }
-
-  private async choose(): Promise<void> {
+  async function choose(): Promise<void> {
     requireTrust();
-    const folder = requireFolder(this.folders.active);
+    const folder = requireFolder(folders.active);
     const { verify: before = [] } = await readWorkspaceSettings(folder.path);
-    const checks = await this.ask(folder, before);
+    const checks = await ask(folder, before);
     if (checks === undefined) {
       return;
     }
     await setWorkspaceChecks(folder.path, checks);
-    this.chosenKey.set(true);
+    chosenKey.set(true);
     // Not awaited: the command is complete, whether or not the message is closed.
-    void reportingErrors(this.log, () => this.tell(folder, checks));
+    void reportingErrors(log, () => tell(folder, checks));
   }
 
-  private async ask(folder: Folder, before: readonly string[]): Promise<string[] | undefined> {
+  async function ask(folder: Folder, before: readonly string[]): Promise<string[] | undefined> {
     const { proposeVerifyCommands } = await import(
       '../../orchestrator/proof/checks/verifyProposals.ts'
     );
@@ -101,8 +90,8 @@ export class ChecksChooser implements Disposable {
       : [...checks, typed.trim()].filter(check => check !== '');
   }
 
-  private async tell(folder: Folder, checks: readonly string[]): Promise<void> {
-    if (this.settings.names(folder.path).includes('verify')) {
+  async function tell(folder: Folder, checks: readonly string[]): Promise<void> {
+    if (settings.names(folder.path).includes('verify')) {
       const open = l10n.t('Open Settings');
       const choice = await window.showWarningMessage(
         l10n.t(
@@ -127,4 +116,6 @@ export class ChecksChooser implements Disposable {
             ),
     );
   }
+
+  return registerCommand(Command.chooseChecks, log, choose);
 }

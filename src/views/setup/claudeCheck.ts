@@ -1,11 +1,10 @@
 import { homedir } from 'node:os';
 import { type LogOutputChannel, l10n, workspace } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { englishOf, type Words } from '../../base/say.ts';
 import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doctor.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { MendableError } from '../common/errors.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
@@ -42,8 +41,7 @@ interface Look {
  * Whether Claude Code is available, as `ralph-fresh doctor` determines it with the settings of each folder. Checked
  * on request, only in trusted workspaces, and cached until settings change.
  */
-export class ClaudeCheck implements Disposable {
-  private readonly store = new DisposableStore();
+export class ClaudeCheck extends Owner {
   private readonly key = new ContextKeyValue<ClaudeState['kind']>(ContextKey.claude);
   private readonly folders: Folders;
   private readonly settings: RunSettings;
@@ -52,16 +50,13 @@ export class ClaudeCheck implements Disposable {
   /** By folder; `undefined` is the window without one. */
   private readonly looks = new Map<Folder | undefined, Look>();
 
-  constructor(
-    folders: Folders,
-    settings: RunSettings,
-    { program, log }: { readonly program: string; readonly log: LogOutputChannel },
-  ) {
+  constructor(folders: Folders, settings: RunSettings, program: string, log: LogOutputChannel) {
+    super();
     this.folders = folders;
     this.settings = settings;
     this.program = program;
     this.log = log;
-    this.store.add(
+    this.own(
       settings.onDidChange(() => {
         if (this.looks.size > 0) {
           this.looks.clear();
@@ -69,14 +64,14 @@ export class ClaudeCheck implements Disposable {
         }
       }),
     );
-    this.store.add(
+    this.own(
       folders.onDidChangeActive(() => {
         if (this.looks.size > 0) {
           this.lookSoon();
         }
       }),
     );
-    this.store.add(
+    this.own(
       folders.onDidChange(() => {
         for (const folder of this.looks.keys()) {
           if (folder !== undefined && !folders.all.includes(folder)) {
@@ -145,10 +140,6 @@ export class ClaudeCheck implements Disposable {
         Command.checkClaude,
       );
     }
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   private async ask(folder: Folder | undefined): Promise<ClaudeState> {

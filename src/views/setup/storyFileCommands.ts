@@ -12,10 +12,8 @@ import {
 } from '../../orchestrator/stories/storyFile.ts';
 import { findStorySources } from '../../orchestrator/stories/storySources.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { plainLabel } from '../common/plainLabel.ts';
-import { plainSentence } from '../common/plainSentence.ts';
-import { registerTrustedCommand } from '../common/registerCommand.ts';
+import { plainLabel, plainSentence } from '../common/plainText.ts';
+import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
 import { translate } from '../common/translate.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -25,19 +23,15 @@ import type { Folders } from '../folders/folders.ts';
 const MAX_LABEL = 200;
 
 /** Ways to create a `prd.json`: an example to edit, or stories from a file of another format. */
-export class StoryFileCommands implements Disposable {
-  private readonly store = new DisposableStore();
-
-  constructor(folders: Folders, log: LogOutputChannel) {
-    const register = (id: string, action: (folder: Folder) => Promise<void>) =>
-      this.store.add(registerTrustedCommand(id, log, () => action(requireFolder(folders.active))));
-    register(Command.createStoryFile, create);
-    register(Command.convertStories, convert);
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
+export function storyFileCommands(folders: Folders, log: LogOutputChannel): Disposable {
+  return registerCommands(
+    log,
+    {
+      [Command.createStoryFile]: () => create(requireFolder(folders.active)),
+      [Command.convertStories]: () => convert(requireFolder(folders.active)),
+    },
+    registerTrustedCommand,
+  );
 }
 
 async function create(folder: Folder): Promise<void> {

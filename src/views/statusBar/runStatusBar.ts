@@ -7,32 +7,28 @@ import {
   window,
   workspace,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { shorten } from '../../base/text.ts';
-import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
-  costWords,
-  dollars,
+  completedWords,
   outcomeSentence,
   runEnd,
   waitingSentence,
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
+import { costWords, dollars } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { Owner } from '../common/disposableStore.ts';
+import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import { MANAGE_TRUST } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { ActiveStories } from '../folders/activeStories.ts';
-import { answerLabel } from '../run/answerLabel.ts';
-import { completedWords } from '../run/completedWords.ts';
-import { fittingActions, type RunAction } from '../run/fittingActions.ts';
-import { openQuestion } from '../run/openQuestion.ts';
+import { answerLabel, fittingActions, type RunAction } from '../run/fittingActions.ts';
 import { statusWords, type Urgency } from './statusWords.ts';
 
 /** The only commands that a link of the tooltip may run. */
@@ -48,8 +44,7 @@ const LINKED = [
 ];
 
 /** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
-export class RunStatusBar implements Disposable {
-  private readonly store = new DisposableStore();
+export class RunStatusBar extends Owner {
   private readonly item: StatusBarItem;
   private readonly model: ActiveRun;
   private readonly stories: ActiveStories;
@@ -57,21 +52,16 @@ export class RunStatusBar implements Disposable {
   private seen: string | undefined;
 
   constructor(model: ActiveRun, stories: ActiveStories) {
+    super();
     this.model = model;
     this.stories = stories;
-    this.item = this.store.add(
-      window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10),
-    );
+    this.item = this.own(window.createStatusBarItem('ralphFresh.run', StatusBarAlignment.Left, 10));
     this.item.name = l10n.t('Ralph Run');
     this.item.command = Command.showRunActions;
     // The loop reports a usage limit once a minute, which updates the countdown.
-    this.store.add(model.onDidChange(() => this.update()));
-    this.store.add(stories.onDidChange(() => this.update()));
-    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.update()));
-  }
-
-  dispose(): void {
-    this.store.dispose();
+    this.own(model.onDidChange(() => this.update()));
+    this.own(stories.onDidChange(() => this.update()));
+    this.own(workspace.onDidGrantWorkspaceTrust(() => this.update()));
   }
 
   /** A person has viewed the run: its current state needs no color anymore. */
@@ -155,7 +145,7 @@ function facts(run: WatchedRun): string[] {
         ? l10n.t('Cost: {0}', spent)
         : l10n.t('Cost: {0} of {1}', spent, dollars(budgetUsd, translate));
   return [
-    ...standing(run, state),
+    ...standing(run),
     ...(run.alive && iteration > 0
       ? [l10n.t('Iteration {0} of {1}', iteration, maxIterations)]
       : []),
@@ -164,14 +154,14 @@ function facts(run: WatchedRun): string[] {
   ];
 }
 
-function standing(run: WatchedRun, state: RunState): string[] {
+function standing(run: WatchedRun): string[] {
+  const { state } = run;
+  const { outcome, waiting } = runStanding(run);
   if (run.alive) {
-    const waiting = waitingOf(state);
     return waiting
       ? [waitingSentence(waiting, translate, { now: Date.now(), door: 'window' })]
       : [];
   }
-  const outcome = phaseOf(run) === 'interrupted' ? 'interrupted' : state.outcome;
   if (outcome === 'completed') {
     return [completedWords(state, translate)];
   }
@@ -182,40 +172,29 @@ function standing(run: WatchedRun, state: RunState): string[] {
 
 /** The few actions that fit now; the Markdown contains only our own text. */
 function links(run: WatchedRun, file: StoryFile | undefined): string[] {
-  const actions = fittingActions(run, openQuestion(run) !== undefined, {
+  const actions = fittingActions(run, {
     allDone: isAllDone(file, run.state),
     isTrusted: workspace.isTrusted,
     folders: 1,
   });
+  const known = linksOf(run);
   return actions.flatMap(action => {
-    const { command, words } = linkOf(action, run) ?? {};
+    const [words, command] = known[action] ?? [];
     return command === undefined ? [] : [`[${words}](command:${command})`];
   });
 }
 
-function linkOf(action: RunAction, { alive }: WatchedRun) {
-  const link = (words: string, command: string) => ({ words, command });
-  switch (action) {
-    case 'trust':
-      return link(l10n.t('Manage Workspace Trust'), MANAGE_TRUST);
-    case 'answer':
-      return link(answerLabel(!alive), Command.answerQuestion);
-    case 'resume':
-      return link(l10n.t('Resume'), Command.resumeRun);
-    case 'tryNow':
-      return link(l10n.t('Try Now'), Command.resumeRun);
-    case 'start':
-    case 'goOn':
-      return link(l10n.t('Start Fresh Run'), Command.startRun);
-    case 'stop':
-      return link(l10n.t('Stop'), Command.stopRun);
-    case 'review':
-      return link(l10n.t('Review Changes'), Command.openRunChanges);
-    case 'progress':
-      return link(l10n.t('Show Progress'), Command.showProgress);
-    case 'terminal':
-      return link(l10n.t('Show Terminal'), Command.showTerminal);
-    default:
-      return undefined;
-  }
+function linksOf({ alive }: WatchedRun): { readonly [A in RunAction]?: readonly [string, string] } {
+  return {
+    trust: [l10n.t('Manage Workspace Trust'), MANAGE_TRUST],
+    answer: [answerLabel(!alive, translate), Command.answerQuestion],
+    resume: [l10n.t('Resume'), Command.resumeRun],
+    tryNow: [l10n.t('Try Now'), Command.resumeRun],
+    start: [l10n.t('Start Fresh Run'), Command.startRun],
+    goOn: [l10n.t('Start Fresh Run'), Command.startRun],
+    stop: [l10n.t('Stop'), Command.stopRun],
+    review: [l10n.t('Review Changes'), Command.openRunChanges],
+    progress: [l10n.t('Show Progress'), Command.showProgress],
+    terminal: [l10n.t('Show Terminal'), Command.showTerminal],
+  };
 }

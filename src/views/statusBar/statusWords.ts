@@ -1,15 +1,9 @@
 import { assertNever } from '../../base/assertNever.ts';
-import {
-  currentOf,
-  type RunState,
-  type Waiting,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { currentOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { costWords, dollars, span, type Translate } from '../../presentation/sentences.ts';
-import { heardWords } from '../common/heardWords.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
+import { heardWords, plainLabel } from '../common/plainText.ts';
 import { alertOf } from '../run/alertOf.ts';
 
 /** Maximum length of a story id, in UTF-16 units. */
@@ -38,7 +32,7 @@ export interface StatusWords {
  */
 export function statusWords(run: WatchedRun, t: Translate, now: number): StatusWords | undefined {
   const { state } = run;
-  const phase = phaseOf(run);
+  const { isActive, outcome, phase, waiting } = runStanding(run);
   if (phase === 'none') {
     const { done, total } = state.stories;
     return total === 0
@@ -54,8 +48,8 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
   const urgency = urgencyOf(alert);
   const cause = alert === undefined ? '' : `${run.runId} ${alert.cause}`;
   const count = `${state.stories.done}/${state.stories.total}`;
-  if (phase === 'running' || phase === 'stopping') {
-    const waits = phase === 'running' ? waitingOf(state) : undefined;
+  if (isActive) {
+    const waits = phase === 'running' ? waiting : undefined;
     const words = (shownCount: string, between: string) => [
       ...(waits
         ? [waitingWords(waits, shownCount, t, now)]
@@ -71,9 +65,8 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
       ...{ urgency, cause },
     };
   }
-  const outcome = phase === 'interrupted' ? 'interrupted' : state.outcome;
   return {
-    icon: endIcon(outcome),
+    icon: END_ICONS[outcome ?? 'error'],
     text: endWords(outcome, count, t),
     heard: heardWords(endWords(outcome, heardCount(state, t), t)),
     ...{ urgency, cause },
@@ -156,48 +149,30 @@ function waitingIcon(waiting: Waiting): string {
 }
 
 function endWords(outcome: RunState['outcome'], count: string, t: Translate): string {
-  switch (outcome) {
-    case 'completed':
-      return t('Ralph done · {0}', count);
-    case 'needsHuman':
-      return t('Ralph needs you · {0}', count);
-    case 'maxIterations':
-      return t('Ralph at its iteration limit · {0}', count);
-    case 'noReadyStory':
-      return t('Ralph has no ready story · {0}', count);
-    case 'stuck':
-      return t('Ralph is stuck · {0}', count);
-    case 'budget':
-      return t('Ralph at its budget · {0}', count);
-    case 'stopped':
-      return t('Ralph stopped · {0}', count);
-    case 'interrupted':
-      return t('Ralph interrupted · {0}', count);
-    case 'error':
-    case undefined:
-      return t('Ralph failed · {0}', count);
-    default:
-      return assertNever(outcome);
-  }
+  const words: Readonly<Record<NonNullable<RunState['outcome']>, string>> = {
+    completed: t('Ralph done · {0}', count),
+    needsHuman: t('Ralph needs you · {0}', count),
+    maxIterations: t('Ralph at its iteration limit · {0}', count),
+    noReadyStory: t('Ralph has no ready story · {0}', count),
+    stuck: t('Ralph is stuck · {0}', count),
+    budget: t('Ralph at its budget · {0}', count),
+    stopped: t('Ralph stopped · {0}', count),
+    interrupted: t('Ralph interrupted · {0}', count),
+    error: t('Ralph failed · {0}', count),
+  };
+  return words[outcome ?? 'error'];
 }
 
-function endIcon(outcome: RunState['outcome']): string {
-  switch (outcome) {
-    case 'completed':
-      return 'pass';
-    case 'needsHuman':
-      return 'bell-dot';
-    case 'error':
-    case undefined:
-      return 'error';
-    case 'stuck':
-      return 'warning';
-    case 'interrupted':
-      return 'debug-disconnect';
-    case 'noReadyStory':
-      return 'circle-slash';
-    default:
-      // Not a pause icon, since a pause can be ended by a person.
-      return 'stop-circle';
-  }
-}
+/** Not a pause icon, since a pause can be ended by a person. */
+const STOPPED = 'stop-circle';
+const END_ICONS: Readonly<Record<NonNullable<RunState['outcome']>, string>> = {
+  completed: 'pass',
+  needsHuman: 'bell-dot',
+  error: 'error',
+  stuck: 'warning',
+  interrupted: 'debug-disconnect',
+  noReadyStory: 'circle-slash',
+  maxIterations: STOPPED,
+  budget: STOPPED,
+  stopped: STOPPED,
+};

@@ -5,7 +5,7 @@ import { HumanError } from '../../base/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { readStoryFileOrThrow } from '../../orchestrator/stories/storyFile.ts';
 import { countStories } from '../../presentation/storyCount.ts';
-import { plainLabel } from '../common/plainLabel.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import { requireFolder } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';

@@ -1,8 +1,8 @@
 import { l10n, type QuickPickItem, window } from 'vscode';
 import { DisposableStore } from '../common/disposableStore.ts';
 import type { StoryFilter } from './storyFilter.ts';
-import type { StoryNode } from './storyNodes.ts';
 import { STATE_KINDS, type StoryState } from './storyState.ts';
+import type { StoryNode } from './storyTree.ts';
 import { kindName } from './storyWords.ts';
 
 interface KindItem extends QuickPickItem {

@@ -12,38 +12,28 @@ import {
   workspace,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { shellWord } from '../../base/shellWord.ts';
-import { shorten } from '../../base/text.ts';
 import { iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { type LeftOnBranch, leftOnBranch } from '../../orchestrator/workspace/leftOnBranch.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import { countStories } from '../../presentation/storyCount.ts';
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { ContextKey, View } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { DisposableStore, Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
 import type { StoryRef } from '../common/refs.ts';
 import { remember } from '../common/remember.ts';
 import { Throttle } from '../common/throttle.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { runsOtherFile } from './runsOtherFile.ts';
+import { storiesMessage } from './storiesMessage.ts';
 import { storyActionsOnDemand } from './storyActionsOnDemand.ts';
-import { StoryDragging } from './storyDragging.ts';
+import { storyDragging } from './storyDragging.ts';
 import { isFiltering, keptFilter, parseFilter, type StoryFilter } from './storyFilter.ts';
 import { toTooltip, toTreeItem } from './storyItems.ts';
 import type { StoryLines } from './storyLines.ts';
-import {
-  childrenOf,
-  isNamedBy,
-  type StoryNode,
-  StoryNodes,
-  type StoryTreeNode,
-} from './storyNodes.ts';
+import { StoryNodes } from './storyNodes.ts';
 import type { StoryState } from './storyState.ts';
-import { kindName } from './storyWords.ts';
+import { childrenOf, isNamedBy, type StoryNode, type StoryTreeNode } from './storyTree.ts';
 
 /** Delay of updates in ms: each event of a run may change any of 5,000 lines. */
 const FOLLOW_MS = 100;
@@ -55,9 +45,8 @@ const FILTER_KEY = 'storyFilter';
 const STRUGGLING: ReadonlySet<StoryState['kind']> = new Set(['failed', 'stuck', 'skipped']);
 
 /** The Stories view: the stories of the window's folders, with states and checkboxes. */
-export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines, Disposable {
-  private readonly store = new DisposableStore();
-  private readonly changeEmitter = this.store.add(
+export class StoriesView extends Owner implements TreeDataProvider<StoryTreeNode>, StoryLines {
+  private readonly changeEmitter = this.own(
     new EventEmitter<StoryTreeNode | StoryTreeNode[] | undefined>(),
   );
   readonly onDidChangeTreeData = this.changeEmitter.event;
@@ -79,6 +68,7 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
 
   /** @param state the workspace's state; stores the filter */
   constructor(folders: Folders, state: Memento, log: LogOutputChannel) {
+    super();
     this.folders = folders;
     this.state = state;
     this.log = log;
@@ -86,24 +76,24 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
     if (isFiltering(this.currentFilter)) {
       this.filteredKey.set(true);
     }
-    const actions = this.store.add(storyActionsOnDemand(this, folders, log));
-    this.view = this.store.add(
+    const actions = this.own(storyActionsOnDemand(this, folders, log));
+    this.view = this.own(
       window.createTreeView(View.stories, {
         treeDataProvider: this,
-        dragAndDropController: new StoryDragging(actions, log),
+        dragAndDropController: storyDragging(actions, log),
         manageCheckboxStateManually: true,
         showCollapseAll: true,
       }),
     );
-    this.store.add(
+    this.own(
       this.view.onDidChangeCheckboxState(({ items }) =>
-        reportingErrors(log, async () => (await actions.get()).commands.tickBoxes(items)),
+        reportingErrors(log, async () => (await actions.get()).tickBoxes(items)),
       ),
     );
-    this.store.add(folders.inEach(folder => this.follow(folder)));
-    this.store.add(folders.onDidChange(() => this.updateAll()));
-    this.store.add(folders.onDidChangeActive(() => this.tellAround()));
-    this.store.add(
+    this.own(folders.inEach(folder => this.follow(folder)));
+    this.own(folders.onDidChange(() => this.updateAll()));
+    this.own(folders.onDidChangeActive(() => this.tellAround()));
+    this.own(
       this.view.onDidChangeSelection(({ selection: [node] }) => {
         const folder = node && folders.at(folderOf(node));
         if (folder !== undefined && folder !== folders.active) {
@@ -121,10 +111,6 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
   /** Whether the stories are visible. */
   get isVisible(): boolean {
     return this.view.visible;
-  }
-
-  dispose(): void {
-    this.store.dispose();
   }
 
   getTreeItem(node: StoryTreeNode): TreeItem {
@@ -319,22 +305,15 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
         file === undefined ? 'none' : file.kind === 'invalid' ? 'broken' : 'ready',
       );
     }
-    const warnings = [
-      ...this.problemSentence(active),
-      ...this.branchSentence(active),
-      ...all.flatMap(folder => this.otherFileSentence(folder)),
-    ];
-    const first = isFiltering(this.currentFilter)
-      ? this.filterSentence(warnings.length > 0)
-      : all.length === 1
-        ? this.countSentence(active)
-        : [];
-    const message = [...first, ...warnings].join(' · ');
+    const message = storiesMessage(this.folders, this.currentFilter, {
+      nodesOf: folder => this.nodesOf(folder),
+      leftOf: folder => this.left.get(folder),
+    });
     // Setting even the same message lays out the whole list again, and closes an open hover.
     if (this.view.message !== message) {
       this.view.message = message;
     }
-    this.otherListKey.set(all.some(folder => runsOtherFile(folder) !== undefined));
+    this.otherListKey.set(all.some(folder => folder.otherStoryFile !== undefined));
     const description =
       all.length === 1 && active && file && active.stories.knownFiles.length > 1
         ? path.relative(active.path, file.path)
@@ -343,80 +322,6 @@ export class StoriesView implements TreeDataProvider<StoryTreeNode>, StoryLines,
       this.view.description = description;
     }
     this.showBadge();
-  }
-
-  /**
-   * If nothing is left, the welcome of the empty view says so, with the button that clears the filter. There is no
-   * welcome while the view has a message.
-   */
-  private filterSentence(hasMessage: boolean): string[] {
-    const { states, text } = this.currentFilter;
-    const lists = this.folders.all.map(folder => this.nodesOf(folder));
-    const sum = (count: (nodes: StoryNodes) => number) =>
-      lists.reduce((total, nodes) => total + count(nodes), 0);
-    const shown = sum(nodes => nodes.shown.length);
-    const all = sum(nodes => nodes.allStories.length);
-    if (all === 0 || (shown === 0 && lists.length === 1 && !hasMessage)) {
-      return [];
-    }
-    const words = [
-      ...[...states].map(kindName),
-      ...(text.trim() === '' ? [] : [`“${plainSentence(text.trim())}”`]),
-    ];
-    return [l10n.t('Filter: {0} · {1} of {2} shown', words.join(', '), shown, all)];
-  }
-
-  private countSentence(folder: Folder | undefined): string[] {
-    const file = folder?.stories.current;
-    if (folder === undefined || file?.kind !== 'stories') {
-      return [];
-    }
-    const { done, total } = countStories(file, folder.path, folder.runs.current);
-    return [
-      total === 0
-        ? l10n.t('{0} contains no stories yet', plainSentence(path.basename(file.path)))
-        : l10n.t('{0} of {1} done', done, total),
-    ];
-  }
-
-  private problemSentence(folder: Folder | undefined): string[] {
-    const file = folder?.stories.current;
-    const [problem] = file?.problems ?? [];
-    // In full, since the line of a broken file is usually too short.
-    return file === undefined || problem === undefined
-      ? []
-      : [
-          l10n.t(
-            '{0}, line {1}: {2}',
-            plainSentence(path.basename(file.path)),
-            problem.line,
-            plainSentence(translate.said(problem.message)),
-          ),
-        ];
-  }
-
-  /** Replaces the welcome, which offers to create another file. */
-  private branchSentence(folder: Folder | undefined): string[] {
-    const left = folder && this.left.get(folder);
-    return left === undefined
-      ? []
-      : [
-          l10n.t(
-            'The last run worked on the branch {0}, which has {1}. Go there: git switch {2}',
-            plainSentence(shorten(left.branch, 200)),
-            plainSentence(shorten(left.file, 200)),
-            plainSentence(shellWord(left.branch)),
-          ),
-        ];
-  }
-
-  /** A run works on other stories than the visible ones. */
-  private otherFileSentence(folder: Folder): string[] {
-    const other = runsOtherFile(folder);
-    if (other === undefined) {
-      return [];
-    }
-    return [l10n.t('a run works on {0}', plainSentence(path.relative(folder.path, other)))];
   }
 
   private showBadge(): void {

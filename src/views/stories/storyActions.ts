@@ -1,23 +1,15 @@
-import type { LogOutputChannel } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Disposable, type LogOutputChannel } from 'vscode';
 import type { Folders } from '../folders/folders.ts';
-import { StoryCommands } from './storyCommands.ts';
+import { storyCommands } from './storyCommands.ts';
 import type { StoryLines } from './storyLines.ts';
-import { StoryOrder } from './storyOrder.ts';
+import { storyOrder } from './storyOrder.ts';
 
 /** Actions of a person on stories, by commands, checkboxes and dragging. */
-export class StoryActions implements Disposable {
-  private readonly store = new DisposableStore();
-  readonly commands: StoryCommands;
-  readonly order: StoryOrder;
-
-  constructor(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
-    this.commands = this.store.add(new StoryCommands(stories, folders, log));
-    this.order = this.store.add(new StoryOrder(stories, folders, log));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
+export function storyActions(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
+  const commands = storyCommands(stories, folders, log);
+  const order = storyOrder(stories, folders, log);
+  const { tickBoxes } = commands;
+  return Object.assign(Disposable.from(commands, order), { tickBoxes, drop: order.drop });
 }
+
+export type StoryActions = ReturnType<typeof storyActions>;

@@ -26,8 +26,8 @@ export function storyActionsOnDemand(
       Command.moveStoryDown,
     ],
     async () => {
-      const { StoryActions } = await import('./storyActions.ts');
-      return () => new StoryActions(stories, folders, log);
+      const { storyActions } = await import('./storyActions.ts');
+      return () => storyActions(stories, folders, log);
     },
     log,
   );

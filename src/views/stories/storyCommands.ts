@@ -7,76 +7,37 @@ import {
   Uri,
   window,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import { tickStory } from '../../orchestrator/workspace/tickStory.ts';
 import { Command } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
-import { registerCommand } from '../common/registerCommand.ts';
+import { registerCommands } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { pickStoryFile } from './pickStoryFile.ts';
 import { pickStoryFilter } from './pickStoryFilter.ts';
-import { runsOtherFile } from './runsOtherFile.ts';
 import { NO_FILTER } from './storyFilter.ts';
 import type { StoryLines } from './storyLines.ts';
-import { isNamedBy, type StoryTreeNode } from './storyNodes.ts';
+import { isNamedBy, type StoryTreeNode } from './storyTree.ts';
 
 /** Commands on stories and their files. Each takes a line of the view or a {@link StoryRef}. */
-export class StoryCommands implements Disposable {
-  private readonly store = new DisposableStore();
-  private readonly stories: StoryLines;
-  private readonly folders: Folders;
-
-  constructor(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
-    this.stories = stories;
-    this.folders = folders;
-    const register = (id: string, action: (...args: readonly unknown[]) => Promise<void>) =>
-      this.store.add(registerCommand(id, log, action));
-    register(Command.tickStory, argument => this.tick(parseStoryRef(argument), true));
-    register(Command.untickStory, argument => this.tick(parseStoryRef(argument), false));
-    register(Command.openStory, argument => this.openStory(parseStoryRef(argument)));
-    register(Command.openStoryFile, (file, line, column) =>
-      this.openFile(file instanceof Uri ? file : undefined, place(line), place(column)),
-    );
-    register(Command.chooseStoryFile, argument => pickStoryFile(folders, argument));
-    register(Command.showRunStories, () => this.showRunStories());
-    register(Command.refreshStories, async () => {
-      await Promise.all(folders.all.map(({ stories: model }) => model.refresh()));
-    });
-    register(Command.filterStories, async () => {
-      const filter = await pickStoryFilter(
-        stories.filter,
-        folders.all.flatMap(folder => stories.nodesOf(folder).allStories),
-      );
-      if (filter !== undefined) {
-        stories.show(filter);
-      }
-    });
-    register(Command.clearFilter, async () => stories.show(NO_FILTER));
-  }
-
-  dispose(): void {
-    this.store.dispose();
-  }
-
+export function storyCommands(stories: StoryLines, folders: Folders, log: LogOutputChannel) {
   /** Applies checkboxes that a person has changed. */
-  async tickBoxes(
+  async function tickBoxes(
     boxes: readonly (readonly [StoryTreeNode, TreeItemCheckboxState])[],
   ): Promise<void> {
     for (const [node, state] of boxes) {
-      await this.tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked);
+      await tick(parseStoryRef(node), state === TreeItemCheckboxState.Checked);
     }
   }
 
-  private async tick(ref: StoryRef | undefined, done: boolean): Promise<void> {
+  async function tick(ref: StoryRef | undefined, done: boolean): Promise<void> {
     if (ref === undefined) {
       return;
     }
-    const folder = this.requireFolder(ref);
-    const node = this.stories.find(ref);
+    const folder = requireFolder(ref);
+    const node = stories.find(ref);
     try {
       const file = await currentFile(folder);
       if (file === undefined) {
@@ -90,34 +51,34 @@ export class StoryCommands implements Disposable {
       await folder.stories.refresh();
       await folder.runs.refresh();
       if (node !== undefined) {
-        this.stories.redraw(node);
+        stories.redraw(node);
       }
     }
   }
 
   /** Shows the lists that runs work on, wherever another one is shown. */
-  private async showRunStories(): Promise<void> {
-    for (const folder of this.folders.all) {
-      const file = runsOtherFile(folder);
+  async function showRunStories(): Promise<void> {
+    for (const folder of folders.all) {
+      const file = folder.otherStoryFile;
       if (file !== undefined) {
         await folder.stories.choose(file);
       }
     }
   }
 
-  private async openStory(ref: StoryRef | undefined): Promise<void> {
+  async function openStory(ref: StoryRef | undefined): Promise<void> {
     if (ref === undefined) {
-      await this.openFile(undefined, 1, 1);
+      await openFile(undefined, 1, 1);
       return;
     }
-    const file = await currentFile(this.requireFolder(ref));
+    const file = await currentFile(requireFolder(ref));
     const stories = file?.kind === 'stories' ? file.stories : [];
     const line = stories.find(isNamedBy(ref))?.line ?? 1;
-    await this.openFile(file && Uri.file(file.path), line, 1);
+    await openFile(file && Uri.file(file.path), line, 1);
   }
 
-  private async openFile(file: Uri | undefined, line: number, column: number): Promise<void> {
-    const current = this.folders.active?.stories.current?.path;
+  async function openFile(file: Uri | undefined, line: number, column: number): Promise<void> {
+    const current = folders.active?.stories.current?.path;
     const uri = file ?? (current === undefined ? undefined : Uri.file(current));
     if (uri === undefined) {
       await commands.executeCommand(Command.createStoryFile);
@@ -128,16 +89,39 @@ export class StoryCommands implements Disposable {
   }
 
   /** A person works there now. */
-  private requireFolder({ folder: folderPath }: StoryRef): Folder {
-    const folder = this.folders.at(folderPath);
+  function requireFolder({ folder: folderPath }: StoryRef): Folder {
+    const folder = folders.at(folderPath);
     if (folder === undefined) {
       throw new HumanError(l10n.t('The folder of this story is no longer open in this window.'));
     }
-    if (folder !== this.folders.active) {
-      this.folders.activate(folder);
+    if (folder !== folders.active) {
+      folders.activate(folder);
     }
     return folder;
   }
+
+  const commandsOfStories = registerCommands(log, {
+    [Command.tickStory]: argument => tick(parseStoryRef(argument), true),
+    [Command.untickStory]: argument => tick(parseStoryRef(argument), false),
+    [Command.openStory]: argument => openStory(parseStoryRef(argument)),
+    [Command.openStoryFile]: (file, line, column) =>
+      openFile(file instanceof Uri ? file : undefined, place(line), place(column)),
+    [Command.chooseStoryFile]: argument => pickStoryFile(folders, argument),
+    [Command.showRunStories]: showRunStories,
+    [Command.refreshStories]: () =>
+      Promise.all(folders.all.map(({ stories: model }) => model.refresh())),
+    [Command.filterStories]: async () => {
+      const filter = await pickStoryFilter(
+        stories.filter,
+        folders.all.flatMap(folder => stories.nodesOf(folder).allStories),
+      );
+      if (filter !== undefined) {
+        stories.show(filter);
+      }
+    },
+    [Command.clearFilter]: async () => stories.show(NO_FILTER),
+  });
+  return Object.assign(commandsOfStories, { tickBoxes });
 }
 
 /** The shown story file, even if it has not been read yet. */

@@ -2,7 +2,6 @@ import path from 'node:path';
 import {
   l10n,
   MarkdownString,
-  ThemeColor,
   ThemeIcon,
   TreeItem,
   TreeItemCheckboxState,
@@ -11,11 +10,12 @@ import {
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
-import { clock } from '../../presentation/sentences.ts';
+import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
-import { heardWords } from '../common/heardWords.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords, heardWords } from '../common/plainText.ts';
+import { themeIcon } from '../common/themeIcon.ts';
 import { translate } from '../common/translate.ts';
+import type { StoryState } from './storyState.ts';
 import {
   type CommitNode,
   type CriterionNode,
@@ -25,11 +25,21 @@ import {
   type ProblemNode,
   type StoryNode,
   type StoryTreeNode,
-} from './storyNodes.ts';
-import type { StoryState } from './storyState.ts';
+} from './storyTree.ts';
 import { kindName, stateIcon, stateMeaning, stateWords } from './storyWords.ts';
 
 const MAX_LABEL = 200;
+
+const FOLDER_ICONS: Readonly<
+  Record<FolderNode['summary']['state'], readonly [icon: string, color?: string]>
+> = {
+  none: ['root-folder'],
+  open: ['root-folder'],
+  broken: ['error', 'problemsErrorIcon.foreground'],
+  needsYou: ['bell-dot', 'problemsErrorIcon.foreground'],
+  running: ['sync~spin', 'progressBar.background'],
+  done: ['pass-filled', 'testing.iconPassed'],
+};
 
 /** The line of a node, without the parts that {@link toTooltip} adds on hover. */
 export function toTreeItem(node: StoryTreeNode): TreeItem {
@@ -59,7 +69,7 @@ function folderItem({ children, folder, name, summary }: FolderNode): TreeItem {
   );
   item.id = `folder:${folder}`;
   item.description = folderWords(summary);
-  item.iconPath = folderIcon(summary);
+  item.iconPath = themeIcon(FOLDER_ICONS[summary.state]);
   item.contextValue = `folder.${summary.state}`;
   item.tooltip = folder;
   item.accessibilityInformation = {
@@ -87,24 +97,6 @@ function folderWords({ state, done, total }: FolderNode['summary']): string {
   }
 }
 
-function folderIcon({ state }: FolderNode['summary']): ThemeIcon {
-  switch (state) {
-    case 'none':
-    case 'open':
-      return new ThemeIcon('root-folder');
-    case 'broken':
-      return new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
-    case 'needsYou':
-      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
-    case 'running':
-      return new ThemeIcon('sync~spin', new ThemeColor('progressBar.background'));
-    case 'done':
-      return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
-    default:
-      return assertNever(state);
-  }
-}
-
 function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
   const label = shorten(title, MAX_LABEL);
   const item = new TreeItem(
@@ -114,9 +106,7 @@ function epicItem({ folder, title, isOpen, done, total }: EpicNode): TreeItem {
   item.id = `epic:${folder}:${title}`;
   item.description = l10n.t('{0} of {1} done', done, total);
   item.iconPath =
-    done === total
-      ? new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'))
-      : new ThemeIcon('milestone');
+    done === total ? themeIcon(['pass-filled', 'testing.iconPassed']) : new ThemeIcon('milestone');
   item.contextValue = 'epic';
   item.accessibilityInformation = { label: l10n.t('Group {0}, {1}', label, item.description) };
   return item;
@@ -165,10 +155,10 @@ function criterionItem({ parent, index, criterion }: CriterionNode): TreeItem {
         : l10n.t('Criterion {0}, not done', text);
   item.iconPath =
     criterion.done === undefined
-      ? new ThemeIcon('circle-small-filled', new ThemeColor('disabledForeground'))
+      ? themeIcon(['circle-small-filled', 'disabledForeground'])
       : criterion.done
-        ? new ThemeIcon('check', new ThemeColor('testing.iconPassed'))
-        : new ThemeIcon('circle-outline', new ThemeColor('disabledForeground'));
+        ? themeIcon(['check', 'testing.iconPassed'])
+        : themeIcon(['circle-outline', 'disabledForeground']);
   item.accessibilityInformation = { label: words };
   return item;
 }
@@ -200,7 +190,7 @@ function problemItem({ file, folder }: ProblemNode): TreeItem {
   const words = translate.said(problem.message);
   item.id = `problem:${folder}`;
   item.description = l10n.t('line {0}: {1}', problem.line, shorten(words, 300));
-  item.iconPath = new ThemeIcon('error', new ThemeColor('problemsErrorIcon.foreground'));
+  item.iconPath = themeIcon(['error', 'problemsErrorIcon.foreground']);
   item.contextValue = 'problem';
   item.tooltip = words;
   item.accessibilityInformation = { label: `${item.label}, ${item.description}` };

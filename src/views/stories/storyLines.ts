@@ -1,7 +1,8 @@
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { StoryFilter } from './storyFilter.ts';
-import type { StoryNode, StoryNodes, StoryTreeNode } from './storyNodes.ts';
+import type { StoryNodes } from './storyNodes.ts';
+import type { StoryNode, StoryTreeNode } from './storyTree.ts';
 
 /** The lines of the Stories view, for the actions on stories. */
 export interface StoryLines {

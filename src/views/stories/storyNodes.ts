@@ -1,96 +1,21 @@
-import type { RecordedCommit, RunState } from '../../orchestrator/journal/runState.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { inWorkOrder } from '../../orchestrator/stories/edit/workOrder.ts';
 import { storyKeys } from '../../orchestrator/stories/select.ts';
-import type {
-  Criterion,
-  InvalidStoryFile,
-  Story,
-  StoryFile,
-} from '../../orchestrator/stories/story.ts';
+import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { CommitRef, StoryRef } from '../common/refs.ts';
 import { matchesFilter, type StoryFilter } from './storyFilter.ts';
+import { commitsByStory, needsUser, runsOnFile, storyStates } from './storyState.ts';
 import {
-  commitsByStory,
-  needsUser,
-  runsOnFile,
-  type StoryState,
-  storyStates,
-} from './storyState.ts';
-
-/*
- * The lines of the Stories view as data, without VS Code. VS Code identifies a line by its object, so the objects of
- * folders, epics and stories are kept and modified. Lines below a story are created when it is expanded.
- */
-
-/** A folder of a window that has several. */
-export interface FolderNode {
-  readonly kind: 'folder';
-  readonly folder: string;
-  readonly name: string;
-  children: readonly RootNode[];
-  summary: FolderSummary;
-}
-
-/** Summary of a folder. */
-export interface FolderSummary {
-  readonly state: 'none' | 'broken' | 'running' | 'needsYou' | 'done' | 'open';
-  readonly done: number;
-  readonly total: number;
-}
-
-/** A group in the story file. */
-export interface EpicNode {
-  readonly kind: 'epic';
-  readonly folder: string;
-  readonly title: string;
-  readonly parent: FolderNode | undefined;
-  /** Initial state; later, the person expands and collapses it. */
-  readonly isOpen: boolean;
-  stories: readonly StoryNode[];
-  /** Of all its stories, including those that a filter hides. */
-  done: number;
-  total: number;
-}
-
-/** A story, its checkbox and its state. */
-export interface StoryNode {
-  readonly kind: 'story';
-  readonly key: string;
-  readonly folder: string;
-  ref: StoryRef;
-  parent: EpicNode | FolderNode | undefined;
-  story: Story;
-  state: StoryState;
-  commits: readonly RecordedCommit[];
-}
-
-/** A condition for a story to be done. */
-export interface CriterionNode {
-  readonly kind: 'criterion';
-  readonly parent: StoryNode;
-  readonly index: number;
-  readonly criterion: Criterion;
-}
-
-/** A commit that an iteration made for a story. */
-export interface CommitNode {
-  readonly kind: 'commit';
-  readonly parent: StoryNode;
-  readonly ref: CommitRef;
-  readonly commit: RecordedCommit;
-}
-
-/** A story file that is not usable; replaces the stories, so that they never just disappear. */
-export interface ProblemNode {
-  readonly kind: 'problem';
-  readonly folder: string;
-  readonly parent: FolderNode | undefined;
-  readonly file: InvalidStoryFile;
-}
-
-type RootNode = EpicNode | StoryNode | ProblemNode;
-export type StoryTreeNode = FolderNode | RootNode | CriterionNode | CommitNode;
+  type EpicNode,
+  type FolderNode,
+  type FolderSummary,
+  isOpenable,
+  type ProblemNode,
+  type RootNode,
+  type StoryNode,
+  type StoryTreeNode,
+} from './storyTree.ts';
 
 /** The data that the lines of a folder are created from. */
 export interface FolderFacts {
@@ -294,52 +219,12 @@ export class StoryNodes {
   }
 }
 
-/** The lines below a line. Created each time, since they are not kept. */
-export function childrenOf(node: StoryTreeNode): StoryTreeNode[] {
-  switch (node.kind) {
-    case 'folder':
-      return [...node.children];
-    case 'epic':
-      return [...node.stories];
-    case 'story':
-      return [
-        ...node.story.criteria.map(
-          (criterion, index): CriterionNode => ({
-            kind: 'criterion',
-            parent: node,
-            index,
-            criterion,
-          }),
-        ),
-        ...node.commits.map(
-          (commit): CommitNode => ({
-            kind: 'commit',
-            parent: node,
-            ref: { folder: node.folder, hash: commit.hash },
-            commit,
-          }),
-        ),
-      ];
-    default:
-      return [];
-  }
-}
-
-/** Matches the story that a ref identifies. */
-export function isNamedBy({ storyId, position }: StoryRef): (story: Story) => boolean {
-  return story => story.id === storyId && (position === undefined || position === story.position);
-}
-
-/** Whether a story's line has any lines below it. */
-export function isOpenable({ story, commits }: StoryNode): boolean {
-  return story.criteria.length > 0 || commits.length > 0;
-}
-
 /** Whether a run asks the person something; a question about a story of an ended run is shown on the story's line. */
-function isAsking({ state, alive }: WatchedRun): boolean {
+function isAsking(run: WatchedRun): boolean {
+  const { isActive, question } = runStanding(run);
   return (
-    (state.outcome === 'needsHuman' && !state.lastIteration?.storyId) ||
-    (alive && state.pause?.reason === 'question')
+    question !== undefined &&
+    (isActive ? run.state.pause?.reason === 'question' : question.storyId === undefined)
   );
 }
 

@@ -1,38 +1,17 @@
 import path from 'node:path';
-import { englishOf } from '../../base/say.ts';
 import {
   INITIAL_RUN_STATE,
   type RecordedCommit,
   type RunState,
 } from '../../orchestrator/journal/runState.ts';
-import type { StoryRecord } from '../../orchestrator/journal/storyRecord.ts';
+import { type StoryStatus, storyStatus } from '../../orchestrator/journal/storyStatus.ts';
 import { doneIds, nextStory, openDependencies } from '../../orchestrator/stories/select.ts';
 import type { Story } from '../../orchestrator/stories/story.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** The state of a story's line; its words and icons are defined elsewhere. */
 export type StoryState =
-  /** `step`: the agent has finished and its work is being reviewed, or its call waits for the end of a usage limit. */
-  | {
-      readonly kind: 'running';
-      readonly iteration: number;
-      readonly step?: 'gate' | 'review' | 'limit';
-    }
-  | { readonly kind: 'done' }
-  | { readonly kind: 'doneByHand' }
-  /** The file says so, but no check has confirmed it. */
-  | { readonly kind: 'claimed' }
-  /** The checks of the gate passed on the claim. */
-  | { readonly kind: 'verified' }
-  /** The reviewer approved the claim. */
-  | { readonly kind: 'approved' }
-  /** Skipped in this run. */
-  | { readonly kind: 'skipped'; readonly by: 'person' | 'stuck' }
-  | { readonly kind: 'needsYou'; readonly message: string }
-  | { readonly kind: 'blocked'; readonly message: string }
-  | { readonly kind: 'failed'; readonly times: number }
-  | { readonly kind: 'stuck'; readonly iterations: number }
+  | StoryStatus
   | { readonly kind: 'waiting'; readonly for: readonly string[] }
   /** The file has put it aside. `status`: the file's own word. */
   | { readonly kind: 'parked'; readonly status: string }
@@ -85,13 +64,11 @@ export function runsOnFile(file: string, folder: string, { run, states }: RunFac
  */
 export function storyStates(
   stories: readonly Story[],
-  { run, states }: RunFacts,
+  facts: RunFacts,
 ): ReadonlyMap<Story, StoryState> {
   const next = nextStory(stories).story;
   const done = doneIds(stories);
-  return new Map(
-    stories.map(story => [story, stateOf(story, done, run, recordOf(story.id, states), next)]),
-  );
+  return new Map(stories.map(story => [story, stateOf(story, done, facts, next)]));
 }
 
 /**
@@ -134,46 +111,12 @@ export function commitsByStory(
 function stateOf(
   story: Story,
   done: ReadonlySet<string>,
-  run: WatchedRun,
-  record: StoryRecord | undefined,
+  { run, states }: RunFacts,
   next: Story | undefined,
 ): StoryState {
-  const { state } = run;
-  const phase = phaseOf(run);
-  const running = phase === 'running' || phase === 'stopping';
-  const current = state.running.findLast(({ storyId }) => storyId === story.id);
-  if (running && current) {
-    const { number: iteration } = current;
-    const step = state.limits.has(iteration) ? 'limit' : current.step;
-    return {
-      kind: 'running',
-      iteration,
-      step: step === 'gate' || step === 'review' || step === 'limit' ? step : undefined,
-    };
-  }
-  if (story.done) {
-    return doneState(record);
-  }
-  if (state.outcome === 'needsHuman' && state.lastIteration?.storyId === story.id) {
-    return { kind: 'needsYou', message: englishOf(state.detail ?? '') };
-  }
-  if (running && state.pause?.storyId === story.id) {
-    const { reason, detail = '' } = state.pause;
-    if (reason === 'question') {
-      return { kind: 'needsYou', message: detail };
-    }
-  }
-  if (record?.skipped !== undefined) {
-    return { kind: 'skipped', by: record.skipped };
-  }
-  if (record?.blocked !== undefined) {
-    return { kind: 'blocked', message: record.blocked };
-  }
-  if (record && record.failures > 0) {
-    return { kind: 'failed', times: record.failures };
-  }
-  if (record && state.stuckThreshold > 0 && record.stuckFor >= state.stuckThreshold) {
-    return { kind: 'stuck', iterations: record.stuckFor };
+  const status = storyStatus(story, run, states);
+  if (status !== undefined) {
+    return status;
   }
   if (story.parked) {
     return { kind: 'parked', status: story.status ?? '' };
@@ -182,29 +125,5 @@ function stateOf(
   if (waiting.length > 0) {
     return { kind: 'waiting', for: waiting };
   }
-  return story === next ? { kind: 'next' } : { kind: 'ready' };
-}
-
-/** A person's tick has precedence, then the last judgment: reviewer, checks, the agent itself. */
-function doneState(record: StoryRecord | undefined): StoryState {
-  switch (record?.doneBy) {
-    case 'hand':
-      return { kind: 'doneByHand' };
-    case 'agent':
-      return checkedState(record) ?? { kind: 'claimed' };
-    default:
-      return checkedState(record) ?? { kind: 'done' };
-  }
-}
-
-function checkedState(record: StoryRecord | undefined): StoryState | undefined {
-  if (record?.approved) {
-    return { kind: 'approved' };
-  }
-  return record?.verified ? { kind: 'verified' } : undefined;
-}
-
-/** The record of the newest run that knows the story. */
-function recordOf(storyId: string, states: readonly RunState[]): StoryRecord | undefined {
-  return states.findLast(state => state.storyRecords.has(storyId))?.storyRecords.get(storyId);
+  return { kind: story === next ? 'next' : 'ready' };
 }

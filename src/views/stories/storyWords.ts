@@ -1,6 +1,7 @@
-import { l10n, ThemeColor, ThemeIcon } from 'vscode';
-import { assertNever } from '../../base/assertNever.ts';
+import { l10n, type ThemeIcon } from 'vscode';
+import { once } from '../../base/once.ts';
 import { shorten } from '../../base/text.ts';
+import { themeIcon } from '../common/themeIcon.ts';
 import type { StoryState } from './storyState.ts';
 
 /** Maximum length of a quotation in a tooltip, in UTF-16 units. */
@@ -42,45 +43,29 @@ export function stateWords(state: StoryState): string {
  * Each kind of state has its own icon: in a narrow side bar a long title leaves no room for the words, and many
  * people cannot distinguish colors.
  */
+const STATE_ICONS: Readonly<Record<StoryState['kind'], readonly [icon: string, color?: string]>> = {
+  running: ['sync~spin', 'progressBar.background'],
+  done: ['pass-filled', 'testing.iconPassed'],
+  doneByHand: ['check', 'testing.iconPassed'],
+  claimed: ['pass', 'testing.iconPassed'],
+  verified: ['verified', 'testing.iconPassed'],
+  approved: ['verified-filled', 'testing.iconPassed'],
+  skipped: ['debug-step-over', 'disabledForeground'],
+  needsYou: ['bell-dot', 'problemsErrorIcon.foreground'],
+  blocked: ['circle-slash', 'problemsWarningIcon.foreground'],
+  failed: ['error', 'testing.iconFailed'],
+  stuck: ['warning', 'problemsWarningIcon.foreground'],
+  waiting: ['issue-draft', 'disabledForeground'],
+  parked: ['archive', 'disabledForeground'],
+  next: ['arrow-circle-right', 'charts.blue'],
+  ready: ['circle-large-outline'],
+};
+
+/** The icon of a state. */
 export function stateIcon(state: StoryState): ThemeIcon {
-  switch (state.kind) {
-    case 'running':
-      // Nothing happens during a usage limit, so the icon does not spin.
-      return new ThemeIcon(
-        state.step === 'limit' ? 'sync' : 'sync~spin',
-        new ThemeColor('progressBar.background'),
-      );
-    case 'done':
-      return new ThemeIcon('pass-filled', new ThemeColor('testing.iconPassed'));
-    case 'doneByHand':
-      return new ThemeIcon('check', new ThemeColor('testing.iconPassed'));
-    case 'claimed':
-      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
-    case 'verified':
-      return new ThemeIcon('verified', new ThemeColor('testing.iconPassed'));
-    case 'approved':
-      return new ThemeIcon('verified-filled', new ThemeColor('testing.iconPassed'));
-    case 'skipped':
-      return new ThemeIcon('debug-step-over', new ThemeColor('disabledForeground'));
-    case 'needsYou':
-      return new ThemeIcon('bell-dot', new ThemeColor('problemsErrorIcon.foreground'));
-    case 'blocked':
-      return new ThemeIcon('circle-slash', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'failed':
-      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
-    case 'stuck':
-      return new ThemeIcon('warning', new ThemeColor('problemsWarningIcon.foreground'));
-    case 'waiting':
-      return new ThemeIcon('issue-draft', new ThemeColor('disabledForeground'));
-    case 'parked':
-      return new ThemeIcon('archive', new ThemeColor('disabledForeground'));
-    case 'next':
-      return new ThemeIcon('arrow-circle-right', new ThemeColor('charts.blue'));
-    case 'ready':
-      return new ThemeIcon('circle-large-outline');
-    default:
-      return assertNever(state);
-  }
+  // Nothing happens during a usage limit, so the icon does not spin.
+  const isWaiting = state.kind === 'running' && state.step === 'limit';
+  return themeIcon(isWaiting ? ['sync', 'progressBar.background'] : STATE_ICONS[state.kind]);
 }
 
 /** The details of a state, if it has any; text of agents in full. */
@@ -117,38 +102,25 @@ export function stateMeaning(state: StoryState): string | undefined {
 
 /** The name of a kind of state in the filter. */
 export function kindName(kind: StoryState['kind']): string {
-  switch (kind) {
-    case 'running':
-      return l10n.t('running');
-    case 'done':
-      return l10n.t('done');
-    case 'doneByHand':
-      return l10n.t('done by hand');
-    case 'claimed':
-      return l10n.t('claimed');
-    case 'verified':
-      return l10n.t('verified');
-    case 'approved':
-      return l10n.t('approved');
-    case 'skipped':
-      return l10n.t('skipped');
-    case 'needsYou':
-      return l10n.t('needs you');
-    case 'blocked':
-      return l10n.t('blocked');
-    case 'failed':
-      return l10n.t('failed');
-    case 'stuck':
-      return l10n.t('stuck');
-    case 'waiting':
-      return l10n.t('waiting');
-    case 'parked':
-      return l10n.t('put aside');
-    case 'next':
-      return l10n.t('next');
-    case 'ready':
-      return l10n.t('ready');
-    default:
-      return assertNever(kind);
-  }
+  return kindNames()[kind];
 }
+
+const kindNames = once(
+  (): Readonly<Record<StoryState['kind'], string>> => ({
+    running: l10n.t('running'),
+    done: l10n.t('done'),
+    doneByHand: l10n.t('done by hand'),
+    claimed: l10n.t('claimed'),
+    verified: l10n.t('verified'),
+    approved: l10n.t('approved'),
+    skipped: l10n.t('skipped'),
+    needsYou: l10n.t('needs you'),
+    blocked: l10n.t('blocked'),
+    failed: l10n.t('failed'),
+    stuck: l10n.t('stuck'),
+    waiting: l10n.t('waiting'),
+    parked: l10n.t('put aside'),
+    next: l10n.t('next'),
+    ready: l10n.t('ready'),
+  }),
+);

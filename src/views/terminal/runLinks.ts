@@ -29,41 +29,34 @@ class RunLink extends TerminalLink {
   }
 }
 
-/** Links in the terminals of runs only: files of the folder, recorded commits, transcripts. */
-export class RunLinks implements TerminalLinkProvider<RunLink>, Disposable {
-  private readonly registration: Disposable;
-  private readonly find: (terminal: Terminal) => RunTerminal | undefined;
-  private readonly transcript = new RegExp(
+/**
+ * Links in the terminals of runs only: files of the folder, recorded commits, transcripts.
+ * @param find returns the run that a terminal shows, if it is one of ours
+ */
+export function runLinks(find: (terminal: Terminal) => RunTerminal | undefined): Disposable {
+  const transcript = new RegExp(
     transcriptOf('#', translate)
       .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
       .replace('#', '(\\d{1,6})'),
     'g',
   );
 
-  /** @param find returns the run that a terminal shows, if it is one of ours */
-  constructor(find: (terminal: Terminal) => RunTerminal | undefined) {
-    this.find = find;
-    this.registration = window.registerTerminalLinkProvider(this);
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-  }
-
-  async provideTerminalLinks({ line, terminal }: TerminalLinkContext): Promise<RunLink[]> {
-    const shown = this.find(terminal);
+  async function provideTerminalLinks({ line, terminal }: TerminalLinkContext): Promise<RunLink[]> {
+    const shown = find(terminal);
     if (shown === undefined) {
       return [];
     }
     const links = await Promise.all(
-      linkCandidates(line, this.transcript).map(candidate => linkTo(candidate, shown)),
+      linkCandidates(line, transcript).map(candidate => linkTo(candidate, shown)),
     );
     return links.filter(link => link !== undefined);
   }
 
-  async handleTerminalLink(link: RunLink): Promise<void> {
-    await link.open();
-  }
+  const provider: TerminalLinkProvider<RunLink> = {
+    provideTerminalLinks,
+    handleTerminalLink: async link => void (await link.open()),
+  };
+  return window.registerTerminalLinkProvider(provider);
 }
 
 async function linkTo(

@@ -13,18 +13,16 @@ import {
   tasks,
   window,
 } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
 import { Command, TASK_TYPE } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
+import { Owner } from '../common/disposableStore.ts';
 import { reportingErrors } from '../common/errors.ts';
-import { plainSentence } from '../common/plainSentence.ts';
+import { plainSentence } from '../common/plainText.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
-import { folderOf, folderPathOf } from '../folders/folderOf.ts';
-import type { Folders } from '../folders/folders.ts';
+import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 import { emptyShell } from './emptyShell.ts';
 import type { KeptTerminals } from './keptTerminals.ts';
-import { RunLinks } from './runLinks.ts';
+import { runLinks } from './runLinks.ts';
 import { RunTerminal, type RunTerminalOptions } from './runTerminal.ts';
 
 const SOURCE = 'Ralph';
@@ -32,8 +30,7 @@ const SOURCE = 'Ralph';
 const QUIET_KEY = 'terminal.closedQuietly';
 
 /** The terminals of runs, and the background task "Ralph: Fresh Run". They show a run, but do not contain it. */
-export class RunTask implements Disposable {
-  private readonly store = new DisposableStore();
+export class RunTask extends Owner {
   private readonly folders: Folders;
   private readonly start: () => Promise<void>;
   private readonly memory: Memento;
@@ -53,15 +50,16 @@ export class RunTask implements Disposable {
     remembered: { readonly kept: KeptTerminals; readonly memory: Memento },
     log: LogOutputChannel,
   ) {
+    super();
     const { kept, memory } = remembered;
     this.kept = kept;
     this.folders = folders;
     this.start = start;
     this.memory = memory;
     this.log = log;
-    this.store.add(new RunLinks(terminal => this.shownIn(terminal)));
-    this.store.add(window.onDidOpenTerminal(() => this.keepOpen(false)));
-    this.store.add(
+    this.own(runLinks(terminal => this.shownIn(terminal)));
+    this.own(window.onDidOpenTerminal(() => this.keepOpen(false)));
+    this.own(
       window.onDidCloseTerminal(({ exitStatus }) => {
         // A closing window takes its terminals with it, and the next window restores them.
         if (exitStatus?.reason !== TerminalExitReason.Shutdown) {
@@ -69,13 +67,13 @@ export class RunTask implements Disposable {
         }
       }),
     );
-    this.store.add(
+    this.own(
       // Otherwise VS Code would ask for trust in a dialog, since the terminal belongs to a task.
       registerTrustedCommand(Command.showTerminal, log, argument =>
         this.show(folderOf(folders, folderPathOf(argument))),
       ),
     );
-    this.store.add(
+    this.own(
       folders.inEach(folder => ({
         dispose: () => {
           this.newest.delete(folder);
@@ -85,12 +83,12 @@ export class RunTask implements Disposable {
     );
   }
 
-  dispose(): void {
+  override dispose(): void {
     // The window is closing, and its terminals with it.
     for (const terminal of this.newest.values()) {
       terminal.letGo();
     }
-    this.store.dispose();
+    super.dispose();
   }
 
   /** For the Tasks menu. */

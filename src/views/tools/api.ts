@@ -1,6 +1,6 @@
 import type { Event, TreeDataProvider } from 'vscode';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import type { StoryTreeNode } from '../stories/storyNodes.ts';
+import type { StoryTreeNode } from '../stories/storyTree.ts';
 
 /** The result of `activate`, for other extensions and for the tests inside the extension host. */
 export interface RalphFreshApi {

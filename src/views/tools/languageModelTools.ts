@@ -8,31 +8,19 @@ import {
   workspace,
 } from 'vscode';
 import * as z from 'zod';
-import { assertNever } from '../../base/assertNever.ts';
 import { once } from '../../base/once.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
-import { dollars } from '../../presentation/sentences.ts';
 import { statusData } from '../../presentation/status.ts';
+import { dollars } from '../../presentation/translate.ts';
 import { Tool, type ToolName } from '../common/contributions.ts';
-import { appendWords } from '../common/tooltipText.ts';
+import { appendWords } from '../common/plainText.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { RunSettings } from '../settings/runSettings.ts';
-import type { ClaudeCheck } from '../setup/claudeCheck.ts';
+import type { Steering } from '../run/steering.ts';
 import { payerSentence } from '../setup/payerSentence.ts';
 import { runsOnFile } from '../stories/storyState.ts';
 import { answerText, storiesAnswer } from './toolAnswers.ts';
-
-/** Dependencies of the tools. */
-export interface ToolParts {
-  readonly folders: Folders;
-  readonly settings: RunSettings;
-  readonly claude: ClaudeCheck;
-  /** Starts a run; false if there is nothing to do. */
-  readonly start: (folder: Folder) => Promise<boolean>;
-  readonly log: LogOutputChannel;
-}
 
 const inputSchema = once(() =>
   z.object({
@@ -46,51 +34,41 @@ type Input = z.infer<ReturnType<typeof inputSchema>>;
  * Ralph as tools of a language model: the state of a run, its stories, and a start that the person confirms. Errors
  * are written for the model and say what to do next.
  */
-export class LanguageModelTools {
-  private readonly parts: ToolParts;
-
-  constructor(parts: ToolParts) {
-    this.parts = parts;
-  }
-
+export function languageModelTools(
+  folders: Folders,
+  { claude, settings, start }: Steering,
+  log: LogOutputChannel,
+) {
   /** @param input as given by the model */
-  async invoke(tool: ToolName, input: unknown): Promise<LanguageModelToolResult> {
-    const text = answerText(await this.answer(tool, inputSchema().parse(input)));
+  async function invoke(tool: ToolName, input: unknown): Promise<LanguageModelToolResult> {
+    const answers: Readonly<Record<ToolName, (input: Input) => Promise<object>>> = {
+      [Tool.getRunStatus]: runStatus,
+      [Tool.listStories]: listStories,
+      [Tool.startRun]: startRun,
+    };
+    const text = answerText(await answers[tool](inputSchema().parse(input)));
     return new LanguageModelToolResult([new LanguageModelTextPart(text)]);
   }
 
   /** The question to the person before a run is started. */
-  async beforeStart(input: unknown): Promise<PreparedToolInvocation> {
+  async function beforeStart(input: unknown): Promise<PreparedToolInvocation> {
     return {
       invocationMessage: l10n.t('Starting a Ralph run'),
       confirmationMessages: {
         title: l10n.t('Start a Ralph run?'),
-        message: await this.question(this.folderOf(inputSchema().parse(input))),
+        message: await question(folderOf(inputSchema().parse(input))),
       },
     };
   }
 
-  private answer(tool: ToolName, input: Input): Promise<object> {
-    switch (tool) {
-      case Tool.getRunStatus:
-        return this.runStatus(input);
-      case Tool.listStories:
-        return this.listStories(input);
-      case Tool.startRun:
-        return this.startRun(input);
-      default:
-        return assertNever(tool);
-    }
-  }
-
-  private async runStatus(input: Input): Promise<object> {
-    const { files, name, path, runs } = this.folderOf(input);
+  async function runStatus(input: Input): Promise<object> {
+    const { files, name, path, runs } = folderOf(input);
     await runs.refresh();
     return { folder: path, name, ...(await statusData(files, runs.current)) };
   }
 
-  private async listStories(input: Input): Promise<object> {
-    const { path, runs, stories } = this.folderOf(input);
+  async function listStories(input: Input): Promise<object> {
+    const { path, runs, stories } = folderOf(input);
     await Promise.all([stories.refresh(), runs.refresh()]);
     const file = stories.current;
     if (file === undefined) {
@@ -102,41 +80,38 @@ export class LanguageModelTools {
     return storiesAnswer(file, { ...facts, filter: input.state });
   }
 
-  private async startRun(input: Input): Promise<object> {
+  async function startRun(input: Input): Promise<object> {
     if (!workspace.isTrusted) {
       throw new Error(
         'Nothing was started: the workspace is not trusted. Ask the person to trust it first with the command "Workspaces: Manage Workspace Trust"; do not try again before that.',
       );
     }
-    const folder = this.folderOf(input);
+    const folder = folderOf(input);
     if ((await livingRun(folder.files)) !== undefined) {
       throw new Error(
         `A run is going on in ${folder.path} already. Use ${Tool.getRunStatus} to see how it stands.`,
       );
     }
     // The person views this one now.
-    this.parts.folders.activate(folder);
-    this.parts.log.info(`A language model starts a run in ${folder.path}`);
-    if (!(await this.parts.start(folder))) {
+    folders.activate(folder);
+    log.info(`A language model starts a run in ${folder.path}`);
+    if (!(await start(folder))) {
       throw new Error(
         `Nothing was started: there is nothing to do in ${folder.path}. Look at the stories with ${Tool.listStories}.`,
       );
     }
     return {
       started: true,
-      ...(await this.runStatus(input)),
+      ...(await runStatus(input)),
       next: `The run goes on in the background for minutes or hours. Do not wait for it; tell the person, and use ${Tool.getRunStatus} when they ask.`,
     };
   }
 
   /** What the person agrees to. Text from files is shown verbatim, not as Markdown. */
-  private async question(folder: Folder): Promise<MarkdownString> {
-    const { settings } = this.parts;
+  async function question(folder: Folder): Promise<MarkdownString> {
     const { name, path, stories } = folder;
     await stories.refresh();
-    const file = stories.current;
-    const list = file?.kind === 'stories' ? file.stories : [];
-    const open = list.filter(({ done }) => !done).length;
+    const open = stories.list.filter(({ done }) => !done).length;
     const { budgetUsd, maxIterations } = settings.given(path);
     const sentences = [
       l10n.t(
@@ -144,7 +119,7 @@ export class LanguageModelTools {
         open,
         name,
       ),
-      ...(workspace.isTrusted ? [await this.whoPays(folder)] : []),
+      ...(workspace.isTrusted ? [await whoPays(folder)] : []),
       ...(budgetUsd === undefined
         ? [l10n.t('No budget is set in the settings of this window.')]
         : [l10n.t('The run ends before it costs more than {0}.', dollars(budgetUsd, translate))]),
@@ -156,8 +131,7 @@ export class LanguageModelTools {
   }
 
   /** A person should know this before they agree; if it cannot be determined, that is said, too. */
-  private async whoPays(folder: Folder): Promise<string> {
-    const { claude, log } = this.parts;
+  async function whoPays(folder: Folder): Promise<string> {
     try {
       const state = await claude.look(folder);
       return state.kind === 'missing'
@@ -170,8 +144,7 @@ export class LanguageModelTools {
   }
 
   /** @throws an error that names the existing folders for the model */
-  private folderOf({ folder: wanted }: Input): Folder {
-    const { folders } = this.parts;
+  function folderOf({ folder: wanted }: Input): Folder {
     const found = folders.at(wanted) ?? folders.all.find(({ name }) => name === wanted);
     if (found !== undefined) {
       return found;
@@ -183,4 +156,6 @@ export class LanguageModelTools {
         : `There is no folder ${JSON.stringify(wanted)} in this window. There are: ${known}.`,
     );
   }
+
+  return { invoke, beforeStart };
 }

@@ -1,9 +1,7 @@
 import { shorten } from '../../base/text.ts';
-import { questionOf, type RunState } from '../../orchestrator/journal/runState.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { phaseOf } from '../../orchestrator/workspace/runPhase.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { storyRunState } from '../../orchestrator/workspace/storyRunStates.ts';
 import { storyListData } from '../../presentation/storyListData.ts';
 
 /** Limited, since a language model reads every word of an answer, and pays for it. */
@@ -20,13 +18,7 @@ export interface StoriesQuestion {
 
 /** The stories of a file as a bounded answer; `leftOut` counts the omitted ones. Pure. */
 export function storiesAnswer(file: StoryFile, { filter, run, states }: StoriesQuestion): object {
-  const phase = phaseOf(run);
-  const newest = states.at(-1);
-  const question = newest && questionOf(newest);
-  const { stories, problems, ...rest } = storyListData(file, {
-    stateOf: story => storyRunState(story, phase, states),
-    question,
-  });
+  const { stories, problems, ...rest } = storyListData(file, { run, states });
   const wanted = stories.filter(({ done }) => filter === 'all' || done === (filter === 'done'));
   return {
     ...rest,

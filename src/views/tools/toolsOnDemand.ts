@@ -1,9 +1,6 @@
-import { type LogOutputChannel, lm } from 'vscode';
-import type { Disposable } from '../../base/emitter.ts';
+import { Disposable, type LogOutputChannel, lm } from 'vscode';
 import { Tool } from '../common/contributions.ts';
-import { DisposableStore } from '../common/disposableStore.ts';
 import type { OnDemand } from '../common/onDemand.ts';
-import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { Steering } from '../run/steering.ts';
 
@@ -14,17 +11,14 @@ export function toolsOnDemand(
   log: LogOutputChannel,
 ): Disposable {
   const load = async () => {
-    const [{ LanguageModelTools }, steers] = await Promise.all([
+    const [{ languageModelTools }, steers] = await Promise.all([
       import('./languageModelTools.ts'),
       steering.get(),
     ]);
-    const { claude, settings } = steers;
-    const start = (folder: Folder) => steers.start(folder);
-    return new LanguageModelTools({ folders, settings, claude, start, log });
+    return languageModelTools(folders, steers, log);
   };
-  const store = new DisposableStore();
-  for (const tool of Object.values(Tool)) {
-    store.add(
+  return Disposable.from(
+    ...Object.values(Tool).map(tool =>
       lm.registerTool(tool, {
         invoke: async ({ input }) => (await load()).invoke(tool, input),
         prepareInvocation:
@@ -32,7 +26,6 @@ export function toolsOnDemand(
             ? async ({ input }) => (await load()).beforeStart(input)
             : undefined,
       }),
-    );
-  }
-  return store;
+    ),
+  );
 }

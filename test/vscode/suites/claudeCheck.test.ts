@@ -48,7 +48,7 @@ suite('The look for Claude Code', () => {
     } as unknown as Folders;
     const log = vscode.window.createOutputChannel('Test', { log: true });
     const settings = new RunSettings(log);
-    const check = new ClaudeCheck(folders, settings, { program, log });
+    const check = new ClaudeCheck(folders, settings, program, log);
     try {
       // While the one is still looked at, a run of the other is not refused for it.
       const slow = check.look(lacks);

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { WatchedRun } from '../../../src/orchestrator/workspace/runWatcher.ts';
-import type { StoryTreeNode } from '../../../src/views/stories/storyNodes.ts';
+import type { StoryTreeNode } from '../../../src/views/stories/storyTree.ts';
 import type { RalphFreshApi } from '../../../src/views/tools/api.ts';
 
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';

@@ -1,5 +1,8 @@
 import type { ProgressStrings } from '../views/progress/protocol.ts';
-import { fill } from './fill.ts';
+/** Inserts values for the placeholders `{0}`, `{1}`, … of a text. */
+export function fill(text: string, ...values: readonly (string | number)[]): string {
+  return text.replace(/\{(\d+)\}/g, (place, index) => String(values[Number(index)] ?? place));
+}
 
 /** Hours and minutes, or minutes and seconds. The smaller unit has two digits, so that columns align. */
 export function durationWords(ms: number, strings: ProgressStrings): string {

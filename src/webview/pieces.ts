@@ -1,4 +1,13 @@
 import { html, type TemplateResult } from 'lit';
+import type { ShownStory } from '../views/progress/protocol.ts';
+
+/** Separates two facts in a line: visible as a dot, read as a pause. */
+export const dot = html`<span class="dot"><span class="only-heard">,</span></span>`;
+
+/** A story's id and title. Each is isolated, since either may be right-to-left text. */
+export function storyName({ id, title }: ShownStory): TemplateResult {
+  return html`<span class="story-name"><bdi class="story-id">${id}</bdi> <bdi>${title}</bdi></span>`;
+}
 
 /** A time in the user's time zone, with the date if it is not today. */
 export function moment(

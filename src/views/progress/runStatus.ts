@@ -1,19 +1,22 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten, shortenBlock } from '../../base/text.ts';
+import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import {
   questionOf,
   type RunState,
   type Waiting,
   waitingOf,
 } from '../../orchestrator/journal/runState.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import {
+  completedWords,
   killedAt,
   outcomeSentence,
   runEnd,
-  type Translate,
   waitingSentence,
 } from '../../presentation/sentences.ts';
-import { completedWords } from '../run/completedWords.ts';
+import type { Translate } from '../../presentation/translate.ts';
 import type { ShownRun } from './protocol.ts';
 import type { Stopping } from './runActions.ts';
 
@@ -21,17 +24,17 @@ const MAX_ID = 60;
 const MAX_REASON = 400;
 const MAX_QUOTE = 2_000;
 
-export type Standing = Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote' | 'until'>;
+export type ShownStatus = Pick<ShownRun, 'glyph' | 'status' | 'sentence' | 'quote' | 'until'>;
 
 /** The state of the run in words, what it means, and what to do next. Pure. */
-export function standing(
-  state: RunState,
-  active: boolean,
+export function runStatus(
+  run: WatchedRun,
   stopping: Stopping | undefined,
   t: Translate,
   now: Date,
-): Standing {
-  return active ? living(state, stopping, t, now) : ended(state, t);
+): ShownStatus {
+  const { isActive, outcome } = runStanding(run);
+  return isActive ? living(run.state, stopping, t, now) : ended(run.state, outcome, t);
 }
 
 function living(
@@ -39,7 +42,7 @@ function living(
   stopping: Stopping | undefined,
   t: Translate,
   now: Date,
-): Standing {
+): ShownStatus {
   if (stopping === 'now') {
     return {
       glyph: 'running',
@@ -51,7 +54,7 @@ function living(
   if (waits) {
     return waiting(waits, t, now);
   }
-  const running: Standing = { glyph: 'running', status: t('Running') };
+  const running: ShownStatus = { glyph: 'running', status: t('Running') };
   if (stopping === 'afterIteration') {
     return { ...running, sentence: t('The run will stop after this iteration.') };
   }
@@ -60,10 +63,9 @@ function living(
     : running;
 }
 
-function ended(state: RunState, t: Translate): Standing {
+function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): ShownStatus {
   const quote = shortenBlock(t.said(state.detail ?? ''), MAX_QUOTE);
   const { iteration: iterations, stories } = state;
-  const outcome = state.phase === 'ended' ? state.outcome : 'interrupted';
   switch (outcome) {
     case 'completed':
       return { glyph: 'done', status: t('Complete'), sentence: completedWords(state, t) };
@@ -163,7 +165,7 @@ function killedSentence(state: RunState, t: Translate): string {
 }
 
 /** Why a living run is waiting. The agent's question is a quote; the rest is ours. */
-function waiting(waits: Waiting, t: Translate, now: Date): Standing {
+function waiting(waits: Waiting, t: Translate, now: Date): ShownStatus {
   if (waits.kind === 'limit') {
     return {
       glyph: 'waiting',

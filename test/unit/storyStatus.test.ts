@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
+import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
+import { type EventMatch, over } from '../support/recordedJournals.ts';
+
+const run = (name: string, until?: EventMatch): RunState => over(name, until).state;
+
+function stateOf(done: boolean, alive: boolean, ...states: RunState[]): string | undefined {
+  const state = states.at(-1) ?? INITIAL_RUN_STATE;
+  return storyStatus({ id: 'US-001', done }, { state, alive }, states)?.kind;
+}
+
+const begun: EventMatch = { type: 'iteration.started', iteration: 1 };
+const claimed: EventMatch = { type: 'story.changed', done: true };
+const asked: EventMatch = { type: 'promise.seen', iteration: 1 };
+const ended: EventMatch = { type: 'iteration.ended', iteration: 1 };
+
+describe('what runs know of a story', () => {
+  test('nothing without a run', () => {
+    assert.equal(stateOf(false, false), undefined);
+    assert.equal(stateOf(true, false), 'done');
+  });
+
+  test('it runs while the loop lives', () => {
+    const works = run('severalStories', begun);
+    assert.equal(stateOf(false, true, works), 'running');
+    assert.equal(stateOf(false, true, { ...works, phase: 'stopping' }), 'running');
+    assert.equal(stateOf(false, false, works), undefined);
+  });
+
+  test('who says that it is done', () => {
+    assert.equal(stateOf(true, false, run('checksAndReview', claimed)), 'claimed');
+    const green = run('twoChecksGreen', { type: 'gate.ended' });
+    assert.equal(stateOf(true, false, green), 'verified');
+    const approved = run('checksAndReview', { type: 'review.ended', approved: true });
+    assert.equal(stateOf(true, false, approved), 'approved');
+    const ticked = run('ticked', { type: 'story.ticked', done: true });
+    assert.equal(stateOf(true, false, ticked), 'doneByHand');
+  });
+
+  test('why it is not', () => {
+    assert.equal(stateOf(false, false, run('failed', ended)), 'failed');
+    assert.equal(stateOf(false, false, run('stuck', ended)), undefined);
+    assert.equal(stateOf(false, false, run('blocked', asked)), 'blocked');
+    assert.equal(stateOf(false, false, run('question', asked)), 'needsYou');
+    assert.equal(stateOf(false, false, run('skip', ended)), 'skipped');
+    assert.equal(stateOf(false, false, run('failedThenSkipped')), 'skipped');
+    const third = (until: EventMatch) => {
+      const state = run('steered', until);
+      return storyStatus({ id: 'US-003', done: false }, { state, alive: false }, [state])?.kind;
+    };
+    assert.equal(third({ type: 'story.skipped', storyId: 'US-003' }), 'skipped');
+    assert.equal(third({ type: 'story.reset', storyId: 'US-003' }), undefined);
+  });
+
+  test('the file first: done there, it has not failed', () => {
+    assert.equal(stateOf(true, false, run('failed')), 'done');
+  });
+
+  test('the newest run that knows the story tells of it', () => {
+    const older = run('failed', ended);
+    assert.equal(stateOf(false, false, older, INITIAL_RUN_STATE), 'failed');
+    assert.equal(
+      stateOf(false, false, older, run('severalStories', { type: 'run.started' })),
+      'failed',
+    );
+    assert.equal(stateOf(false, false, older, run('skip')), 'skipped');
+  });
+});
