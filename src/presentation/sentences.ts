@@ -118,13 +118,13 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
           'No story is ready: {0}. These wait for each other, so none of them can start: {1}. Remove one of these dependencies. {2}',
           detail,
           circleWords(end.circle),
-          door === 'terminal' ? mendNotReady(end, t) : mend('cause', t, door),
+          door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
         );
       }
       return t(
         'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
         detail,
-        door === 'terminal' ? mendNotReady(end, t) : mend('cause', t, door),
+        door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
       );
     case 'stuck':
       // The story's id; without stories, the number of iterations.
@@ -132,9 +132,9 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
         ? t(
             'Stuck: no progress for {0}. {1}',
             iterationCount(Number(detail), t),
-            mend('task', t, door),
+            fix('task', t, door),
           )
-        : t('Stuck: no progress on {0}. {1}', detail, mend('story', t, door));
+        : t('Stuck: no progress on {0}. {1}', detail, fix('story', t, door));
     case 'stopped':
       return t('Stopped. State saved; run again to continue.');
     case 'error':
@@ -170,7 +170,7 @@ function raise(flag: string, setting: string, t: Translate, door: Door): string 
     : t('Start again for another run with the same limit, or change {0} first.', setting);
 }
 
-function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string {
+function fix(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string {
   const inTerminal = door === 'terminal';
   switch (what) {
     case 'cause':
@@ -191,13 +191,13 @@ function mend(what: 'cause' | 'task' | 'story', t: Translate, door: Door): strin
 }
 
 /** A skipped story remains skipped when the run continues. */
-function mendNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
+function fixNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
   // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
   const open = ids ?? englishOf(detail).split(', ');
   const left = skipped.filter(id => open.includes(id));
   const [first] = left;
   if (first === undefined) {
-    return mend('cause', t, 'terminal');
+    return fix('cause', t, 'terminal');
   }
   const undo =
     left.length === 1
@@ -223,7 +223,7 @@ export function waitingSentence(
   const inTerminal = door === 'terminal';
   if (waiting.kind === 'limit') {
     const until = Date.parse(waiting.until);
-    const goesOn = Number.isNaN(until)
+    const continues = Number.isNaN(until)
       ? t('Usage limit reached.')
       : waiting.known
         ? t(
@@ -236,7 +236,7 @@ export function waitingSentence(
             clock(until, now, t),
             span(until - now, t),
           );
-    return inTerminal ? `${goesOn} ${t('"ralph-fresh resume" tries again now.')}` : goesOn;
+    return inTerminal ? `${continues} ${t('"ralph-fresh resume" tries again now.')}` : continues;
   }
   const { reason, storyId, detail = '' } = waiting;
   switch (reason) {

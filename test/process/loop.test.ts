@@ -312,12 +312,12 @@ describe('a run to its end', { concurrency: 4 }, () => {
     const cli = workspace.script(calls, '--stuck-threshold', '1');
     await workspace.agent(4);
     const status = await workspace.cli('status').finished;
-    assert.match(status.stdout, /US-002: .*\nBehind the others, without progress: US-001/);
+    assert.match(status.stdout, /US-002: .*\nAfter the others, because of no progress: US-001/);
     assert.match((await workspace.cli('next').finished).stdout, /US-002/);
     await workspace.cli('stop').finished;
     assert.match(
       (await cli.finished).stdout,
-      /US-001 has made no progress for 3 iterations; the other stories have their turn first/,
+      /US-001 has made no progress for 3 iterations; the other stories come first/,
     );
     assert.equal((await workspace.script(calls).finished).code, 0);
     const started = await workspace.events('iteration.started');

@@ -16,11 +16,11 @@ export async function claudeCheck({
       { ...good('claude', `Claude Code ${found.version}, ${file}`), facts: { agent, ...found } },
     ];
   }
-  const mend = file === undefined ? null : 'Install it again, or choose another one.';
+  const fix = file === undefined ? null : 'Install it again, or choose another one.';
   return [
     agent === 'claude'
       ? {
-          ...wrong('claude', found.problem, mend),
+          ...wrong('claude', found.problem, fix),
           facts: file === undefined ? { agent } : { agent, file },
         }
       : {
