@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
+import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
 import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
@@ -72,7 +73,7 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
     print(
-      `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${namedFiles(changed)}. To undo this: git revert ${commit.slice(0, 7)}`,
+      `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}. To undo this: git revert ${commit.slice(0, 7)}`,
     );
     await tellOfTicks(files);
   }

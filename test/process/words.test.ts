@@ -185,7 +185,6 @@ test('one lost commit is one commit', async t => {
     hook,
     `#!/usr/bin/env node
 import { execFileSync } from 'node:child_process';
-import { englishOf } from '../../src/base/say.ts';
 execFileSync('git', ['reset', '--hard', '--quiet', 'HEAD~1']);
 console.log('Done.');
 `,

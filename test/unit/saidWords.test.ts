@@ -101,7 +101,7 @@ describe('in a German window', () => {
     const told = diagnoses.map(({ message }) => said(message));
     assert.ok(
       told.includes(
-        'Die Id A wird schon in Zeile 3 verwendet: Geben Sie dieser Story eine eigene Id.',
+        'Die Id A wird schon in Zeile 4 verwendet: Geben Sie dieser Story eine eigene Id.',
       ),
       told.join('\n'),
     );
