@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../src/orchestrator/journal/runState.ts';
 import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
 import { type EventMatch, over } from '../support/recordedJournals.ts';
@@ -52,6 +53,16 @@ describe('what runs know of a story', () => {
     };
     assert.equal(third({ type: 'story.skipped', storyId: 'US-003' }), 'skipped');
     assert.equal(third({ type: 'story.reset', storyId: 'US-003' }), undefined);
+  });
+
+  test('a question is open until it is answered, also when the loop was killed meanwhile', () => {
+    const asks = run('questionWaits', { type: 'pause.started' });
+    for (const alive of [true, false]) {
+      assert.equal(stateOf(false, alive, asks), 'needsYou');
+      assert.equal(runStanding({ state: asks, alive }).question?.message, 'Blue or green?');
+    }
+    assert.equal(stateOf(false, false, run('answeredLater')), undefined);
+    assert.equal(runStanding({ state: run('answeredLater'), alive: false }).question, undefined);
   });
 
   test('the file first: done there, it has not failed', () => {
