@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cleanEnv, type TempDir } from '../support/cleanEnv.ts';
 import { endRuns } from '../support/journals.ts';
@@ -126,9 +126,16 @@ test.describe('a run that was stopped', () => {
     project.use(sample.temp);
     // A story that failed in the middle must not leave its run behind.
     project.defer(() => endRuns(sample.workspace));
+    // Otherwise the run may be complete before it is stopped.
+    const holds = path.join(sample.temp.path, 'holds');
+    await mkdir(holds);
+    await writeFile(path.join(holds, 'US-002'), '');
     const workbench = await Workbench.open({
       workspace: sample.workspace,
-      env: cleanEnv({ home: sample.home, extra: { RALPH_FRESH_DEMO_PACE_MS: '0' } }),
+      env: cleanEnv({
+        home: sample.home,
+        extra: { RALPH_FRESH_DEMO_HOLD: holds, RALPH_FRESH_DEMO_PACE_MS: '0' },
+      }),
       theme: 'light',
     });
     await workbench.view('Ralph');

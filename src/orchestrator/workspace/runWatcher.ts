@@ -131,7 +131,10 @@ export class RunWatcher implements Disposable {
         alive: false,
       };
     }
-    this.watchDirs(runId);
+    if (this.watchDirs(runId)) {
+      // A run may have been written into a new folder before it was watched.
+      void this.look();
+    }
     const before = this.watched;
     let { state } = before;
     let events: RunEvent[] = [];
@@ -172,8 +175,11 @@ export class RunWatcher implements Disposable {
     }
   }
 
-  /** Watches the folders of runs; if they do not exist, the nearest existing parent. */
-  private watchDirs(runId: string | undefined): void {
+  /**
+   * Watches the folders of runs; if they do not exist, the nearest existing parent.
+   * @returns whether one of them was not watched before
+   */
+  private watchDirs(runId: string | undefined): boolean {
     const { workspace, stateDir, runsDir } = this.files;
     const inodes = new Map<string, number>();
     for (const dir of [stateDir, runsDir, ...(runId ? [this.files.runDir(runId)] : [])]) {
@@ -195,11 +201,11 @@ export class RunWatcher implements Disposable {
         this.dirWatchers.delete(dir);
       }
     }
-    for (const [dir, inode] of inodes) {
-      if (!this.dirWatchers.has(dir)) {
-        this.watchDir(dir, inode);
-      }
+    const unwatched = [...inodes].filter(([dir]) => !this.dirWatchers.has(dir));
+    for (const [dir, inode] of unwatched) {
+      this.watchDir(dir, inode);
     }
+    return unwatched.some(([dir]) => this.dirWatchers.has(dir));
   }
 
   private watchDir(dir: string, inode: number): void {

@@ -100,7 +100,8 @@ export class RunModel extends Owner {
     this.earlierThan = runId;
     try {
       const earlier = await this.history.read(runId);
-      if (this.earlierThan === runId && earlier.length > 0) {
+      // An empty history replaces one whose runs were deleted.
+      if (this.earlierThan === runId && earlier.length + this.earlier.length > 0) {
         this.earlier = earlier;
         this.changeEmitter.fire(this.current);
       }
