@@ -124,7 +124,7 @@ test('a screen reader gets the page in a sensible order, and each announcement o
       'heading 1: Running',
       'heading 2: Activity',
       'heading 2: Over the iterations',
-      'heading 2: What the last prompt was made of',
+      'heading 2: What the last prompt contained',
       'heading 2: This run',
       'heading 2: Iterations',
       'heading 3: Iteration 1: Running',
@@ -158,10 +158,10 @@ test('a screen reader gets the page in a sensible order, and each announcement o
       ]);
     const told = await lines();
     // The figures of the charts, without a key pressed.
-    expect(part(told, '(figure)', '(region: What the last prompt was made of)')).toEqual([
+    expect(part(told, '(figure)', '(region: What the last prompt contained)')).toEqual([
       ...['(figure)', 'Stories left', 'image: 2 stories left at the start, 1 after 2 iterations.'],
       ...['(figure)', 'Total cost', 'image: $0.50 in total up to iteration 2.'],
-      ...['(figure)', 'Cost per iteration', 'image: $0.25 for an iteration on average.'],
+      ...['(figure)', 'Cost per iteration', 'image: $0.25 per iteration on average.'],
       ...['(group)', 'Show as table', '(table: Over the iterations)'],
       ...['Iteration', 'Stories left', 'Cost', 'Total cost'].map(name => `columnheader: ${name}`),
       ...['rowheader: 0', '2', '$0.00'],

@@ -440,7 +440,7 @@ test.describe('with it', () => {
     await askToRevert(workbench);
     const { dialog } = workbench;
     await expect(dialog).toContainText('Revert US-001 Add todos <img src=x');
-    await expect(dialog).toContainText('One new commit takes back 2 commits, in 7 files');
+    await expect(dialog).toContainText('One new commit reverts 2 commits, in 7 files');
     await expect(dialog).toContainText('US-001 is set to not done in prd.json');
     await expect(dialog.locator('a[href], img')).toHaveCount(0);
     await workbench.screenshot('revert-story');
@@ -529,7 +529,7 @@ test.describe('with it', () => {
     await expect(note.getByRole('button', { name: 'Save' })).toHaveCount(0);
 
     await workbench.runCommand('Ralph: Start Fresh Run');
-    await expect(note).toContainText('Told in iteration 1');
+    await expect(note).toContainText('Delivered in iteration 1');
     await expect(note.getByRole('button', { name: 'Edit Note' })).toHaveCount(0);
     await workbench.screenshot('review-note-told');
     const [newest = ''] = (await readdir(files.runsDir)).sort().reverse();

@@ -17,7 +17,7 @@ import { isMessage, messagesIn, storedSentences } from '../support/storedSentenc
 import { translationInto } from '../support/translations.ts';
 
 const german = translationInto('de');
-const NO_JSON = say('The answer holds no JSON object.');
+const NO_JSON = say('The answer contains no JSON object.');
 const LINE = say('Line {0}: {1}', 2, NO_JSON);
 
 /** The value as older versions stored it: sentences of ours are English texts. */
@@ -40,7 +40,7 @@ function inGerman(events: readonly RunEvent[]): readonly string[] {
 
 describe('a message', () => {
   test('is an English text with its values, which can be messages', () => {
-    assert.equal(englishOf(LINE), 'Line 2: The answer holds no JSON object.');
+    assert.equal(englishOf(LINE), 'Line 2: The answer contains no JSON object.');
     assert.equal(englishOf('a text {0}'), 'a text {0}');
     assert.equal(englishOf(sentences([LINE, 'It said: no.'])), `${englishOf(LINE)} It said: no.`);
     assert.equal(englishOf(say('{0} {1} {0}', 'a{1}')), 'a{1} {1} a{1}');

@@ -36,7 +36,7 @@ describe('shownCharts', () => {
     assert.deepEqual([shown?.sum?.budget, shown?.sum?.top], [4, 4]);
     assert.equal(
       shown?.cost?.words,
-      '$0.33 for an iteration on average; iteration 2 cost most, $0.50.',
+      '$0.33 per iteration on average; iteration 2 cost the most, $0.50.',
     );
     assert.equal(shown?.cost?.top, 0.5);
   });
@@ -74,7 +74,7 @@ describe('shownCharts', () => {
     );
     assert.equal(
       shown?.cost?.words,
-      '≈ $0.33 for an iteration on average; iteration 2 cost most, ≈ $0.50.',
+      '≈ $0.33 per iteration on average; iteration 2 cost the most, ≈ $0.50.',
     );
   });
 
