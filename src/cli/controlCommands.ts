@@ -67,7 +67,7 @@ function words(value: string): string {
   const text = value.trim();
   if (text === '') {
     throw new UsageError(
-      'The text is empty. Write it text, in one pair of quotes after the command.',
+      'The text is empty. Write it in one pair of quotes after the command.',
     );
   }
   return text;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { claudeCodeVersion, ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
+import { say } from '../../src/base/say.ts';
 import type { AgentEvent, AgentRequest } from '../../src/orchestrator/agents/agent.ts';
 import type { AgentEnd } from '../../src/orchestrator/agents/agentProcess.ts';
 import {
@@ -342,7 +343,7 @@ describe('Claude Code, as pinned', () => {
     const ended = await runCall(model, subscription);
     assert.deepEqual(ended.error, {
       kind: 'usageLimit',
-      message: 'usage limit: five_hour',
+      message: say('usage limit: {0}', 'five_hour'),
       resetsAt: resetsAt * 1000,
     });
 
