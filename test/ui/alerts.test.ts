@@ -168,7 +168,7 @@ test.describe('in one window', () => {
     await page.locator('.quick-input-widget .monaco-list-row', { hasText: 'US-001' }).click();
     await expect(page.locator('.quick-input-widget')).toContainText('An agent reads the project');
     await page.keyboard.press('Enter');
-    const question = workbench.notification('Replace US-001 by these 2 stories?');
+    const question = workbench.notification('Replace US-001 with these 2 stories?');
     await expect(question).toBeVisible(RUN_LIMIT);
     await expect(page.locator('.monaco-diff-editor')).toBeVisible();
     await workbench.screenshot('alerts-6-split');
