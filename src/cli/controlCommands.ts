@@ -66,9 +66,7 @@ export function addControlCommands(program: Command): void {
 function words(value: string): string {
   const text = value.trim();
   if (text === '') {
-    throw new UsageError(
-      'The text is empty. Write it in one pair of quotes after the command.',
-    );
+    throw new UsageError('The text is empty. Write it in one pair of quotes after the command.');
   }
   return text;
 }
