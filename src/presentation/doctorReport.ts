@@ -10,17 +10,17 @@ export interface Finding {
   /** At most one sentence, without the fix. */
   readonly message: Words;
   /** What to do; `null` if there is nothing to fix. */
-  readonly mend: Words | null;
+  readonly fix: Words | null;
   /** The finding as data, if other programs use it: paths, versions, names of variables. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
 /** A finding in English, for other programs. */
-export interface FindingData extends Omit<Finding, 'mend' | 'message'> {
+export interface FindingData extends Omit<Finding, 'fix' | 'message'> {
   readonly message: string;
   /** The same as a message, for a window in another language. */
   readonly said?: Message;
-  readonly mend: string | null;
+  readonly fix: string | null;
 }
 
 /** The data of `doctor --json`; a contract, described in docs/json-output.md. */
@@ -34,12 +34,12 @@ export interface DoctorData {
 export function doctorData(checks: readonly Finding[]): DoctorData {
   return {
     ok: checks.every(({ level }) => level !== 'error'),
-    checks: checks.map(({ facts, id, level, mend, message }) => ({
+    checks: checks.map(({ facts, id, level, fix, message }) => ({
       id,
       level,
       message: englishOf(message),
       said: typeof message === 'string' ? undefined : message,
-      mend: mend === null ? null : englishOf(mend),
+      fix: fix === null ? null : englishOf(fix),
       facts,
     })),
   };
@@ -50,9 +50,9 @@ const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: 
 /** One line per finding: mark, message, and fix. */
 export function doctorText({ checks }: DoctorData): string {
   return checks
-    .map(({ level, mend, message }) =>
+    .map(({ level, fix, message }) =>
       // Paths and the output of other programs may contain anything.
-      withoutControls(`${MARKS[level]} ${message}${mend === null ? '' : ` ${mend}`}`, ' ').replace(
+      withoutControls(`${MARKS[level]} ${message}${fix === null ? '' : ` ${fix}`}`, ' ').replace(
         /\s*\n\s*/g,
         ' ',
       ),

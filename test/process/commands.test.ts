@@ -365,10 +365,10 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     assert.equal(isAlive(agent), false);
     assert.deepEqual(await workspace.done(), ['US-002']);
     assert.equal((await workspace.event('run.ended')).outcome, 'noReadyStory');
-    const mend =
+    const fix =
       /No story is ready: US-001\..* US-001 is skipped; "ralph-fresh skip US-001 --undo" undoes that\. Then run with --resume\.$/m;
-    assert.match(stdout, mend);
-    assert.match(await printed(workspace, 'status'), mend);
+    assert.match(stdout, fix);
+    assert.match(await printed(workspace, 'status'), fix);
     const { stories } = await json(workspace, 'stories');
     assert.deepEqual(
       stories.map(({ state }: { state: string }) => state),
@@ -378,7 +378,7 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
 
     const again = await workspace.run('waits', '--resume').finished;
     assert.match(again.stdout, /Resuming run \S+ at iteration \d\n/);
-    assert.match(again.stdout, mend);
+    assert.match(again.stdout, fix);
 
     assert.match(await printed(workspace, 'skip', '--undo'), /US-001 gets another chance/);
     assert.deepEqual(await json(workspace, 'next'), { id: 'US-001' });
@@ -638,7 +638,7 @@ describe('cancel', { concurrency: 4, ...posix }, () => {
     const { checks } = JSON.parse(doctor.stdout);
     const found = checks.find(({ id }: { id: string }) => id === 'leftovers');
     assert.equal(found.level, 'warning');
-    assert.match(found.mend, /ralph-fresh stop/);
+    assert.match(found.fix, /ralph-fresh stop/);
 
     assert.match(await printed(workspace, 'cancel'), /had been killed.*\n.*inactive now/);
     assert.equal(isAlive(agent), false);

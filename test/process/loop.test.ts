@@ -1112,10 +1112,10 @@ describe('what cannot start', { concurrency: 4 }, () => {
     ],
     [['run', '--verify', 'npm', 'run', 'a', '--verify', 'npm', 'run', 'b'], /it: --verify "…"\n$/],
     [
-      ['run', '--verify', 'npm test', 'mend', 'it'],
-      /: ralph-fresh run "--verify=npm test" "mend it"\n$/,
+      ['run', '--verify', 'npm test', 'fix', 'it'],
+      /: ralph-fresh run "--verify=npm test" "fix it"\n$/,
     ],
-    [['run', 'mend', 'x'.repeat(600)], /: ralph-fresh run "…"\n$/],
+    [['run', 'fix', 'x'.repeat(600)], /: ralph-fresh run "…"\n$/],
     [['run', '--cwd', 'no-such-folder'], /There is no folder/],
     [['run', '--file'], /--file.*argument missing/],
     [['stop', '--now', '--after-iteration'], /--now.*cannot be used with.*--after-iteration/],

@@ -179,7 +179,7 @@ describe('what must hold before a run', { concurrency: 3 }, () => {
       const doctor = await workspace.cliWith(env, 'doctor', '--json', '--only', id).finished;
       const [found] = JSON.parse(doctor.stdout).checks;
       assert.deepEqual([doctor.code, found.id, found.level], [1, id, 'error'], doctor.stdout);
-      assert.match([found.message, found.mend].join(' '), words);
+      assert.match([found.message, found.fix].join(' '), words);
       for (const flags of [['--dry-run'], [], ['--detach']]) {
         const { code, stderr } = await workspace.cliWith(env, 'run', ...AGENT, ...flags).finished;
         assert.equal(code, 1, flags.join(' '));

@@ -581,10 +581,10 @@ describe('git', () => {
   test('a repository that cannot be read for a moment: a warning, and the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const breakHead = { write: ['.git/HEAD', 'nonsense\n'] };
-    const mendHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
+    const fixHead = { write: ['.git/HEAD', 'ref: refs/heads/main\n'] };
     const cli = workspace.script([
       [{ tick: 'US-001' }, { commit: 'unseen' }, breakHead, { result: ['Done.'] }],
-      [mendHead, 'work'],
+      [fixHead, 'work'],
     ]);
     assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
     const codes = (await workspace.events('warning')).map(({ code }) => code);

@@ -132,7 +132,7 @@ const rules: readonly (readonly [string, Situation, string])[] = [
     'stopped',
   ],
 
-  ['an error no try can mend', { ...usual, verdict: fatal }, 'error: no credit'],
+  ['an error no try can fix', { ...usual, verdict: fatal }, 'error: no credit'],
   ['a question', { ...usual, state: asking }, 'needsHuman: Which?'],
   [
     'a question to somebody who is there',

@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { applyEdits } from 'jsonc-parser';
 import { englishOf } from '../../src/base/say.ts';
-import { diagnoseStories, mendAll } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
+import { diagnoseStories, fixAll } from '../../src/orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   StoryDiagnosis,
-  StoryMend,
+  StoryFix,
 } from '../../src/orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { parseStoryFile } from '../../src/orchestrator/stories/storyFile.ts';
 
@@ -26,21 +26,21 @@ const story = (change: object = {}) => ({
   ...change,
 });
 
-/** The one problem of a text, what its range holds, and the text after each of its mends. */
+/** The one problem of a text, what its range holds, and the text after each of its fixes. */
 function only(text: string, file = 'prd.json') {
   const [found, ...others] = diagnose(text, file);
   assert.ok(found, 'a problem is expected');
   assert.deepEqual(others, []);
-  const mends = found.mends();
+  const fixes = found.fixes();
   return {
     found,
     at: text.slice(found.start, found.end),
-    mends,
-    texts: mends.map(mend => applied(text, mend)),
+    fixes,
+    texts: fixes.map(fix => applied(text, fix)),
   };
 }
 
-function applied(text: string, { edits }: StoryMend): string {
+function applied(text: string, { edits }: StoryFix): string {
   return applyEdits(text, [...edits]);
 }
 
@@ -54,10 +54,10 @@ test('a file in order has no problems', () => {
 describe('ids and dependencies', () => {
   test('a repeated id gets the next free one; references stay', () => {
     const text = prd(story(), story(), story({ id: 'US-007', dependsOn: ['US-001'] }));
-    const { found, at, mends, texts } = only(text);
+    const { found, at, fixes, texts } = only(text);
     assert.deepEqual([found.code, found.severity, at], ['duplicateId', 'warning', '"US-001"']);
     assert.deepEqual(
-      mends.map(({ kind, values, isClear }) => [kind, values, isClear]),
+      fixes.map(({ kind, values, isClear }) => [kind, values, isClear]),
       [['giveId', ['US-008'], true]],
     );
     assert.deepEqual(storiesOf(texts[0]), [
@@ -75,11 +75,11 @@ describe('ids and dependencies', () => {
   test('several repeated ids each get one of their own, together or one by one', () => {
     const text = prd(story(), story(), story());
     assert.deepEqual(
-      diagnose(text).flatMap(({ mends }) => mends().map(({ values }) => values[0])),
+      diagnose(text).flatMap(({ fixes }) => fixes().map(({ values }) => values[0])),
       ['US-002', 'US-003'],
     );
     assert.deepEqual(
-      storiesOf(mendAll('prd.json', text)).map(({ id }: { id: string }) => id),
+      storiesOf(fixAll('prd.json', text)).map(({ id }: { id: string }) => id),
       ['US-001', 'US-002', 'US-003'],
     );
   });
@@ -87,7 +87,7 @@ describe('ids and dependencies', () => {
   test('a misspelt dependency is corrected, one that is like no id is removed', () => {
     const typo = only(prd(story(), story({ id: 'US-002', dependsOn: ['us-1'] })));
     assert.deepEqual(
-      typo.mends.map(({ kind, values, isClear }) => [kind, values, isClear]),
+      typo.fixes.map(({ kind, values, isClear }) => [kind, values, isClear]),
       [
         ['replaceDependency', ['us-1', 'US-001'], true],
         ['removeDependency', ['us-1'], false],
@@ -98,7 +98,7 @@ describe('ids and dependencies', () => {
 
     const gone = only(prd(story(), story({ id: 'US-002', dependsOn: ['US-001', 'US-099'] })));
     assert.deepEqual(
-      gone.mends.map(({ kind, isClear }) => [kind, isClear]),
+      gone.fixes.map(({ kind, isClear }) => [kind, isClear]),
       [['removeDependency', true]],
     );
     assert.deepEqual(storiesOf(gone.texts[0])[1].dependsOn, ['US-001']);
@@ -140,11 +140,11 @@ describe('what is missing', () => {
 
   test('each is added in the formatting of the file', () => {
     const text = prd(story(), { description: 'Only this' });
-    const mended = diagnose(text).map(({ code, mends }) => [
+    const fixed = diagnose(text).map(({ code, fixes }) => [
       code,
-      mends().map(mend => applied(text, mend))[0],
+      fixes().map(fix => applied(text, fix))[0],
     ]);
-    const by = Object.fromEntries(mended);
+    const by = Object.fromEntries(fixed);
     assert.equal(
       by['missingId'],
       text.replace('      "description"', '      "id": "US-002",\n      "description"'),
@@ -186,9 +186,9 @@ describe('mistakes that agents make', () => {
   test('status in place of passes, in a file that goes by passes', () => {
     const { passes, ...rest } = story({ id: 'US-002' });
     const text = prd(story(), story({ id: 'US-003' }), { ...rest, status: 'done' });
-    const { found, at, mends, texts } = only(text);
+    const { found, at, fixes, texts } = only(text);
     assert.deepEqual([found.code, at], ['statusForPasses', '"status": "done"']);
-    assert.deepEqual(mends[0]?.values, ['status', 'passes']);
+    assert.deepEqual(fixes[0]?.values, ['status', 'passes']);
     assert.equal(texts[0], text.replace('"status": "done"', '"passes": true'));
     assert.equal(passes, false);
   });
@@ -217,7 +217,7 @@ describe('mistakes that agents make', () => {
 
   test('other names of dependencies and criteria', () => {
     const depends = only(prd(story(), story({ id: 'US-002', depends: ['US-001'] })));
-    assert.deepEqual(depends.mends[0]?.values, ['depends', 'dependsOn']);
+    assert.deepEqual(depends.fixes[0]?.values, ['depends', 'dependsOn']);
     const { acceptanceCriteria, ...rest } = story();
     const criteria = only(prd({ ...rest, AcceptanceCriterias: acceptanceCriteria }));
     assert.deepEqual(storiesOf(criteria.texts[0]), [story()]);
@@ -237,12 +237,12 @@ describe('mistakes that agents make', () => {
   }
 
   test('a word that means neither has no fix', () => {
-    assert.deepEqual(only(prd(story({ passes: 'skipped' }))).mends, []);
+    assert.deepEqual(only(prd(story({ passes: 'skipped' }))).fixes, []);
   });
 
   test('a priority in words that nobody knows, and one with a number in it', () => {
     assert.deepEqual(codes(prd(story({ priority: 'high' }))), []);
-    assert.deepEqual(only(prd(story({ priority: 'urgent' }))).mends, []);
+    assert.deepEqual(only(prd(story({ priority: 'urgent' }))).fixes, []);
     assert.equal(storiesOf(only(prd(story({ priority: '#4' }))).texts[0])[0].priority, 4);
   });
 
@@ -253,7 +253,7 @@ describe('mistakes that agents make', () => {
 });
 
 describe('broken JSON', () => {
-  for (const [name, broken, mend] of [
+  for (const [name, broken, fix] of [
     [
       'a trailing comma',
       (text: string) => text.replace('"passes": false\n', '"passes": false,\n'),
@@ -272,18 +272,18 @@ describe('broken JSON', () => {
   ] as const) {
     test(name, () => {
       const sound = prd(story(), story({ id: 'US-002' }));
-      const { found, mends, texts } = only(broken(sound));
+      const { found, fixes, texts } = only(broken(sound));
       assert.deepEqual([found.code, found.severity], ['invalidJson', 'error']);
       assert.deepEqual(
-        mends.map(({ kind }) => kind),
-        [mend],
+        fixes.map(({ kind }) => kind),
+        [fix],
       );
       assert.equal(texts[0], sound);
     });
   }
 
   test('a truncated file has no small fix', () => {
-    assert.deepEqual(only('{"userStories": [{"id": "a"').mends, []);
+    assert.deepEqual(only('{"userStories": [{"id": "a"').fixes, []);
   });
 });
 
@@ -304,9 +304,9 @@ test('ranges lie in the text for every fixture, broken ones too', async () => {
   for (const name of await readdir(fixtures)) {
     if (/\.(json|jsonl|md|yaml)$/.test(name)) {
       const text = await readFile(path.join(fixtures, name), 'utf8');
-      for (const { start, end, mends } of diagnose(text, name)) {
+      for (const { start, end, fixes } of diagnose(text, name)) {
         assert.ok(0 <= start && start < end && end <= text.length, `${name} ${start} ${end}`);
-        mends();
+        fixes();
       }
     }
   }
@@ -371,15 +371,15 @@ test('each fix removes its problem, leaves JSON, and changes nothing but its edi
       (list, key, style) => {
         const text = withLayout(key === '' ? list : { [key]: list }, style);
         for (const problem of diagnose(text)) {
-          for (const mend of problem.mends()) {
-            const after = applied(text, mend);
+          for (const fix of problem.fixes()) {
+            const after = applied(text, fix);
             JSON.parse(after);
             assert.notEqual(after, text);
             // A removed entry leaves its place to the next one, which may be empty too.
             const isFewer = codesAfter(after, problem.code) < codesAfter(text, problem.code);
             const again = isFewer ? [] : diagnose(after).filter(sameProblem(problem));
-            assert.deepEqual(again, [], `${problem.code} ${mend.kind}\n${text}\n→\n${after}`);
-            for (const { offset, length } of mend.edits) {
+            assert.deepEqual(again, [], `${problem.code} ${fix.kind}\n${text}\n→\n${after}`);
+            for (const { offset, length } of fix.edits) {
               assert.ok(offset >= 0 && offset + length <= text.length);
             }
           }
@@ -394,13 +394,13 @@ test('all clear fixes together end, leave JSON, and no clear fix is left', () =>
   fc.assert(
     fc.property(messyList, layout, (userStories, style) => {
       const text = withLayout({ userStories }, style);
-      const after = mendAll('prd.json', text);
+      const after = fixAll('prd.json', text);
       JSON.parse(after);
       assert.deepEqual(
-        diagnose(after).filter(({ mends }) => mends().some(({ isClear }) => isClear)),
+        diagnose(after).filter(({ fixes }) => fixes().some(({ isClear }) => isClear)),
         [],
       );
-      assert.equal(mendAll('prd.json', after), after);
+      assert.equal(fixAll('prd.json', after), after);
     }),
     { numRuns: 150 },
   );

@@ -10,17 +10,17 @@ const MAX_NAMED = 3;
 
 /** Nothing to fix. */
 export function good(id: string, message: Words): Finding {
-  return { id, level: 'ok', message, mend: null };
+  return { id, level: 'ok', message, fix: null };
 }
 
 /** A run can work like this, but a person should know. */
-export function warn(id: string, message: Words, mend: Words | null): Finding {
-  return { id, level: 'warning', message, mend };
+export function warn(id: string, message: Words, fix: Words | null): Finding {
+  return { id, level: 'warning', message, fix };
 }
 
 /** No run can work like this. Many messages already contain their fix. */
-export function wrong(id: string, message: Words, mend: Words | null): Finding {
-  return { id, level: 'error', message, mend };
+export function wrong(id: string, message: Words, fix: Words | null): Finding {
+  return { id, level: 'error', message, fix };
 }
 
 /** Turns a `HumanError` into a finding; rethrows any other error. */

@@ -7,7 +7,7 @@ import { removeRestorePoints } from '../workspace/restorePoints.ts';
 import { runIds } from '../workspace/runFiles.ts';
 
 /** Of older runs only the journals are kept, and a rollback to them by number is no longer possible. */
-const RUNS_KEPT = 20;
+export const RUNS_KEPT = 20;
 
 /**
  * Removes old restore points and transcripts, which would otherwise accumulate forever. Git keeps the commits

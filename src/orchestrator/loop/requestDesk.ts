@@ -37,7 +37,7 @@ export class RequestDesk {
   private readonly options: RequestDeskOptions;
   private readonly keeper: StateKeeper;
   /** Reported once, until the repair succeeds. */
-  private isMendDelayed = false;
+  private isFixDelayed = false;
   private requests: RequestWatcher | undefined;
   private stopListener: Disposable | undefined;
   private windows: WindowWatch | undefined;
@@ -111,7 +111,7 @@ export class RequestDesk {
         process.stderr.write(`The stop could not be recorded: ${messageOf(error)}\n`);
       }
     });
-    requests.onDamage(place => void this.mend(place));
+    requests.onDamage(place => void this.fix(place));
     requests.onError(error => {
       try {
         warn(journal, 'inboxUnreadable', saidOf(error));
@@ -131,7 +131,7 @@ export class RequestDesk {
   }
 
   /** Runs in parallel with the agent, so that watchers find the run again. */
-  private async mend(place: string): Promise<void> {
+  private async fix(place: string): Promise<void> {
     const { run } = this;
     // Whoever is removing the folder may not have finished.
     await delay(SETTLE_MS, undefined, { ref: false });
@@ -143,7 +143,7 @@ export class RequestDesk {
         // Something else is there, which the loop must not remove.
         warn(run.journal, 'stateDamaged', place);
       }
-      this.isMendDelayed = false;
+      this.isFixDelayed = false;
     } catch (error) {
       if (run.marker.isDisplaced) {
         // Two agents must not work on the same files. The loop reports why the run ends when it notices this.
@@ -152,8 +152,8 @@ export class RequestDesk {
       }
       // Whoever is removing it may continue for a while.
       this.requests?.tellAgain();
-      if (!this.isMendDelayed) {
-        this.isMendDelayed = true;
+      if (!this.isFixDelayed) {
+        this.isFixDelayed = true;
         process.stderr.write(`The state could not be restored yet: ${messageOf(error)}\n`);
       }
     }

@@ -86,7 +86,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       journal.close();
     }
   } catch (error) {
-    throw withMend(error, options);
+    throw withFix(error, options);
   } finally {
     await place.dispose();
     await releaseWorkTree?.();
@@ -143,7 +143,7 @@ async function runToEnd(
   }
 }
 
-function withMend(error: unknown, { files }: RunOptions): unknown {
+function withFix(error: unknown, { files }: RunOptions): unknown {
   const code = diskFullCode(error);
   if (error instanceof HumanError || code === undefined) {
     return error;

@@ -11,6 +11,7 @@ import { storyChanges } from '../stories/storyChanges.ts';
 import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { type RunFiles, runIds } from '../workspace/runFiles.ts';
+import { RUNS_KEPT } from './clearBehind.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** The claims of the last run that a new run has reset. */
@@ -76,9 +77,12 @@ export async function reopenUnchecked(
       };
 }
 
-/** The newest run that worked on a story file: runs on others in between say nothing about its claims. */
+/**
+ * The newest run that worked on a story file: runs on others in between say nothing about its claims. Only runs that
+ * are kept completely are looked at; what an older one had claimed cannot be told any more.
+ */
 async function lastRunOn(files: RunFiles, storyFile: string): Promise<string | undefined> {
-  for (const runId of (await runIds(files)).toReversed()) {
+  for (const runId of (await runIds(files)).slice(-RUNS_KEPT).toReversed()) {
     if ((await readRun(files, runId)).storyFile === storyFile) {
       return runId;
     }

@@ -25,7 +25,7 @@ export interface PlannerQuestion<T> {
     { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly Message[] }
   >;
   /** If the next answer is not an object, the previous one is still the one to fix. */
-  readonly isMended: boolean;
+  readonly isFixed: boolean;
 }
 
 export type PlannerAnswer<T> =
@@ -83,7 +83,7 @@ export async function askPlanner<T>(
       };
     }
     journal.append({ type: 'plan.refused', attempt, problems: [...checked.problems] });
-    const kept = found.problem !== undefined && question.isMended ? problems : [];
+    const kept = found.problem !== undefined && question.isFixed ? problems : [];
     // Repeating a problem does not help an agent or a person.
     problems = distinct([...checked.problems, ...kept]);
   }

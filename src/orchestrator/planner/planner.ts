@@ -97,7 +97,7 @@ export async function draftStories(options: DraftOptions): Promise<DraftResult> 
         refused: problems.length === 0 ? undefined : { problems, ...draft.place },
       }),
     jsonSchema: planJsonSchema(),
-    isMended: true,
+    isFixed: true,
     async check(found) {
       await draft.write(found);
       const plan = checkPlan(found, task);

@@ -83,7 +83,7 @@ function refusal({ problems, draftFile }: NonNullable<PlannerPromptInput['refuse
   const draft =
     draftFile === undefined
       ? 'Another agent answered without a plan that could be read.'
-      : `Another agent's draft is in ${draftFile}. Read it, keep what is good, and answer with the whole plan, mended.`;
+      : `Another agent's draft is in ${draftFile}. Read it, keep what is good, and answer with the whole plan, fixed.`;
   return `${draft} What was wrong:\n\n${fenced(problems.map(problem => `- ${englishOf(problem)}`).join('\n'))}`;
 }
 

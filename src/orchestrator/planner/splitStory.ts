@@ -39,7 +39,7 @@ export async function draftSplit(
     {
       prompt: problems => splitPrompt(story, hint, problems),
       jsonSchema: splitJsonSchema(),
-      isMended: false,
+      isFixed: false,
       async check(found) {
         const split = checkSplit(found);
         return split.problems === undefined ? { value: split.parts } : split;

@@ -115,6 +115,8 @@ export class RunWatcher implements Disposable {
   }
 
   private async lookOnce(): Promise<void> {
+    // Before anything is read: what is written into a new folder while nobody watches it would stay unseen.
+    this.watchDirs(this.watched.runId);
     // Before reading the journal: a loop found dead afterwards may have written its end in between.
     const owner = await livingLockOwner(this.files);
     const runId = owner?.runId ?? (await newestRunId(this.files));
@@ -130,10 +132,7 @@ export class RunWatcher implements Disposable {
         state: INITIAL_RUN_STATE,
         alive: false,
       };
-    }
-    if (this.watchDirs(runId)) {
-      // A run may have been written into a new folder before it was watched.
-      void this.look();
+      this.watchDirs(runId);
     }
     const before = this.watched;
     let { state } = before;
@@ -175,11 +174,8 @@ export class RunWatcher implements Disposable {
     }
   }
 
-  /**
-   * Watches the folders of runs; if they do not exist, the nearest existing parent.
-   * @returns whether one of them was not watched before
-   */
-  private watchDirs(runId: string | undefined): boolean {
+  /** Watches the folders of runs; if they do not exist, the nearest existing parent. */
+  private watchDirs(runId: string | undefined): void {
     const { workspace, stateDir, runsDir } = this.files;
     const inodes = new Map<string, number>();
     for (const dir of [stateDir, runsDir, ...(runId ? [this.files.runDir(runId)] : [])]) {
@@ -201,11 +197,11 @@ export class RunWatcher implements Disposable {
         this.dirWatchers.delete(dir);
       }
     }
-    const unwatched = [...inodes].filter(([dir]) => !this.dirWatchers.has(dir));
-    for (const [dir, inode] of unwatched) {
-      this.watchDir(dir, inode);
+    for (const [dir, inode] of inodes) {
+      if (!this.dirWatchers.has(dir)) {
+        this.watchDir(dir, inode);
+      }
     }
-    return unwatched.some(([dir]) => this.dirWatchers.has(dir));
   }
 
   private watchDir(dir: string, inode: number): void {

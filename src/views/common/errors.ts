@@ -5,15 +5,15 @@ import { plainSentence } from './plainText.ts';
 import { translate } from './translate.ts';
 
 /** An error with a button that fixes it or leads to the fix. */
-export class MendableError extends HumanError {
+export class FixableError extends HumanError {
   /** The button's label. */
-  readonly mend: string;
+  readonly fix: string;
   /** The command that the button runs. */
   readonly command: string;
 
-  constructor(message: string, mend: string, command: string) {
+  constructor(message: string, fix: string, command: string) {
     super(message);
-    this.mend = mend;
+    this.fix = fix;
     this.command = command;
   }
 }
@@ -49,11 +49,11 @@ export async function reportingErrors(
 
 async function show(error: HumanError): Promise<void> {
   const message = plainSentence(translate.said(error.said));
-  if (!(error instanceof MendableError)) {
+  if (!(error instanceof FixableError)) {
     await window.showErrorMessage(message);
     return;
   }
-  const choice = await window.showErrorMessage(message, error.mend);
+  const choice = await window.showErrorMessage(message, error.fix);
   if (choice !== undefined) {
     await commands.executeCommand(error.command);
   }

@@ -12,7 +12,7 @@ import {
 } from '../../orchestrator/revert/workRevert.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { Command } from '../common/contributions.ts';
-import { MendableError } from '../common/errors.ts';
+import { FixableError } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
 import { type CommitRef, parseIterationRef, parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
@@ -98,10 +98,10 @@ export function revertCommands(
   );
 }
 
-/** @throws {MendableError} with a button that stops the run */
+/** @throws {FixableError} with a button that stops the run */
 async function requireNoRun(folder: Folder): Promise<void> {
   if ((await livingRun(folder.files))?.runId !== undefined) {
-    throw new MendableError(
+    throw new FixableError(
       l10n.t('A run is active in this folder, and its agent works on these files. Stop it first.'),
       l10n.t('Stop'),
       Command.stopRun,

@@ -148,7 +148,7 @@ export class Folders extends Owner {
 /**
  * The folder that a command works in: the one its argument names, otherwise the active one. It becomes the active
  * one.
- * @throws {MendableError} if there is none
+ * @throws {FixableError} if there is none
  */
 export function folderOf(folders: Folders, path: string | undefined): Folder {
   const folder = requireFolder(folders.at(path));

@@ -9,10 +9,10 @@ import {
   WorkspaceEdit,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
-import { mendAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
+import { fixAll } from '../../orchestrator/stories/diagnosis/diagnose.ts';
 import type {
   StoryDiagnosis,
-  StoryMend,
+  StoryFix,
 } from '../../orchestrator/stories/diagnosis/storyDiagnosis.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryDocuments } from './storyDocuments.ts';
@@ -45,25 +45,25 @@ export function storyFixes(documents: StoryDocuments): Disposable {
     }
     const { diagnoses, text } = stories;
     if (only !== undefined && CodeActionKind.SourceFixAll.intersects(only)) {
-      return hasClearMend(diagnoses) ? [new FixAll(document, FIX_ALL)] : [];
+      return hasClearFix(diagnoses) ? [new FixAll(document, FIX_ALL)] : [];
     }
     const here = diagnoses.filter(
       ({ start, end }) => rangeOf(document, text, start, end).intersection(range) !== undefined,
     );
     const actions = here.flatMap(found =>
-      found.mends().map(mend => {
-        const action = new CodeAction(mendTitle(mend), CodeActionKind.QuickFix);
+      found.fixes().map(fix => {
+        const action = new CodeAction(fixTitle(fix), CodeActionKind.QuickFix);
         action.edit = new WorkspaceEdit();
-        for (const { content, length, offset } of mend.edits) {
+        for (const { content, length, offset } of fix.edits) {
           const place = rangeOf(document, text, offset, offset + length);
           action.edit.replace(document.uri, place, content);
         }
         action.diagnostics = [toDiagnostic(document, text, found)];
-        action.isPreferred = mend.isClear;
+        action.isPreferred = fix.isClear;
         return action;
       }),
     );
-    return actions.length > 0 && diagnoses.length > 1 && hasClearMend(diagnoses)
+    return actions.length > 0 && diagnoses.length > 1 && hasClearFix(diagnoses)
       ? [...actions, new FixAll(document, CodeActionKind.QuickFix)]
       : actions;
   }
@@ -72,7 +72,7 @@ export function storyFixes(documents: StoryDocuments): Disposable {
     if (action instanceof FixAll) {
       const stories = await documents.read(action.document);
       action.edit =
-        stories === undefined ? new WorkspaceEdit() : allMended(action.document, stories.text);
+        stories === undefined ? new WorkspaceEdit() : allFixed(action.document, stories.text);
     }
     return action;
   }
@@ -87,37 +87,37 @@ export function storyFixes(documents: StoryDocuments): Disposable {
 }
 
 /** Stops at the first one: a file may have a thousand problems. */
-function hasClearMend(diagnoses: readonly StoryDiagnosis[]): boolean {
-  return diagnoses.some(({ mends }) => mends().some(({ isClear }) => isClear));
+function hasClearFix(diagnoses: readonly StoryDiagnosis[]): boolean {
+  return diagnoses.some(({ fixes }) => fixes().some(({ isClear }) => isClear));
 }
 
 /** Replaces only the changed part of the text. */
-function allMended(document: TextDocument, text: string): WorkspaceEdit {
+function allFixed(document: TextDocument, text: string): WorkspaceEdit {
   const edit = new WorkspaceEdit();
-  const mended = mendAll(document.uri.fsPath, text);
-  if (mended === text) {
+  const fixed = fixAll(document.uri.fsPath, text);
+  if (fixed === text) {
     return edit;
   }
   let start = 0;
-  while (text[start] === mended[start]) {
+  while (text[start] === fixed[start]) {
     start += 1;
   }
   let kept = 0;
-  const most = Math.min(text.length, mended.length) - start;
-  while (kept < most && text.at(-1 - kept) === mended.at(-1 - kept)) {
+  const most = Math.min(text.length, fixed.length) - start;
+  while (kept < most && text.at(-1 - kept) === fixed.at(-1 - kept)) {
     kept += 1;
   }
   edit.replace(
     document.uri,
     rangeOf(document, text, start, text.length - kept),
-    mended.slice(start, mended.length - kept),
+    fixed.slice(start, fixed.length - kept),
   );
   return edit;
 }
 
-function mendTitle({ kind, values }: StoryMend): string {
+function fixTitle({ kind, values }: StoryFix): string {
   const [first = '', second = ''] = values.map(value => plainLabel(value, MAX_LABEL));
-  const titles: Readonly<Record<StoryMend['kind'], string>> = {
+  const titles: Readonly<Record<StoryFix['kind'], string>> = {
     giveId: l10n.t('Give it the id {0} (references to the old one stay)', first),
     replaceDependency: l10n.t('Wait for {1} instead of {0}', first, second),
     removeDependency: l10n.t('Do not wait for {0}', first),

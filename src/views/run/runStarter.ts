@@ -9,7 +9,7 @@ import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import type { ConfigValue } from '../common/configValue.ts';
 import { Command, View } from '../common/contributions.ts';
-import { MendableError } from '../common/errors.ts';
+import { FixableError } from '../common/errors.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -54,7 +54,7 @@ export function runStarter(
     }
     const storyFile = await storyFileOf(folder);
     if (storyFile.path === undefined) {
-      throw new MendableError(
+      throw new FixableError(
         l10n.t(
           'There is no prd.json in this folder (looked in {0}).',
           STORY_FILE_PLACES.join(', '),

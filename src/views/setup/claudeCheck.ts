@@ -5,7 +5,7 @@ import { askDoctor, type DoctorFinding } from '../../orchestrator/workspace/doct
 import { ContextKeyValue } from '../common/contextKey.ts';
 import { Command, ContextKey } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
-import { MendableError } from '../common/errors.ts';
+import { FixableError } from '../common/errors.ts';
 import { translate } from '../common/translate.ts';
 import { requireTrust } from '../common/workspaceFolder.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -128,13 +128,13 @@ export class ClaudeCheck extends Owner {
   }
 
   /**
-   * @throws {MendableError} if the agent of a run is not available. It may have been installed since the last check.
+   * @throws {FixableError} if the agent of a run is not available. It may have been installed since the last check.
    */
   async requireAgent(folder: Folder): Promise<void> {
     const before = this.looks.get(folder)?.state;
     const state = await this.look(folder, { fresh: before?.kind === 'missing' });
     if (state.kind === 'missing') {
-      throw new MendableError(
+      throw new FixableError(
         missingSentence(state),
         l10n.t('Find Claude Code'),
         Command.checkClaude,

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
 const prdFile = path.join(folder, '.omc', 'prd.json');
 
-suite('Mends of a story file', () => {
+suite('Fixes of a story file', () => {
   test('everything at once is worked out when it is wanted, from the text of then', async () => {
     const original = await readFile(prdFile, 'utf8');
     // Whether or not a run has done the story before.

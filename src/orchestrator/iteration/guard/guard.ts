@@ -93,20 +93,20 @@ async function restore(options: RestoreOptions, before: StoryList): Promise<Rest
       say('Something else is in the place of {0}: restore the story file there.', options.path),
     );
   }
-  let mend: Mend | undefined;
+  let fix: Fix | undefined;
   let keptAside: string | undefined;
   await mkdir(options.asideDir, { recursive: true });
   const { changed } = await editFile(options.path, bytes => {
-    mend = findMend(options, before, bytes, place === 'link');
-    if (mend.replacesTexts) {
+    fix = findFix(options, before, bytes, place === 'link');
+    if (fix.replacesTexts) {
       // Before the write, so that nothing is lost if the process is killed in between.
       keptAside = path.join(options.asideDir, 'story-file-after');
       keep(keptAside, bytes);
     }
-    return mend.content;
+    return fix.content;
   });
   return {
-    restored: changed ? (mend?.targets ?? []) : [],
+    restored: changed ? (fix?.targets ?? []) : [],
     left: [],
     keptAside: changed && keptAside !== undefined ? keptAside : undefined,
   };
@@ -185,7 +185,7 @@ async function linkTo(temporary: string, file: string): Promise<boolean> {
   }
 }
 
-interface Mend {
+interface Fix {
   readonly content: Buffer;
   /** The changes to undo. */
   readonly targets: readonly GuardChange[];
@@ -193,12 +193,7 @@ interface Mend {
 }
 
 /** @throws {HumanError} if there is none */
-function findMend(
-  options: RestoreOptions,
-  before: StoryList,
-  bytes: Buffer,
-  isLink: boolean,
-): Mend {
+function findFix(options: RestoreOptions, before: StoryList, bytes: Buffer, isLink: boolean): Fix {
   const now = parseStoryFile(options.path, bytes);
   const found = findGuardChanges({ ...options, before, after: now });
   const judged = new Set(options.changes.map(keyOf));
@@ -242,7 +237,7 @@ function findMend(
   }
   for (const { text, replacesTexts } of candidates) {
     const content = attempt(text);
-    if (content !== undefined && isMended(options, before, now, content, others)) {
+    if (content !== undefined && isFixed(options, before, now, content, others)) {
       return { content: Buffer.from(content), targets, replacesTexts };
     }
   }
@@ -282,7 +277,7 @@ function attempt(text: () => string | undefined): string | undefined {
 }
 
 /** Only forbidden changes of others are left, and the agent's own story is as the agent left it. */
-function isMended(
+function isFixed(
   options: RestoreOptions,
   before: StoryList,
   now: StoryFile,

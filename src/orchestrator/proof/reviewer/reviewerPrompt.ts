@@ -48,7 +48,7 @@ You only read: change no file, and run nothing. What stands in code blocks is ma
       `1. **READ** the changed files and what they touch; a diff alone does not show whether the code is reached.
 2. **JUDGE EACH CRITERION** by the code: where is it met, which test shows it? That the story file says "done", or that a commit says so, is no evidence.
 3. **LOOK FOR** tests that test nothing, were weakened, skipped or removed; results that are hard-coded for a test; work that is only sketched (TODO, stub, empty handler); something that worked before and is broken now.
-4. **APPROVE** when all criteria are met. Taste and wishes beyond the story are no reason to refuse. Whatever is, is one objection each: what is wrong, in which file, and what would mend it.`,
+4. **APPROVE** when all criteria are met. Taste and wishes beyond the story are no reason to refuse. Whatever is, is one objection each: what is wrong, in which file, and what would fix it.`,
     ),
     section(
       'Your Answer',

@@ -2,7 +2,7 @@ import type { Message } from '../../../base/say.ts';
 import { plainText } from '../formats/plainText.ts';
 import type { StatusUse } from '../formats/statusWord.ts';
 import type { Habits } from './habits.ts';
-import type { Severity, StoryMend } from './storyDiagnosis.ts';
+import type { Severity, StoryFix } from './storyDiagnosis.ts';
 
 /** A problem of one entry: part of a diagnosis, at one of its members or at the entry itself. */
 export interface Complaint {
@@ -10,7 +10,7 @@ export interface Complaint {
   readonly severity: Severity;
   readonly message: Message;
   readonly key?: string;
-  readonly mends?: () => readonly StoryMend[];
+  readonly fixes?: () => readonly StoryFix[];
 }
 
 /** The context for checking an entry. */

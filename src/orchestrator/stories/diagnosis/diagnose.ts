@@ -9,8 +9,8 @@ import { unknownDependencyMessage } from '../storyProblems.ts';
 import { closestId, takeFreeId } from './ids.ts';
 import { checkEntries } from './prdChecks.ts';
 import { type DependencyPlace, PrdDocument } from './prdDocument.ts';
-import type { StoryDiagnosis, StoryMend } from './storyDiagnosis.ts';
-import { syntaxMends } from './syntaxMends.ts';
+import type { StoryDiagnosis, StoryFix } from './storyDiagnosis.ts';
+import { syntaxFixes } from './syntaxFixes.ts';
 
 /** Maximum number of reported problems. */
 const MAX_PROBLEMS = 1_000;
@@ -47,7 +47,7 @@ export function diagnoseStories(path: string, content: string): DiagnosedStories
 }
 
 /** Applies all clear fixes. @returns the new text, with its previous byte order mark */
-export function mendAll(path: string, content: string): string {
+export function fixAll(path: string, content: string): string {
   const bom = content.startsWith('\uFEFF') ? '\uFEFF' : '';
   let text = content.slice(bom.length);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -64,8 +64,8 @@ export function mendAll(path: string, content: string): string {
 function clearEdits(diagnoses: readonly StoryDiagnosis[]): Edit[] {
   const taken: Edit[] = [];
   let end = -1;
-  for (const { mends } of diagnoses) {
-    const edits = [...(mends().find(({ isClear }) => isClear)?.edits ?? [])].sort(
+  for (const { fixes } of diagnoses) {
+    const edits = [...(fixes().find(({ isClear }) => isClear)?.edits ?? [])].sort(
       (a, b) => a.offset - b.offset,
     );
     const [first] = edits;
@@ -118,7 +118,7 @@ function plainDiagnosis(
     severity: file.kind === 'invalid' ? 'error' : 'warning',
     start,
     end: Math.min(text.length, Math.max(offset + rest.length, start + 1)),
-    mends: () => (code === 'invalidJson' && file.format === 'prd' ? syntaxMends(text, offset) : []),
+    fixes: () => (code === 'invalidJson' && file.format === 'prd' ? syntaxFixes(text, offset) : []),
   };
 }
 
@@ -138,7 +138,7 @@ function* relationDiagnoses(
       yield {
         ...facts,
         ...place,
-        mends: () => (member ? [giveId(document, member.value, id)] : []),
+        fixes: () => (member ? [giveId(document, member.value, id)] : []),
       };
       break;
     }
@@ -150,7 +150,7 @@ function* relationDiagnoses(
             ...facts,
             message: unknownDependencyMessage(own, [id]),
             ...place.span,
-            mends: () => unknownMends(document, position, place),
+            fixes: () => unknownFixes(document, position, place),
           };
         }
       }
@@ -163,7 +163,7 @@ function* relationDiagnoses(
       yield {
         ...facts,
         ...(place?.span ?? document.span(position)),
-        mends: () => {
+        fixes: () => {
           const edits = document
             .dependencies(position, next)
             .map(found => removal(document, position, found));
@@ -177,7 +177,7 @@ function* relationDiagnoses(
   }
 }
 
-function giveId(document: PrdDocument, { start, end }: Span, id: string): StoryMend {
+function giveId(document: PrdDocument, { start, end }: Span, id: string): StoryFix {
   const isNumber = document.text[start] !== '"' && /^[1-9]\d{0,14}$/.test(id);
   const content = isNumber ? id : literal(id);
   return {
@@ -188,11 +188,7 @@ function giveId(document: PrdDocument, { start, end }: Span, id: string): StoryM
   };
 }
 
-function unknownMends(
-  document: PrdDocument,
-  position: number,
-  place: DependencyPlace,
-): StoryMend[] {
+function unknownFixes(document: PrdDocument, position: number, place: DependencyPlace): StoryFix[] {
   const own = ownId(document.entry(position) ?? {});
   const meant = closestId(
     place.id,
@@ -200,7 +196,7 @@ function unknownMends(
     id => id !== own && document.dependencies(position, id).length === 0,
   );
   const { start, end } = place.span;
-  const replace: StoryMend[] =
+  const replace: StoryFix[] =
     meant === undefined
       ? []
       : [

@@ -2,7 +2,7 @@ import { say } from '../../../base/say.ts';
 import { doneKeyOf, type Entry, isDone, isDoneWord, isEntry } from '../formats/prdKeys.ts';
 import { type StatusUse, statusFollows } from '../formats/statusWord.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
-import { addField, replaceKey, setValue } from './entryMends.ts';
+import { addField, replaceKey, setValue } from './entryFixes.ts';
 import { yesOrNo } from './fieldNames.ts';
 import type { PrdDocument } from './prdDocument.ts';
 
@@ -22,7 +22,7 @@ export function* checkDone(
         code: 'missingDone',
         severity: 'info',
         message: say('This story does not say whether it is done: add "{0}": false.', doneKey),
-        mends: () => [addField(document, position, doneKey, false, false)],
+        fixes: () => [addField(document, position, doneKey, false, false)],
       };
     }
   } else if (key === 'status') {
@@ -37,7 +37,7 @@ export function* checkDone(
           doneKey,
           done,
         ),
-        mends: () => replaceKey(document, position, 'status', doneKey, done),
+        fixes: () => replaceKey(document, position, 'status', doneKey, done),
       };
     }
   } else if (typeof entry[key] !== 'boolean') {
@@ -64,7 +64,7 @@ function notBoolean(
       '{0} is neither true nor false, so the story counts as not done: write true or false without quotes.',
       quoted(value),
     ),
-    mends: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
+    fixes: () => (meant === undefined ? [] : [setValue(document, position, key, meant, true)]),
   };
 }
 
@@ -92,7 +92,7 @@ function* contradiction(
         'The status says that the story is done, but "{0}": false says that it is not, and this counts: correct one of them.',
         key,
       ),
-      mends: () => [setValue(document, position, key, true, false)],
+      fixes: () => [setValue(document, position, key, true, false)],
     };
   }
 }

@@ -18,7 +18,7 @@ import {
 } from '../formats/prdKeys.ts';
 import { type Complaint, quoted, type Surroundings } from './complaint.ts';
 import { checkDone, statusUses } from './doneChecks.ts';
-import { addField, replaceKey, setValue } from './entryMends.ts';
+import { addField, replaceKey, setValue } from './entryFixes.ts';
 import { type Misnamed, misnamed, yesOrNo } from './fieldNames.ts';
 import { type Habits, habitsOf } from './habits.ts';
 import { takeFreeId } from './ids.ts';
@@ -52,10 +52,10 @@ export function* checkEntries(
   const statuses = statusUses(document);
   for (const position of document.entries.keys()) {
     for (const complaint of checkEntry(document, position, { habits, ids, statuses, taken })) {
-      const { key, mends, ...facts } = complaint;
+      const { key, fixes, ...facts } = complaint;
       const member = key === undefined ? undefined : document.member(position, key);
       const place = member === undefined ? head(document, position) : memberSpan(member);
-      yield { ...facts, ...place, mends: mends ?? (() => []) };
+      yield { ...facts, ...place, fixes: fixes ?? (() => []) };
     }
   }
 }
@@ -80,7 +80,7 @@ function* checkEntry(
       message: say(
         'This story does not say what to do: give it a title and criteria, or remove it.',
       ),
-      mends: () => [
+      fixes: () => [
         {
           kind: 'removeEntry',
           values: [],
@@ -124,7 +124,7 @@ function* checkTexts(
       severity: 'info',
       message: words,
       key: isPresent ? field : undefined,
-      mends: () =>
+      fixes: () =>
         isPresent && !isVoid(entry[field])
           ? []
           : [addField(document, position, field, value(), field === 'id')],
@@ -178,7 +178,7 @@ function* checkNumbers(
         '{0} is not a priority, so the story runs after all that have one: write a number, the lowest first.',
         quoted(priority),
       ),
-      mends: () =>
+      fixes: () =>
         digits === undefined
           ? []
           : [setValue(document, position, 'priority', Number(digits), true)],
@@ -212,7 +212,7 @@ function notAStory(
     message: say(
       'This entry is not an object, so it is ignored: write the story as {…}, or remove the entry.',
     ),
-    mends: () => {
+    fixes: () => {
       if (title === '') {
         return [
           {
@@ -263,7 +263,7 @@ function misnamedKey(
         .slice(0, 2)
         .join(', '),
     ),
-    mends: () => {
+    fixes: () => {
       const done = fact === 'done' ? yesOrNo(document.entry(position)?.[key]) : undefined;
       return replaceKey(document, position, key, usual, done);
     },
@@ -292,7 +292,7 @@ function emptyList(document: PrdDocument): StoryDiagnosis {
     ),
     start: place?.start ?? start,
     end: place?.end ?? start + 1,
-    mends: () =>
+    fixes: () =>
       place === undefined
         ? []
         : [

@@ -5,7 +5,7 @@ import type { Message } from '../../../base/say.ts';
 export type Severity = 'error' | 'warning' | 'info';
 
 /** A way to fix a problem. Its edits remove the problem and change nothing else. */
-export interface StoryMend {
+export interface StoryFix {
   readonly kind: /** `values`: the id. */
     | 'giveId'
     /** `values`: the old id, the new one. */
@@ -41,5 +41,5 @@ export interface StoryDiagnosis {
   readonly start: number;
   readonly end: number;
   /** Created lazily, because there may be a thousand problems and a person fixes one. */
-  readonly mends: () => readonly StoryMend[];
+  readonly fixes: () => readonly StoryFix[];
 }

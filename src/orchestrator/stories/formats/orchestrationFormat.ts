@@ -20,7 +20,7 @@ export const orchestration: StoryFormat = { name: 'orchestration', read };
 
 const DEPENDENCY_KEYS = ['depends_on', 'dependsOn', 'dependencies', 'blocked_by', 'blockedBy'];
 const PARKED_STATUS = new Set(['skipped', 'cancelled', 'canceled', 'abandoned', 'deferred']);
-const MEND = say(
+const FIX = say(
   'Put the tasks into “phases:”, each with “tasks:”, a list with id, name and status.',
 );
 
@@ -46,7 +46,7 @@ function read(text: string, lines: TextLines): StoryText | StoryProblem {
   }
   const phases = readPhases(parsed.document, parsed.root);
   if (phases === undefined) {
-    const message = say('The file has no phases with tasks. {0}', MEND);
+    const message = say('The file has no phases with tasks. {0}', FIX);
     return { code: 'noStories', message, line: 1, column: 1 };
   }
   const tasks = phases.flatMap(phase => phase.tasks);

@@ -37,7 +37,7 @@ function read(
   text: string,
   lines: TextLines,
   idOf: (text: string) => string | undefined,
-  mend: Message,
+  fix: Message,
 ): StoryText | StoryProblem {
   const markdown = readMarkdown(text);
   const found = markdown.lines.flatMap((line, index) =>
@@ -47,7 +47,7 @@ function read(
   if (found.length === 0) {
     const message = say(
       'The file has no checkbox with a text outside code fences and comments. {0}',
-      mend,
+      fix,
     );
     return hidden ?? { code: 'noStories', message, line: 1, column: 1 };
   }

@@ -78,20 +78,20 @@ function changesOf(
 }
 
 function noStoriesMessage(root: unknown): Message {
-  const mend = say('Put the stories into a list "userStories", each with id, title and passes.');
+  const fix = say('Put the stories into a list "userStories", each with id, title and passes.');
   if (!isEntry(root)) {
     return Array.isArray(root)
       ? say(
           'The entries of this list do not look like stories (no passes, status, or id with title). {0}',
-          mend,
+          fix,
         )
-      : say('The file contains a single value, not stories. {0}', mend);
+      : say('The file contains a single value, not stories. {0}', fix);
   }
   if (typeof root.$schema === 'string' && isEntry(root.items ?? root.properties)) {
-    return say('This is a JSON schema, not a list of stories. {0}', mend);
+    return say('This is a JSON schema, not a list of stories. {0}', fix);
   }
   const nested = ['phases', 'sprints', 'epics', 'milestones'].find(key => Array.isArray(root[key]));
   return nested === undefined
-    ? say('The file has no list of stories. {0}', mend)
-    : say('The stories are nested in "{0}", which this program does not run. {1}', nested, mend);
+    ? say('The file has no list of stories. {0}', fix)
+    : say('The stories are nested in "{0}", which this program does not run. {1}', nested, fix);
 }

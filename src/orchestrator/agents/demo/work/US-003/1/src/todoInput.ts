@@ -1,6 +1,6 @@
 const MAX_TITLE_LENGTH = 200;
 
-/** A request that cannot be served as it is; the message tells the client what to mend. */
+/** A request that cannot be served as it is; the message tells the client what to fix. */
 export class InvalidRequest extends Error {
   readonly status: number;
 

@@ -1,16 +1,16 @@
 import { applyEdits, type Edit } from 'jsonc-parser';
 import { findJsonError } from '../formats/jsonError.ts';
 import { TextLines } from '../formats/textLines.ts';
-import type { StoryMend } from './storyDiagnosis.ts';
+import type { StoryFix } from './storyDiagnosis.ts';
 
 /**
  * The small fixes of broken JSON: a missing or extra comma, a comment. Each was tested: with it, the text is valid
  * at least up to a later position.
  * @param offset where the text stops being JSON
  */
-export function syntaxMends(text: string, offset: number): StoryMend[] {
+export function syntaxFixes(text: string, offset: number): StoryFix[] {
   const before = text.slice(0, offset).trimEnd();
-  const candidates: (Pick<StoryMend, 'kind'> & { readonly edit: Edit })[] = [];
+  const candidates: (Pick<StoryFix, 'kind'> & { readonly edit: Edit })[] = [];
   if (/^[}\]]/.test(text.slice(offset, offset + 1)) && before.endsWith(',')) {
     const edit = { offset: before.length - 1, length: 1, content: '' };
     candidates.push({ kind: 'removeComma', edit });
@@ -41,7 +41,7 @@ function withoutLine(text: string, offset: number, length: number): Edit {
 
 /** Whether the next error, if there is one, is at a later position. */
 function reaches(text: string, edit: Edit, offset: number): boolean {
-  const mended = applyEdits(text, [edit]);
-  const next = findJsonError(mended, new TextLines(mended));
+  const fixed = applyEdits(text, [edit]);
+  const next = findJsonError(fixed, new TextLines(fixed));
   return next === undefined || next.offset > offset + edit.content.length - edit.length;
 }

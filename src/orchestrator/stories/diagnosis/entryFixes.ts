@@ -1,7 +1,7 @@
 import { type JsonValue, literal, setMembers } from '../edit/jsonEdit.ts';
 import type { Member } from '../formats/jsonOutline.ts';
 import type { PrdDocument } from './prdDocument.ts';
-import type { StoryMend } from './storyDiagnosis.ts';
+import type { StoryFix } from './storyDiagnosis.ts';
 
 /** Adds a missing field to a story. @param isFirst it is inserted before the others */
 export function addField(
@@ -10,7 +10,7 @@ export function addField(
   key: string,
   value: JsonValue,
   isFirst: boolean,
-): StoryMend {
+): StoryFix {
   const { start } = document.span(position);
   const [first] = document.members(position);
   const isNew = document.member(position, key) === undefined;
@@ -44,7 +44,7 @@ export function setValue(
   key: string,
   value: JsonValue,
   isClear: boolean,
-): StoryMend {
+): StoryFix {
   const edits = setMembers(document.text, document.span(position).start, new Map([[key, value]]));
   return { kind: 'setValue', values: [key, literal(value)], edits, isClear };
 }
@@ -56,7 +56,7 @@ export function replaceKey(
   from: string,
   to: string,
   value: boolean | undefined,
-): StoryMend[] {
+): StoryFix[] {
   const member = document.member(position, from);
   if (member === undefined) {
     return [];
