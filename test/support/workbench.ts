@@ -107,6 +107,8 @@ const noise: readonly RegExp[] = [
   /Throttler is disposed/,
   /Long running operations during shutdown are unsupported in the web/,
   /Canceled: Canceled/,
+  // Without a network, there is no gallery of extensions.
+  /Error while getting the latest version for the extension/,
 ];
 
 export interface WorkbenchOptions {
@@ -603,6 +605,20 @@ export class Workbench implements AsyncDisposable {
       await expect(center).toBeHidden({ timeout: tryMs });
     }).toPass({ timeout: triesLimitMs });
     return found;
+  }
+
+  /**
+   * Shows the hover of an element, which contains the text. A busy window forgets a mouse that has not moved since, so
+   * it is moved away and back until the hover is shown.
+   */
+  async hover(target: Locator, text: string | RegExp): Promise<Locator> {
+    const shown = this.page.locator('.monaco-hover:visible').filter({ hasText: text }).last();
+    await repeated(`There is no hover with ${text}.`, async timeout => {
+      await this.page.mouse.move(640, 2);
+      await target.hover({ timeout });
+      await expect(shown).toBeVisible({ timeout });
+    });
+    return shown;
   }
 
   /**

@@ -187,7 +187,10 @@ async function addNote({ page }: Workbench, words: string, text: string): Promis
   await plus.click();
   await note.locator('.monaco-editor').last().click();
   await page.keyboard.type(text);
-  await note.getByRole('button', { name: 'Tell the Next Agent' }).click();
+  const tell = note.getByRole('button', { name: 'Tell the Next Agent' });
+  // VS Code enables it some time after the text was typed; Playwright does not know how it looks when disabled.
+  await expect(tell).not.toHaveClass(/disabled/);
+  await tell.click();
 }
 
 /** Remembers whether a mouse was used in the window. */

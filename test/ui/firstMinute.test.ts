@@ -196,9 +196,10 @@ test('Restricted Mode offers trust, and no command starts or writes anything', a
   await expect(workbench.treeItem(/^US-001/)).toBeVisible();
   await expect(view.getByText('nothing runs until you trust this folder')).toBeVisible();
   await workbench.screenshot('welcome-restricted');
-  const hover = page.locator('.monaco-hover:visible');
-  await workbench.statusBarItem('Ralph 0/5').hover();
-  await expect(hover).toContainText('nothing runs until you trust this folder');
+  const hover = await workbench.hover(
+    workbench.statusBarItem('Ralph 0/5'),
+    'nothing runs until you trust this folder',
+  );
   await expect(hover.getByRole('link', { name: 'Manage Workspace Trust' })).toBeVisible();
   await expect(hover).not.toContainText('Start Fresh Run');
   await page.screenshot({ path: 'test-results/screenshots/statusBar-restricted.png' });

@@ -51,13 +51,7 @@ for (const { explained, language, offered, trusted } of [
     );
     await page.keyboard.press('Enter');
     const key = page.locator('.monaco-editor .view-line span', { hasText: /^"userStories"$/ });
-    await expect(async () => {
-      await page.mouse.move(5, 5);
-      await key.last().hover();
-      await expect(page.locator('.monaco-hover:visible')).toContainText(explained, {
-        timeout: 5_000,
-      });
-    }).toPass(SLOW);
+    await workbench.hover(key.last(), explained);
     await workbench.page.screenshot({
       path: `test-results/screenshots/schema-hover-${language}.png`,
     });
@@ -139,9 +133,7 @@ for (const language of ['de', 'ja'] as const satisfies readonly Language[]) {
       await expect(workbench.treeItem(/^Iteration 9|^イテレーション 9/)).toBeVisible();
       await nothingIsEnglish('views');
       for (const [index, row] of [/^US-002/, /^(?:Iteration|イテレーション) 8/].entries()) {
-        await page.mouse.move(900, 600);
-        await workbench.treeItem(row).hover();
-        await expect(hover.filter({ hasText: index === 0 ? '№ 2' : '№ 7' }).first()).toBeVisible();
+        await workbench.hover(workbench.treeItem(row), index === 0 ? '№ 2' : '№ 7');
         await nothingIsEnglish(`hover-${index}`);
         await workbench.treeItem(row).click({ button: 'right' });
         const entry = index === 0 ? 'Skip Story' : 'Open Transcript';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
@@ -112,7 +113,8 @@ async function stuckRun(
       stories: count,
     },
   ]);
-  const runId = '2026-01-02T03-04-05-006-abcdef';
+  // No two runs have the same id.
+  const runId = `2026-01-02T03-04-05-006-${randomBytes(3).toString('hex')}`;
   const events = [
     {
       type: 'run.started',
@@ -211,9 +213,7 @@ test.describe('in one folder', () => {
       await expect(workbench.treeItem(/^Criterion The sum is right, done$/)).toBeVisible();
       await expect(workbench.treeItem(`Criterion ${HOSTILE}`)).toBeVisible();
       await expect(workbench.treeItem(HOSTILE).locator('a[href], img[src=x]')).toHaveCount(0);
-      await workbench.treeItem(/^US-004/).hover();
-      const hover = workbench.page.locator('.monaco-hover:visible');
-      await expect(hover).toContainText('depends on US-002');
+      const hover = await workbench.hover(workbench.treeItem(/^US-004/), 'depends on US-002');
       await expect(hover.locator('a[data-href*="command:"]')).toHaveCount(0);
       await workbench.screenshot(`storiesView-epics-${theme}`);
       expect(workbench.consoleErrors()).toEqual([]);
@@ -429,11 +429,12 @@ test.describe('in one folder', () => {
       }
       expect(icons.size).toBe(5);
       await workbench.screenshot(`storiesView-narrow-${width}`);
-      const hover = workbench.page.locator('.monaco-hover:visible');
-      await workbench.treeItem(/^US-004/).hover();
-      await expect(hover).toContainText('waiting — these must be done first: US-002, US-003');
-      await workbench.treeItem(/^US-005/).hover();
-      await expect(hover).toContainText(
+      await workbench.hover(
+        workbench.treeItem(/^US-004/),
+        'waiting — these must be done first: US-002, US-003',
+      );
+      await workbench.hover(
+        workbench.treeItem(/^US-005/),
         'stuck · no progress for 2 iterations — its agents made no commit',
       );
       await workbench.page.screenshot({

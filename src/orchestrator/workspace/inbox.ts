@@ -25,6 +25,8 @@ const MAX_LINE = 64 * 1024;
 /** Bytes that are read at a time. People do not write more, and a flood must not fill the memory. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1 << 16;
+/** Requests contain their time, so this much of two files is never equal. */
+const COMPARED_BYTES = 256;
 const LINE_BREAK = 0x0a;
 /** Longest hint or answer, in UTF-16 units. */
 export const MAX_TEXT = 8_000;
@@ -143,8 +145,11 @@ export async function inboxSize(file: string): Promise<number> {
 export class InboxReader {
   private readonly file: string;
   private offset: number;
-  /** Known after the first look. */
-  private inode: number | undefined;
+  /**
+   * The last bytes before `offset`, known after the first look. They tell another file from this one; its inode does
+   * not, because file systems give the inode of a removed file to the next one.
+   */
+  private readLast: Buffer | undefined;
   /** Holds the unfinished line. */
   private splitter = new LineSplitter(MAX_LINE);
 
@@ -171,13 +176,15 @@ export class InboxReader {
       return [];
     }
     try {
-      const { ino, size } = await handle.stat();
-      if (size < this.offset || (this.inode !== undefined && this.inode !== ino)) {
+      const { size } = await handle.stat();
+      const before = await this.bytesBefore(handle);
+      if (size < this.offset || !before.equals(this.readLast ?? before)) {
         // Another file, or truncated: none of it has been read yet.
         this.beginAgain();
       }
-      this.inode = ino;
-      return size === this.offset ? [] : await this.read(handle);
+      const requests = size === this.offset ? [] : await this.read(handle);
+      this.readLast = await this.bytesBefore(handle);
+      return requests;
     } finally {
       await handle.close();
     }
@@ -185,8 +192,14 @@ export class InboxReader {
 
   private beginAgain(): void {
     this.offset = 0;
-    this.inode = undefined;
+    this.readLast = undefined;
     this.splitter = new LineSplitter(MAX_LINE);
+  }
+
+  private async bytesBefore(handle: FileHandle): Promise<Buffer> {
+    const bytes = Buffer.alloc(Math.min(this.offset, COMPARED_BYTES));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, this.offset - bytes.length);
+    return bytes.subarray(0, bytesRead);
   }
 
   private async read(handle: FileHandle): Promise<RunRequest[]> {

@@ -63,7 +63,7 @@ export class RunWatcher implements Disposable {
   private looking: Promise<void> = Promise.resolve();
   private lookPending = false;
   private timer: NodeJS.Timeout | undefined;
-  private readonly dirWatchers = new Map<string, { inode: number; watcher: FSWatcher }>();
+  private readonly dirWatchers = new Map<string, { identity: string; watcher: FSWatcher }>();
   private disposed = false;
 
   constructor(files: RunFiles) {
@@ -177,34 +177,34 @@ export class RunWatcher implements Disposable {
   /** Watches the folders of runs; if they do not exist, the nearest existing parent. */
   private watchDirs(runId: string | undefined): void {
     const { workspace, stateDir, runsDir } = this.files;
-    const inodes = new Map<string, number>();
+    const identities = new Map<string, string>();
     for (const dir of [stateDir, runsDir, ...(runId ? [this.files.runDir(runId)] : [])]) {
-      const inode = inodeOf(dir);
-      if (inode !== undefined) {
-        inodes.set(dir, inode);
+      const identity = identityOf(dir);
+      if (identity !== undefined) {
+        identities.set(dir, identity);
       }
     }
     for (const dir of [path.dirname(stateDir), workspace]) {
-      const inode = inodes.size === 0 ? inodeOf(dir) : undefined;
-      if (inode !== undefined) {
-        inodes.set(dir, inode);
+      const identity = identities.size === 0 ? identityOf(dir) : undefined;
+      if (identity !== undefined) {
+        identities.set(dir, identity);
       }
     }
-    for (const [dir, { inode, watcher }] of this.dirWatchers) {
-      // A folder that was removed and created again has another inode; its old watcher reports nothing.
-      if (inodes.get(dir) !== inode) {
+    for (const [dir, { identity, watcher }] of this.dirWatchers) {
+      // The watcher of a folder that was removed and created again reports nothing.
+      if (identities.get(dir) !== identity) {
         watcher.close();
         this.dirWatchers.delete(dir);
       }
     }
-    for (const [dir, inode] of inodes) {
+    for (const [dir, identity] of identities) {
       if (!this.dirWatchers.has(dir)) {
-        this.watchDir(dir, inode);
+        this.watchDir(dir, identity);
       }
     }
   }
 
-  private watchDir(dir: string, inode: number): void {
+  private watchDir(dir: string, identity: string): void {
     try {
       const watcher = watch(dir, () => void this.look());
       watcher.on('error', () => {
@@ -212,13 +212,15 @@ export class RunWatcher implements Disposable {
         this.dirWatchers.delete(dir);
         void this.look();
       });
-      this.dirWatchers.set(dir, { inode, watcher });
+      this.dirWatchers.set(dir, { identity, watcher });
     } catch {
       // Removed meanwhile, or no watch handles left: polling remains.
     }
   }
 }
 
-function inodeOf(dir: string): number | undefined {
-  return statSync(dir, { throwIfNoEntry: false })?.ino;
+/** With its time of birth: a file system may give the inode of a removed folder to the next one. */
+function identityOf(dir: string): string | undefined {
+  const found = statSync(dir, { throwIfNoEntry: false, bigint: true });
+  return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
 }

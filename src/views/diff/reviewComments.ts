@@ -56,7 +56,7 @@ export function reviewComments(
   const controller = store.add(
     comments.createCommentController(REVIEW_CONTROLLER, l10n.t('Review Notes')),
   );
-  /** Stories that the person was already asked about. */
+  /** Runs and stories that the person was already asked about. */
   const asked = new Set<string>();
 
   /** All lines of a run's version of a file. */
@@ -205,10 +205,11 @@ export function reviewComments(
     await folder.stories.refresh();
     const { current: file, list } = folder.stories;
     const story = list.find(({ id }) => id === storyId);
-    if (file === undefined || !story?.done || asked.has(storyId)) {
+    const question = `${folder.path} ${folder.runs.current.runId} ${storyId}`;
+    if (file === undefined || !story?.done || asked.has(question)) {
       return;
     }
-    asked.add(storyId);
+    asked.add(question);
     const reopen = l10n.t('Set to Not Done');
     const choice = await window.showInformationMessage(
       plainSentence(
@@ -225,7 +226,7 @@ export function reviewComments(
     const { position } = story;
     const selector = { id: storyId, position };
     await tickStory(folder.files, file.path, selector, false, { expectedHash: file.hash });
-    asked.delete(storyId);
+    asked.delete(question);
     await folder.stories.refresh();
   }
 
