@@ -106,6 +106,11 @@ export function warningWords(
       return t('Pending hints were not passed on: {0}', words);
     case 'handoffNotWritten':
       return t('The last handoff was not written: {0}', words);
+    case 'leftNotKept':
+      return t(
+        'What the interrupted iteration left could not be recorded, so changes by others until it is judged count as its own: {0}',
+        words,
+      );
     case 'noChecks':
       return t("There are no checks, so the agent's promise alone ends this run. Add --verify.");
     case 'costUnknown':

@@ -101,6 +101,20 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
             raise('--max-iterations', 'ralphFresh.maxIterations', t, door),
           );
     case 'budget':
+      if (end.detail !== undefined) {
+        // Of the iteration: its calls so far stay spent, so another run with the same limit would not help.
+        return door === 'terminal'
+          ? t(
+              '{0} Raise it with {1} and run with --resume, or continue without a reviewer (--no-reviewer).',
+              t.said(end.detail),
+              '--iteration-budget',
+            )
+          : t(
+              '{0} Raise {1}, then start again to continue.',
+              t.said(end.detail),
+              'ralphFresh.iterationBudgetUsd',
+            );
+      }
       return `${usedUp(end, t)} ${raise('--budget', 'ralphFresh.budgetUsd', t, door)}`;
     case 'needsHuman':
       if (door === 'terminal' && end.isAnswered) {

@@ -190,6 +190,25 @@ describe('the gate: done is what the checks say', { concurrency: 3 }, () => {
     assert.equal(existsSync(cgroup ?? ''), false);
   });
 
+  test('a commit that a check makes belongs to the iteration', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const check = 'git commit -q --allow-empty -m "style: format"';
+    const cli = workspace.script([['work']], '--verify', check);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stderr);
+    assert.deepEqual(
+      (await workspace.events('commit.recorded')).map(({ iteration, storyId, subject }) => [
+        iteration,
+        storyId,
+        subject,
+      ]),
+      [
+        [1, 'US-001', 'feat: US-001'],
+        [1, 'US-001', 'style: format'],
+      ],
+    );
+    assert.equal((await workspace.event('iteration.ended')).commits, 2);
+  });
+
   test('a run that is stopped in the same check again and again still checks the claim', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const verify = ['--verify', 'test -e ok || sleep 60; exit 1'];

@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { recordTick } from '../../src/orchestrator/loop/tickStory.ts';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
-import { recordTick } from '../../src/orchestrator/workspace/tickStory.ts';
 import { builtCli } from '../support/builtCli.ts';
 import { cleanEnv, gitRepo, type TempDir, tempDir } from '../support/cleanEnv.ts';
 import { isRunning } from '../support/journals.ts';

@@ -372,7 +372,11 @@ describe('budgets', { concurrency: 3 }, () => {
     assert.equal((await cli.finished).code, 1);
     assert.equal((await workspace.agents()).length, 1);
     assert.equal((await workspace.event('run.ended')).outcome, 'budget');
-    assert.deepEqual(await outcomes(workspace), [], 'it is judged when the run goes on');
+    assert.match(
+      (await cli.finished).stdout,
+      /The budget of one iteration is used up, so US-001 was not reviewed\. Raise it with --iteration-budget and /,
+    );
+    assert.deepEqual(await outcomes(workspace), [], 'it is judged when the run continues');
   });
 
   test('each call gets what is left of it as its own limit', async t => {

@@ -38,6 +38,20 @@ describe('nothing counts as done that was not proven', { concurrency: 3 }, () =>
     assert.deepEqual(await outcomes(workspace), ['rejected']);
   });
 
+  test("a story that a person ticked and the checks refuse is not a failure of the agent's own", async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script(
+      [[{ wait: 'go' }, { commit: 'feat: half of it' }, says('More to do.')]],
+      ...['--verify', 'exit 1', '--max-iterations', '1'],
+    );
+    await workspace.agent();
+    assert.equal((await workspace.cli('tick', 'US-002').finished).code, 0);
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await workspace.done(), []);
+    assert.deepEqual(await outcomes(workspace), ['progress']);
+  });
+
   test('ticked and unticked by a person, then ticked by the agent: the claim is checked', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const cli = workspace.script(

@@ -409,6 +409,86 @@ describe('resuming', { concurrency: 3 }, () => {
     );
   });
 
+  for (const how of ['stopped', 'killed'] as const) {
+    test(`what a person does after an iteration was ${how} is not its work`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(3) });
+      const git = (...args: string[]) =>
+        promisify(execFile)('git', args, { cwd: workspace.folder });
+      const verify = ['--verify', 'test -e ok || sleep 60; test -e ok'];
+      const first = workspace.script([['work']], ...verify);
+      await workspace.event('check.started');
+      first.child.kill(how === 'stopped' ? 'SIGINT' : 'SIGKILL');
+      await first.finished;
+      if (how === 'killed') {
+        // Any command that works with the run closes it.
+        await workspace.cli('stop').finished;
+      }
+      assert.deepEqual(await workspace.done(), ['US-001']);
+
+      await workspace.write('ok', '');
+      await workspace.write('mine.txt', 'mine\n');
+      await git('add', 'mine.txt');
+      await git('commit', '-q', '-m', 'A commit of a person');
+      assert.equal((await workspace.cli('tick', 'US-003').finished).code, 0);
+      const edited = (await workspace.read('.omc/prd.json')).replace(
+        'Story number 2',
+        'Another title',
+      );
+      assert.match(edited, /Another title/);
+      await workspace.write('.omc/prd.json', edited);
+
+      const second = workspace.script([['work']], ...verify);
+      assert.equal((await second.finished).code, 0, (await second.finished).stdout);
+      assert.match(await workspace.read('.omc/prd.json'), /Another title/);
+      assert.deepEqual(await workspace.events('guard.found'), []);
+      assert.deepEqual(
+        (await workspace.events('commit.recorded')).map(({ iteration, subject }) => [
+          iteration,
+          subject,
+        ]),
+        [
+          [1, 'feat: US-001'],
+          [2, 'feat: US-002'],
+        ],
+      );
+      assert.deepEqual(
+        (await workspace.events('gate.ended')).map(({ storyId }) => storyId),
+        ['US-001', 'US-002'],
+      );
+      // Neither claimed nor verified.
+      assert.match((await workspace.cli('stories').finished).stdout, /US-003 +done +Story/);
+    });
+  }
+
+  test('a tick after a kill closes the run, so that it is not the work of the agent', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const first = workspace.script([['work']], '--verify', 'sleep 60');
+    await workspace.event('check.started');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    assert.equal((await workspace.cli('tick', 'US-002').finished).code, 0);
+    const second = workspace.script([['work']], '--verify', 'exit 1', '--max-iterations', '1');
+    await second.finished;
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    assert.deepEqual(await outcomes(workspace), ['rejected']);
+  });
+
+  test('an agent that replaced all stories before the kill does not make a list of its own', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const own = JSON.stringify({ userStories: [{ id: 'X-1', title: 'Mine', passes: true }] });
+    const first = workspace.script([
+      [{ write: ['.omc/prd.json', own] }, { text: 'written' }, 'stay'],
+    ]);
+    await workspace.event('agent.text');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = workspace.script([['stay'], ['work']]);
+    assert.equal((await second.finished).code, 0, (await second.finished).stderr);
+    assert.equal((await workspace.runIds()).length, 1);
+    // An agent may add stories.
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
+  });
+
   test('--resume without anything to resume, and with all iterations used, says so', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const none = await workspace.script([['work']], '--resume').finished;

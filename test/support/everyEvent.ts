@@ -20,7 +20,14 @@ const story = { storyId: 'US-001', storyTitle: DATA };
 /** The codes of warnings; a test compares them with the code. */
 export const WARNING_CODES = [
   ...['storyFileUnreadable', 'progressUnreadable', 'gitUnreadable', 'inboxUnreadable'],
-  ...['hintsNotTold', 'handoffNotWritten', 'noChecks', 'costUnknown', 'guardCouldNotRestore'],
+  ...[
+    'hintsNotTold',
+    'handoffNotWritten',
+    'leftNotKept',
+    'noChecks',
+    'costUnknown',
+    'guardCouldNotRestore',
+  ],
   ...[
     'storyNotPutBack',
     'reviewFailed',

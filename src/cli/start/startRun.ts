@@ -3,6 +3,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
 import { UsageError } from '../../base/usageError.ts';
 import type { RunState } from '../../orchestrator/journal/runState.ts';
+import { closeRunFoundDead } from '../../orchestrator/loop/recovery.ts';
 import {
   type ChosenRun,
   chooseRun,
@@ -70,6 +71,10 @@ export async function startRun(request: StartRequest): Promise<number> {
   const named = preparationOf(flags);
   const places = await placesOf(files, flags, named);
   await requireWork(files, request, places, named);
+  if (!flags.dryRun) {
+    // Its agent may still be changing what is read next.
+    await closeRunFoundDead(files);
+  }
   const chosen = await choose(files, request, { ...places, prepare: named });
   const earlier = chosen.earlier?.state;
   if (earlier !== undefined && !namesPlace(flags)) {

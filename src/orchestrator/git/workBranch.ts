@@ -28,12 +28,25 @@ export interface Found {
 /** Maximum number of listed commits. */
 const MAX_COMMITS = 50;
 
+/** Where HEAD is now. */
+export interface HeadNow {
+  /** Full hash; absent before the first commit. */
+  readonly head?: string;
+  /** '' for a detached HEAD; absent if git cannot be read. */
+  readonly branch?: string;
+}
+
 /**
- * Finds an iteration's work: one git query in the normal case, and more otherwise.
+ * Finds an iteration's work: without git in the normal case, if it is known where HEAD is.
  * @param dir absolute path of a folder in the work tree
  */
-export async function lookAtWork(dir: string, place: WorkPlace): Promise<Found> {
-  return (await quickLook(dir, place)) ?? fullLook(dir, place);
+export async function lookAtWork(
+  dir: string,
+  place: WorkPlace,
+  git: GitRepository,
+  now: HeadNow,
+): Promise<Found> {
+  return (await quickLook(dir, place, git, now)) ?? fullLook(dir, place);
 }
 
 const FOUND_NOTHING = {
@@ -46,19 +59,27 @@ const FOUND_NOTHING = {
 } as const;
 
 /** @returns `undefined` if it is not the normal case */
-async function quickLook(dir: string, place: WorkPlace): Promise<Found | undefined> {
+async function quickLook(
+  dir: string,
+  place: WorkPlace,
+  git: GitRepository,
+  now: HeadNow,
+): Promise<Found | undefined> {
   const { branch, head, gitDir } = place;
-  if (place.leftElsewhere !== undefined || (gitDir !== undefined && gitDirOf(dir) !== gitDir)) {
+  const isElsewhere =
+    place.leftElsewhere !== undefined || (gitDir !== undefined && gitDirOf(dir) !== gitDir);
+  if (isElsewhere || now.head === undefined || now.branch !== branch) {
     return undefined;
   }
-  const wanted = branch === '' ? 'HEAD' : `refs/heads/${branch}`;
-  const known = head === undefined ? [] : [`${head}^{commit}`];
-  const output = await runGit(
-    dir,
-    ...['--no-optional-locks', 'rev-parse', 'HEAD^{commit}', ...known, '--symbolic-full-name'],
-    'HEAD',
-  ).catch(() => '');
-  return output.trimEnd().split('\n').at(-1) === wanted
+  // In another repository, the commit of the start does not exist.
+  const isKnown =
+    head === undefined ||
+    head === now.head ||
+    (await git.difference(head, now.head).then(
+      () => true,
+      () => false,
+    ));
+  return isKnown
     ? {
         commits: [],
         facts: {

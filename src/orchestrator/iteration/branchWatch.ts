@@ -4,7 +4,13 @@ import { type Message, say, type Words, withTexts } from '../../base/say.ts';
 import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type AstrayReason, type BranchFacts, branchRule } from '../git/branchRule.ts';
-import { bringBack, type Found, lookAtWork, type WorkPlace } from '../git/workBranch.ts';
+import {
+  bringBack,
+  type Found,
+  type HeadNow,
+  lookAtWork,
+  type WorkPlace,
+} from '../git/workBranch.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 
@@ -16,17 +22,18 @@ export const SHORT_HASH = 10;
  * Checks whether an iteration's work is on the run's branch, and brings it back there if git can do so without
  * losing anything. Work on another branch does not count as done.
  *
- * @param isLast whether the run would be complete after this iteration
+ * @param options.isLast whether the run would be complete after this iteration
+ * @param options.now where HEAD is
  * @returns what ends the run, if the work remains elsewhere
  */
 export async function keepToBranch(
   scope: Scope,
   place: Omit<WorkPlace, 'gitDir'>,
-  isLast: boolean,
+  { isLast, now }: { readonly isLast: boolean; readonly now: HeadNow },
 ): Promise<Verdict | undefined> {
   const { iteration } = scope;
-  const { dir: workspace, gitDir } = scope.place;
-  const found = await lookAtWork(workspace, { ...place, gitDir: gitDir || undefined });
+  const { dir: workspace, git, gitDir } = scope.place;
+  const found = await lookAtWork(workspace, { ...place, gitDir: gitDir || undefined }, git, now);
   const { facts } = found;
   const rule = branchRule({ ...facts, isLast });
   if (rule.kind === 'stay') {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
 import { writeDerivedFile } from '../../base/plainFile.ts';
@@ -11,6 +11,7 @@ import { warn } from '../run/warn.ts';
 import { storyFileHash } from '../stories/storyFile.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
 import type { Briefer } from './briefing.ts';
+import { bytesOf } from './guard/guarding.ts';
 import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
@@ -24,7 +25,7 @@ const HANDOFF_NAME = 'handoff.json';
 const MAX_NOTED_FILES = 1_000;
 
 /** The start state of an iteration. */
-type Beginning = Pick<Work, 'scope' | 'bytes'>;
+type Beginning = Pick<Work, 'scope' | 'kept'>;
 
 /** One iteration: one fresh agent, from its prompt to its results. The results are judged elsewhere. */
 export async function runIteration(run: Run, scope: Scope, briefer: Briefer): Promise<Work> {
@@ -139,23 +140,15 @@ async function begin(run: Run, scope: Scope): Promise<Beginning> {
   }
   const bytes = bytesOf(storyFile);
   // Somebody has just changed it: then it would be unclear later who changed what.
-  if (bytes === undefined || storyFileHash(bytes) !== before.stories?.hash) {
+  const { stories } = before;
+  if (bytes === undefined || stories === undefined || storyFileHash(bytes) !== stories.hash) {
     if (run.config.guard !== 'off') {
       warn(scope, 'guardWithoutCopy', relativePath(run.files.workspace, storyFile));
     }
     return { scope };
   }
   await run.keptStories.keep(iteration, bytes);
-  return { scope, bytes };
-}
-
-function bytesOf(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    // It has just been removed; reported as changed by somebody else.
-    return undefined;
-  }
+  return { scope, kept: { bytes, stories } };
 }
 
 async function isDoneNow({ place }: Scope, storyId: string): Promise<boolean> {

@@ -1,14 +1,15 @@
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { runningIteration } from '../journal/runState.ts';
-import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
 import { recordCommits, recordOwedCommits } from '../run/commitRecord.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import { nextStory } from '../stories/select.ts';
+import { nextStory, storyKeys } from '../stories/select.ts';
+import type { Story, StoryFile } from '../stories/story.ts';
 import { keepToBranch } from './branchWatch.ts';
-import { guardStories } from './guard/guarding.ts';
+import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
 import { signalOf } from './signals.ts';
 
@@ -16,7 +17,11 @@ import { signalOf } from './signals.ts';
 export interface Work {
   readonly scope: Scope;
   /** The story file at the start of the iteration; absent if there was no readable one. */
-  readonly bytes?: Buffer;
+  readonly kept?: KeptVersion;
+  /**
+   * The story file as the interrupted iteration left it; absent if nobody else can have changed the file since then.
+   */
+  readonly left?: StoryFile;
   /** The result of the call; absent if the loop was killed before the call ended: then only the files count. */
   readonly result?: AgentCallResult;
   /** The files after the guard. */
@@ -29,22 +34,16 @@ export interface Work {
  * Examines what the agent left: branch, guard, commits. It does not matter whether the call succeeded: this is also
  * used after a stop by a person and, on resume, for the work of a killed loop.
  */
-export async function collectWork(
-  run: Run,
-  { bytes, result, scope }: Omit<Work, 'after' | 'astray'>,
-): Promise<Work> {
+export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'>): Promise<Work> {
+  const { scope } = begun;
   const { before, iteration, place, story } = scope;
   if (!place.workTree.isAsked) {
     // In parallel with the following steps; a restore or a check makes the answer outdated.
     place.workTree.ask();
   }
   await run.requests.look();
-  const work = await look(run, {
-    scope,
-    bytes,
-    result,
-    after: await readSnapshot(place.storyFile, place.git, before),
-  });
+  const found = { ...begun, after: await readSnapshot(place.storyFile, place.git, before) };
+  const work = await look(run, found, begun.left);
   if (work.astray) {
     return work;
   }
@@ -56,7 +55,8 @@ export async function collectWork(
     await lookForLostCommits(run, { place, now: after }, before.stories?.stories ?? []);
     await recordCommits(run.journal, place.git, {
       ...origin,
-      until: after.head,
+      // What others committed after it was interrupted is not its work.
+      until: runningIteration(run.state(), iteration)?.endCommit ?? after.head,
       known: run.state().commits,
     });
   } else {
@@ -67,23 +67,66 @@ export async function collectWork(
 
 /** Examines the work again after a command has changed it; its changes also count as the agent's work. */
 export async function lookAgain(run: Run, work: Work): Promise<Work> {
+  const { before, iteration, place, story } = work.scope;
   await run.requests.look();
-  return look(run, work);
+  const after = await readSnapshot(place.storyFile, place.git, before);
+  const again = await look(run, { ...work, after });
+  if (again.astray === undefined && again.after.gitProblem === undefined) {
+    await recordCommits(run.journal, place.git, {
+      ...{ iteration, storyId: story?.id },
+      since: work.after.head,
+      until: again.after.head,
+      known: run.state().commits,
+    });
+  }
+  return again;
 }
 
-async function look(run: Run, work: Work): Promise<Work> {
+/** @param left see {@link Work}; only the first look has to tell the iteration's changes from those of others */
+async function look(run: Run, work: Work, left?: StoryFile): Promise<Work> {
   const { before, place } = work.scope;
+  const { storyFile } = place;
   // Before the guard: returning to the branch may change the story file.
-  const astray = await checkBranch(run, work);
+  const { astray, isMoved } = await checkBranch(run, work);
   if (astray) {
     return { ...work, astray };
   }
-  await guardStories(run, work.scope, work.bytes);
-  return { ...work, after: await readSnapshot(place.storyFile, place.git, before) };
+  await guardStories(run, work.scope, { kept: work.kept, left });
+  const { branch, gitProblem, head } = work.after;
+  const after = isMoved
+    ? await readSnapshot(storyFile, place.git, before)
+    : { branch, gitProblem, head, ...(await readStories(storyFile, before)) };
+  // From now on, the changes of others belong to the file as it was before.
+  const isChangedByOthers = left !== undefined && storyFile !== undefined;
+  return { ...work, after, kept: isChangedByOthers ? readVersion(storyFile) : work.kept };
 }
 
-/** @returns what ends the run, if the work is not on its branch and cannot be moved there */
-async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Verdict | undefined> {
+/**
+ * The stories that the iteration left. If others may have changed the file since it was interrupted, they are those
+ * that it left and that are still so.
+ */
+export function storiesLeft({ after, left }: Work): readonly Story[] {
+  const now = after.stories?.stories ?? [];
+  if (left === undefined) {
+    return now;
+  }
+  const then = left.kind === 'stories' ? left.stories : [];
+  const [keysThen, keysNow] = [storyKeys(then), storyKeys(now)];
+  const doneThen = new Set(then.filter(({ done }) => done).map(story => keysThen.get(story)));
+  return now.map(story => ({
+    ...story,
+    done: story.done && doneThen.has(keysNow.get(story)),
+  }));
+}
+
+/**
+ * @returns `astray`: what ends the run, if the work is not on its branch and cannot be moved there; `isMoved`: whether
+ * HEAD was moved, or found elsewhere
+ */
+async function checkBranch(
+  run: Run,
+  { after, result, scope }: Work,
+): Promise<{ readonly astray?: Verdict; readonly isMoved: boolean }> {
   const { head } = scope.before;
   const { git, workTree } = scope.place;
   const { branchLeft, onlyStories } = run.state();
@@ -98,15 +141,20 @@ async function checkBranch(run: Run, { after, result, scope }: Work): Promise<Ve
       head,
       leftElsewhere: current?.leftElsewhere,
     },
-    stories === undefined
-      ? signalOf(result, run.config.completionPromise)?.kind === 'complete'
-      : nextStory(stories, only).reason === 'allDone',
+    {
+      isLast:
+        stories === undefined
+          ? signalOf(result, run.config.completionPromise)?.kind === 'complete'
+          : nextStory(stories, only).reason === 'allDone',
+      now: after.gitProblem === undefined ? after : {},
+    },
   );
-  if (run.state().branchLeft !== branchLeft) {
+  const isMoved = run.state().branchLeft !== branchLeft;
+  if (isMoved) {
     // The earlier answer of git is about the other branch.
     workTree.take();
   }
-  return astray;
+  return { astray, isMoved };
 }
 
 function warnOfProblems(scope: Scope, { gitProblem, storyFileProblem }: Snapshot): void {

@@ -7,6 +7,8 @@ export interface CurrentIteration {
   readonly storyTitle?: string;
   readonly startedAt: string;
   readonly startCommit?: string;
+  /** HEAD when it was interrupted; later commits are not its work. Absent while it runs. */
+  readonly endCommit?: string;
   /** The branch it must work on; '' for a detached HEAD. */
   readonly branch?: string;
   /** The target of the story file at the start of the iteration, if the file was a link. */

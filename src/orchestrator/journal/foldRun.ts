@@ -307,7 +307,11 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...state,
         pause: undefined,
         limits: new Map(),
-        cutOff: state.running.length > 0 ? state.running : state.cutOff,
+        // If it is interrupted again while it is judged, it has not done anything since the first time.
+        cutOff:
+          state.running.length > 0
+            ? state.running.map(open => ({ ...open, endCommit: open.endCommit ?? event.head }))
+            : state.cutOff,
         running: [],
         phase: 'ended',
         endedAt: event.at,

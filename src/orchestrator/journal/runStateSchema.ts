@@ -32,6 +32,7 @@ export const runStateSchema = once(() => {
     storyTitle: z.string().optional(),
     startedAt: z.string(),
     startCommit: z.string().optional(),
+    endCommit: z.string().optional(),
     branch: z.string().optional(),
     storyLink: z.string().optional(),
     leftElsewhere: z.array(z.string()).optional(),

@@ -3,7 +3,7 @@ import { say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import { signalOf } from '../iteration/signals.ts';
 import { uncommittedWork } from '../iteration/uncommittedWork.ts';
-import { lookAgain, type Work } from '../iteration/work.ts';
+import { lookAgain, storiesLeft, type Work } from '../iteration/work.ts';
 import type { IterationOutcome } from '../journal/eventCodes.ts';
 import {
   handledIn,
@@ -51,21 +51,22 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   const storiesBefore = before.stories?.stories ?? [];
   const changes = storyChanges({
     storiesBefore,
-    storiesAfter: after.stories?.stories ?? [],
+    storiesAfter: storiesLeft(work),
     handled: handledIn(run.state(), iteration),
   });
   for (const change of changes) {
     scope.append({ type: 'story.changed', ...change, by: 'agent' });
   }
+  // Including what a person ticked meanwhile, because an agent could have forged that request.
+  const claimed = storyChanges({
+    storiesBefore,
+    storiesAfter: storiesLeft(work),
+    handled: new Map(),
+  }).flatMap(({ done, storyId }) => (done ? [storyId] : []));
   const judged = await judgeClaims(run, {
     scope,
     after,
-    // Including what a person ticked meanwhile, because an agent could have forged that request.
-    stories: storyChanges({
-      storiesBefore,
-      storiesAfter: after.stories?.stories ?? [],
-      handled: new Map(),
-    }).flatMap(({ done, storyId }) => (done ? [storyId] : [])),
+    stories: claimed,
     isWholeTask:
       modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
     // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.
@@ -89,14 +90,17 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   const judgement = judge({
     story,
     storiesBefore,
-    storiesAfter: after.stories?.stories ?? [],
+    storiesAfter: storiesLeft({ ...work, after }),
     commits,
     result,
     completionPromise: config.completionPromise,
     handled: handledIn(run.state(), iteration),
     stopped: result === undefined || isStopped(run, result),
     skipped: scope.skip.aborted,
-    refused: judged.kind === 'refused',
+    // That a story fails which a person ticked meanwhile says nothing about the agent's own.
+    refused:
+      judged.kind === 'refused' &&
+      (story === undefined || claimed.length === 0 || claimed.includes(story.id)),
     notWanted: result?.notWanted === true,
   });
   await record(run, { ...work, after }, { ...judgement, commits });

@@ -17,7 +17,7 @@ import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { handledIn, type RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -272,6 +272,7 @@ export class FreshRun {
       warn(journal, 'handoffNotWritten', saidOf(error));
     }
     const uncommitted = await this.leftUncommitted();
+    const head = await this.leaveOpen();
     journal.append({
       type: 'run.ended',
       outcome,
@@ -280,6 +281,7 @@ export class FreshRun {
       open: open === undefined ? undefined : [...open],
       circle: circle === undefined ? undefined : [...circle],
       uncommitted,
+      head,
       stories: storyCountOf(snapshot),
       iterations: run.state().iteration,
     });
@@ -300,6 +302,25 @@ export class FreshRun {
       warn(journal, 'stateFileNotWritten', saidOf(error));
     }
     return run.state();
+  }
+
+  /**
+   * Keeps what an iteration left that is not judged yet, before others can change it.
+   * @returns HEAD; `undefined` if there is no such iteration
+   */
+  private async leaveOpen(): Promise<string | undefined> {
+    const { place, run } = this;
+    const open = run.state().running;
+    try {
+      for (const { number } of open) {
+        await run.keptStories.keepLeft(number);
+      }
+      return open.length === 0 ? undefined : await place.git.head();
+    } catch (error) {
+      // The end itself must be recorded, even if the disk has no space for anything else.
+      warn(run.journal, 'leftNotKept', saidOf(error));
+      return undefined;
+    }
   }
 
   /** An interrupted iteration need not have committed its work. */
@@ -335,14 +356,37 @@ export class FreshRun {
   /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
   private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
-    const bytes = await run.keptStories.read(current.number);
-    const stories = run.keptStories.parse(bytes) ?? snapshot.stories;
+    const { keptStories } = run;
+    const [bytes, left] = await Promise.all([
+      keptStories.read(current.number),
+      keptStories.readLeft(current.number),
+    ]);
+    const before = keptStories.parse(bytes);
+    const stories = before ?? snapshot.stories;
     const story = stories?.stories.find(({ id }) => id === current.storyId);
     const scope = this.scopeOf(current.number, story, {
       stories,
       head: current.startCommit,
     });
-    await this.land(await collectWork(run, { scope, bytes }));
+    const work = await collectWork(run, {
+      scope,
+      kept: bytes && before && { bytes, stories: before },
+      left: left && keptStories.parseAny(left),
+    });
+    this.recordChangesSince(work);
+    await this.land(work);
+  }
+
+  /** What others changed in the story file since the iteration was interrupted. */
+  private recordChangesSince({ after, left, scope }: Work): void {
+    const changes = storyChanges({
+      storiesBefore: left?.kind === 'stories' ? left.stories : [],
+      storiesAfter: after.stories?.stories ?? [],
+      handled: handledIn(this.run.state(), scope.iteration),
+    });
+    for (const change of changes) {
+      this.run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
+    }
   }
 
   /**

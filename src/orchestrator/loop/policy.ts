@@ -1,5 +1,5 @@
 import { say } from '../../base/say.ts';
-import { LESS_THAN_A_CENT } from '../agents/call/budgetLedger.ts';
+import { isSpent } from '../agents/call/budgetLedger.ts';
 import type { PauseReason } from '../journal/eventCodes.ts';
 import {
   questionOf,
@@ -110,7 +110,9 @@ function endOf(situation: Situation): RunEnd | undefined {
     // Interrupted before its claim could be checked: the status in the files is not verified yet.
     return verdict?.kind === 'fatal'
       ? { kind: 'end', outcome: 'error', detail: verdict.message }
-      : { kind: 'end', outcome: verdict?.kind === 'budget' ? 'budget' : 'stopped' };
+      : verdict?.kind === 'budget'
+        ? { kind: 'end', outcome: 'budget', detail: verdict.message }
+        : { kind: 'end', outcome: 'stopped' };
   }
   // The files decide what is done, so this takes precedence over everything that anybody says or asks.
   if (complete) {
@@ -144,9 +146,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
     (state.lanes === 1 || next?.story === undefined ? question(situation) : undefined) ??
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined ? undefined : notReady(stories, state)) ??
-    (config.budgetUsd !== undefined && state.costUsd >= config.budgetUsd - LESS_THAN_A_CENT
-      ? { kind: 'end', outcome: 'budget' }
-      : undefined) ??
+    (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
     (state.iteration >= config.maxIterations
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??

@@ -15,10 +15,12 @@ import { currentOf, type RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
+import { KeptStories } from '../workspace/keptStories.ts';
 import { isItsLoopRunning } from '../workspace/livingRun.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { newestRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
+import { fileOfRun } from './resume.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
@@ -71,19 +73,12 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         ...cost,
       });
     }
-    if (current?.startCommit !== undefined) {
-      // Commits of the interrupted iteration are its work; they just could not be recorded.
-      await recordCommits(journal, new GitRepository(files.workspace), {
-        iteration: current.number,
-        storyId: current.storyId,
-        since: current.startCommit,
-        known: state.commits,
-      });
-    }
+    const head = await leftBy(current, journal, { files, runId, state });
     journal.append({
       type: 'run.ended',
       outcome: 'interrupted',
       exitCode: EXIT_CODES.interrupted,
+      head,
       stories: state.stories,
       iterations: state.iteration,
     });
@@ -92,6 +87,43 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
     journal.close();
   }
   await markInactive(files, runId, 'interrupted');
+}
+
+/**
+ * Records the commits of the interrupted iteration, which are its work and just could not be recorded, and keeps the
+ * story file as it left it.
+ * @returns HEAD: later commits are not its work
+ */
+async function leftBy(
+  current: CurrentIteration | undefined,
+  journal: JournalWriter,
+  {
+    files,
+    runId,
+    state,
+  }: { readonly files: RunFiles; readonly runId: string; readonly state: RunState },
+): Promise<string | undefined> {
+  // If it was interrupted before, it is only being judged; others may have committed since.
+  if (current === undefined || current.endCommit !== undefined) {
+    return undefined;
+  }
+  const { number, startCommit, storyId } = current;
+  const git = new GitRepository(files.workspace);
+  // A repository that is temporarily unreadable is examined when the run continues.
+  const head = await git.head().catch(() => undefined);
+  if (startCommit !== undefined) {
+    await recordCommits(journal, git, {
+      ...{ iteration: number, storyId, since: startCommit },
+      known: state.commits,
+    });
+  }
+  try {
+    const storyFile = state.storyFile && fileOfRun(files, state.storyFile, '--file');
+    await new KeptStories(files, runId, storyFile).keepLeft(number);
+  } catch (error) {
+    journal.append({ type: 'warning', code: 'leftNotKept', detail: saidOf(error) });
+  }
+  return head;
 }
 
 /**

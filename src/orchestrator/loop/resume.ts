@@ -14,6 +14,7 @@ import { relativePath } from '../run/runWork.ts';
 import type { GivenSettings, Settings } from '../settings/settingTable.ts';
 import { outsideProblem } from '../stories/outsideLinks.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { KeptStories } from '../workspace/keptStories.ts';
 import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
 
 /** Maximum length of a task in the journal, in UTF-16 units. */
@@ -89,7 +90,7 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
   const state = foldRun(events);
   if (choice.resume !== undefined) {
     const runId = requireResumable(choice, newest, state);
-    const other = await otherWork(files, choice, state);
+    const other = await otherWork(files, choice, { runId, state });
     if (other !== undefined) {
       throw new OtherWorkError(other);
     }
@@ -97,7 +98,7 @@ export async function chooseRun(files: RunFiles, choice: RunChoice): Promise<Cho
   }
   return newest !== undefined &&
     goesOn(choice, state) &&
-    (await otherWork(files, choice, state)) === undefined
+    (await otherWork(files, choice, { runId: newest, state })) === undefined
     ? { runId: newest, resume: true, earlier: earlierRun(events, state) }
     : { runId: newRunId(), resume: false };
 }
@@ -186,10 +187,12 @@ function isSameTask({ task }: RunChoice, state: RunState): boolean {
  * @returns the message if it differs; `undefined` if it is the same
  */
 async function otherWork(
-  { workspace }: RunFiles,
+  files: RunFiles,
   choice: RunChoice,
-  state: RunState,
+  run: { readonly runId: string; readonly state: RunState },
 ): Promise<Message | undefined> {
+  const { workspace } = files;
+  const { state } = run;
   const relative = (file: string | undefined) =>
     file === undefined ? undefined : relativePath(workspace, file);
   // Resuming the last run without naming a file means that run's work.
@@ -223,7 +226,7 @@ async function otherWork(
           'The last run has other stories than these. To start a new run, use --new instead of --resume.',
         );
   }
-  return storyFile !== undefined && (await isAnotherList(storyFile, state))
+  return storyFile !== undefined && (await isAnotherList(files, storyFile, run))
     ? say(
         'The last run worked on other stories than {0} contains now. To start a new run, use --new instead of --resume.',
         shorten(state.storyFile ?? '', 200),
@@ -265,8 +268,12 @@ async function plannedTask(storyFile: string): Promise<string | undefined> {
   return text === undefined ? undefined : plannedTaskOf(text);
 }
 
-/** Whether somebody replaced the stories in the file: none of those in the journal is left. */
-async function isAnotherList(storyFile: string, state: RunState): Promise<boolean> {
+/** Whether somebody else replaced the stories in the file: none of those in the journal is left. */
+async function isAnotherList(
+  files: RunFiles,
+  storyFile: string,
+  { runId, state }: { readonly runId: string; readonly state: RunState },
+): Promise<boolean> {
   const known = new Set(
     [
       ...state.storyRecords.keys(),
@@ -279,7 +286,29 @@ async function isAnotherList(storyFile: string, state: RunState): Promise<boolea
   }
   // A missing or broken file is not another list; the start of the run reports how to fix it.
   const list = await readStoryList(storyFile);
-  return list !== undefined && !list.stories.some(({ id }) => known.has(id));
+  return (
+    list !== undefined &&
+    !list.stories.some(({ id }) => known.has(id)) &&
+    !(await isAsLeft(new KeptStories(files, runId, storyFile), storyFile, state))
+  );
+}
+
+/** Whether the file is as the interrupted agent left it: then the guard brings the stories back. */
+async function isAsLeft(
+  kept: KeptStories,
+  storyFile: string,
+  { cutOff, phase }: RunState,
+): Promise<boolean> {
+  if (phase !== 'ended') {
+    // A killed loop has left it just now.
+    return true;
+  }
+  for (const { number } of cutOff) {
+    if ((await kept.readLeft(number))?.equals(await readFile(storyFile)) === true) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** How the stories must be created if the run was interrupted before that. */

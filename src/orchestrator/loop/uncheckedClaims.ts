@@ -8,7 +8,7 @@ import { modeOf, relativePath } from '../run/runWork.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
-import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import { storiesBeforeCutOff, storiesLeftByCutOff } from '../workspace/keptStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { type RunFiles, runIds } from '../workspace/runFiles.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
@@ -58,9 +58,11 @@ export async function reopenUnchecked(
   if (now.stories === undefined || now.storyFileProblem !== undefined) {
     return { storyIds: [], snapshot };
   }
-  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, cutOffOf(state));
+  const cutOff = cutOffOf(state);
+  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, cutOff);
+  const left = await storiesLeftByCutOff({ ...options, runId: lastRun }, cutOff);
   const claims = uncheckedClaims(now.stories, {
-    ...{ before, events, state },
+    ...{ before, left, events, state },
     isReviewed: config.reviewer,
   });
   let hash = now.stories.hash;
@@ -101,11 +103,14 @@ function uncheckedClaims(
   { stories }: StoryList,
   {
     before,
+    left,
     events,
     isReviewed,
     state,
   }: {
     readonly before: StoryList | undefined;
+    /** As the interrupted iteration left them. */
+    readonly left: StoryList | undefined;
     readonly events: readonly RunEvent[];
     readonly isReviewed: boolean;
     readonly state: RunState;
@@ -117,7 +122,7 @@ function uncheckedClaims(
       ? cutOff.map(({ storyId }) => storyId)
       : storyChanges({
           storiesBefore: before.stories,
-          storiesAfter: stories,
+          storiesAfter: left?.stories ?? stories,
           handled: new Map(),
         }).map(({ storyId }) => storyId);
   const byHand = tickedSinceTheEnd(events);

@@ -2,6 +2,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say, type Words, withTexts } from '../../base/say.ts';
 import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
+import { isSpent } from '../agents/call/budgetLedger.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
@@ -163,7 +164,7 @@ async function passReview(
         if (!stop.endSignal.aborted) {
           warn(scope, 'claimNotReviewed', review.message);
         }
-        return cutOffBy(storyId, review, stop.requested);
+        return cutOffBy(run, storyId, review);
       case 'approved':
         scope.append({
           type: 'review.ended',
@@ -196,16 +197,25 @@ async function passReview(
 
 /** How the run ends without the reviewer's verdict. */
 function cutOffBy(
+  { config, state, stop }: ClaimedRun,
   storyId: string,
   { errorKind, message }: { readonly errorKind?: string; readonly message: Words },
-  isStopping: boolean,
 ): Extract<ClaimsJudgement, { kind: 'cutOff' }> {
-  if (isStopping) {
+  if (stop.requested) {
     return { kind: 'cutOff' };
   }
   switch (errorKind) {
-    case 'budget':
-      return { kind: 'cutOff', verdict: { kind: 'budget' } };
+    case 'budget': {
+      const isOfRun = isSpent(config.budgetUsd, state().costUsd);
+      const ofIteration = say(
+        'The budget of one iteration is used up, so {0} was not reviewed.',
+        storyId,
+      );
+      return {
+        kind: 'cutOff',
+        verdict: { kind: 'budget', message: isOfRun ? undefined : ofIteration },
+      };
+    }
     case 'billing':
     case 'authentication':
     case 'usageLimit':

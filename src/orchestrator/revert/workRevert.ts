@@ -9,13 +9,13 @@ import { runGit } from '../git/runGit.ts';
 import { readDecisions } from '../journal/journal.ts';
 import type { RunState } from '../journal/runState.ts';
 import { alone } from '../loop/exclusiveWork.ts';
+import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
-import { recordTick, requireRecordable } from '../workspace/tickStory.ts';
 
 /** What can be reverted. */
 export type Revertible = Extract<CommitsOf, { kind: 'story' | 'iteration' }>;

@@ -1,12 +1,12 @@
-import type { Words } from '../../base/say.ts';
+import type { Message, Words } from '../../base/say.ts';
 import type { RunOutcome } from '../journal/eventCodes.ts';
 
 /** A result of an iteration that ends the run. */
 export type Verdict =
   /** The agent's `complete` promise, with passed checks; only used if there are no stories. */
   | { readonly kind: 'complete' }
-  /** The budget is used up before everything could be judged. */
-  | { readonly kind: 'budget' }
+  /** A budget is used up before everything could be judged; a message if it is the iteration's, not the run's. */
+  | { readonly kind: 'budget'; readonly message?: Message }
   /** An error that a retry cannot fix: billing, login, agent cannot be started. */
   | { readonly kind: 'fatal'; readonly message: Words }
   /** The work is not on the run's branch, so nothing of it counts as done. */

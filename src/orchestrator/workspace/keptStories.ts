@@ -2,17 +2,23 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
-import type { StoryList } from '../stories/story.ts';
+import { outsideProblem, realPlace } from '../stories/outsideLinks.ts';
+import type { StoryFile, StoryList } from '../stories/story.ts';
 import { parseStoryFile } from '../stories/storyFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** The story file as it was before an iteration, in the iteration's folder. */
 const STORIES_BEFORE = 'stories-before';
+/** The story file as an iteration left it that is not judged yet, next to it. */
+const STORIES_LEFT = 'stories-left';
 
 /** A larger story file is rejected when it is read. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** Copies of the story file as each iteration found it, byte for byte, kept until the iteration is judged. */
+/**
+ * Copies of the story file as each iteration found it, and as an interrupted one left it, byte for byte, kept until
+ * the iteration is judged.
+ */
 export class KeptStories {
   private readonly files: RunFiles;
   private readonly runId: string;
@@ -28,24 +34,52 @@ export class KeptStories {
   }
 
   async keep(iteration: number, bytes: Buffer): Promise<void> {
-    const file = this.fileOf(iteration);
+    const file = this.fileOf(iteration, STORIES_BEFORE);
     if (file !== undefined) {
       await writePlainFile(file, bytes);
     }
   }
 
+  /**
+   * Keeps the story file as an interrupted iteration leaves it: what others change before the iteration is judged is
+   * not its work. If it is interrupted again while it is judged, the first copy counts.
+   */
+  async keepLeft(iteration: number): Promise<void> {
+    const file = this.fileOf(iteration, STORIES_LEFT);
+    if (file === undefined || this.storyFile === undefined || existsSync(file)) {
+      return;
+    }
+    // A missing or strange file is judged as it is then.
+    const bytes =
+      outsideProblem(this.storyFile) === undefined
+        ? await readPlainFile(realPlace(this.storyFile) ?? this.storyFile, MAX_KEPT_BYTES)
+        : undefined;
+    if (bytes !== undefined) {
+      await writePlainFile(file, bytes);
+    }
+  }
+
+  /** @returns `undefined` if there is no copy of what this iteration left */
+  async readLeft(iteration: number): Promise<Buffer | undefined> {
+    const file = this.fileOf(iteration, STORIES_LEFT);
+    return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
+  }
+
   /** @returns `undefined` if there is no copy for this iteration */
   async read(iteration: number): Promise<Buffer | undefined> {
-    const file = this.fileOf(iteration);
+    const file = this.fileOf(iteration, STORIES_BEFORE);
     return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
   }
 
   /** Parses the kept bytes as stories; `undefined` if there are none or they cannot be read. */
   parse(bytes: Buffer | undefined): StoryList | undefined {
-    const { storyFile } = this;
-    const read =
-      storyFile === undefined || bytes === undefined ? undefined : parseStoryFile(storyFile, bytes);
+    const read = bytes && this.parseAny(bytes);
     return read?.kind === 'stories' ? read : undefined;
+  }
+
+  /** Like {@link parse}, but also what makes the bytes unreadable. */
+  parseAny(bytes: Buffer): StoryFile | undefined {
+    return this.storyFile === undefined ? undefined : parseStoryFile(this.storyFile, bytes);
   }
 
   /** The copy is no longer needed once the end of the iteration is on the disk. */
@@ -66,7 +100,7 @@ export class KeptStories {
     for (const iteration of [...this.judged]) {
       const dir = this.files.iterationDir(this.runId, iteration);
       for (const name of existsSync(dir) ? readdirSync(dir) : []) {
-        if (name.startsWith(`${STORIES_BEFORE}.`) || name === STORIES_BEFORE) {
+        if ([STORIES_BEFORE, STORIES_LEFT].includes(path.parse(name).name)) {
           await rm(path.join(dir, name), { force: true });
         }
       }
@@ -74,14 +108,21 @@ export class KeptStories {
     }
   }
 
-  private fileOf(iteration: number): string | undefined {
+  private fileOf(iteration: number, name: string): string | undefined {
     return this.storyFile === undefined
       ? undefined
       : path.join(
           this.files.iterationDir(this.runId, iteration),
-          `${STORIES_BEFORE}${path.extname(this.storyFile)}`,
+          `${name}${path.extname(this.storyFile)}`,
         );
   }
+}
+
+/** The run of an interrupted iteration. */
+interface CutOffRun {
+  readonly files: RunFiles;
+  readonly runId: string;
+  readonly storyFile?: string;
 }
 
 /**
@@ -89,13 +130,18 @@ export class KeptStories {
  * written.
  */
 export async function storiesBeforeCutOff(
-  {
-    files,
-    runId,
-    storyFile,
-  }: { readonly files: RunFiles; readonly runId: string; readonly storyFile?: string },
+  { files, runId, storyFile }: CutOffRun,
   cutOff: { readonly number: number } | undefined,
 ): Promise<StoryList | undefined> {
   const kept = new KeptStories(files, runId, storyFile);
   return cutOff && kept.parse(await kept.read(cutOff.number));
+}
+
+/** The stories as the interrupted iteration left them; `undefined` without one, or if it left no readable ones. */
+export async function storiesLeftByCutOff(
+  { files, runId, storyFile }: CutOffRun,
+  cutOff: { readonly number: number } | undefined,
+): Promise<StoryList | undefined> {
+  const kept = new KeptStories(files, runId, storyFile);
+  return cutOff && kept.parse(await kept.readLeft(cutOff.number));
 }

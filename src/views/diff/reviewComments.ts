@@ -15,6 +15,7 @@ import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
+import { tickStory } from '../../orchestrator/loop/tickStory.ts';
 import { requireOwnHints } from '../../orchestrator/workspace/ownHints.ts';
 import {
   addPendingHint,
@@ -22,7 +23,6 @@ import {
   rewordPendingHint,
 } from '../../orchestrator/workspace/pendingHints.ts';
 import { runIds } from '../../orchestrator/workspace/runFiles.ts';
-import { tickStory } from '../../orchestrator/workspace/tickStory.ts';
 import { toldHints } from '../../orchestrator/workspace/toldHints.ts';
 import { Command, REVIEW_CONTROLLER } from '../common/contributions.ts';
 import { DisposableStore } from '../common/disposableStore.ts';

@@ -195,7 +195,7 @@ export function runAlerts(
             ...review,
             {
               label: l10n.t('Open Settings'),
-              run: () => openRunSetting(limitSetting(outcome)),
+              run: () => openRunSetting(limitSetting(state)),
             },
             again,
           ],

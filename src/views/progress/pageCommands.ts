@@ -68,7 +68,7 @@ export function pageCommands(
         }
         break;
       case 'openLimitSetting':
-        await openRunSetting(limitSetting(model.current.state.outcome));
+        await openRunSetting(limitSetting(model.current.state));
         break;
       case 'answer':
         await commands.executeCommand(Command.answerQuestion, {

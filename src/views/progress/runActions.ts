@@ -35,7 +35,7 @@ export function runActions(
       : [
           // The answer has its own button, and continues the run.
           { ...start(t), ...(!isAsking && { primary: true as const }) },
-          ...(limitSetting(state.outcome) === undefined
+          ...(limitSetting(state) === undefined
             ? []
             : [button('openLimitSetting', t('Open Settings'))]),
           ...(hasChanges ? [review] : []),

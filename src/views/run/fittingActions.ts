@@ -1,5 +1,5 @@
-import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import type { RunSetting } from '../settings/windowSettings.ts';
@@ -81,7 +81,7 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
       );
       const start: RunAction[] = allDone ? [] : [goesOn ? 'goOn' : 'start'];
       const limit: RunAction[] =
-        allDone || limitSetting(state.outcome) === undefined ? [] : ['changeLimit'];
+        allDone || limitSetting(state) === undefined ? [] : ['changeLimit'];
       const review: RunAction[] = state.commits.length > 0 ? ['review'] : [];
       return state.outcome === 'completed'
         ? [...review, ...start]
@@ -93,10 +93,14 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
 }
 
 /** The setting whose limit ended a run; `undefined` for any other end. Pure. */
-export function limitSetting(outcome: RunOutcome | undefined): RunSetting | undefined {
+export function limitSetting({
+  detail,
+  outcome,
+}: Partial<Pick<RunState, 'detail' | 'outcome'>>): RunSetting | undefined {
   switch (outcome) {
     case 'budget':
-      return 'budgetUsd';
+      // Only the end by the iteration's budget has a detail.
+      return detail === undefined ? 'budgetUsd' : 'iterationBudgetUsd';
     case 'maxIterations':
       return 'maxIterations';
     default:

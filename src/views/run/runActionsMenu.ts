@@ -115,7 +115,7 @@ export function runActionsMenu(
           ...run(Command.startRun),
         };
       case 'changeLimit': {
-        const setting = limitSetting(folder.runs.current.state.outcome);
+        const setting = limitSetting(folder.runs.current.state);
         return {
           label: `$(settings-gear) ${l10n.t('Open Settings')}`,
           description: setting === undefined ? '' : `${SETTINGS_SECTION}.${setting}`,

@@ -8,8 +8,8 @@ import {
   window,
 } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
+import { tickStory } from '../../orchestrator/loop/tickStory.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
-import { tickStory } from '../../orchestrator/workspace/tickStory.ts';
 import { Command } from '../common/contributions.ts';
 import { parseStoryRef, type StoryRef } from '../common/refs.ts';
 import { registerCommands } from '../common/registerCommand.ts';

@@ -3,6 +3,11 @@ import type { RunConfig } from '../../settings/config.ts';
 /** In US dollars. Amounts are sums of small amounts; a remainder caused by rounding buys nothing. */
 export const LESS_THAN_A_CENT = 0.005;
 
+/** Whether a budget is used up. */
+export function isSpent(budgetUsd: number | undefined, costUsd: number): boolean {
+  return budgetUsd !== undefined && costUsd >= budgetUsd - LESS_THAN_A_CENT;
+}
+
 /** The cost of calls that have ended, in US dollars. */
 export interface Spent {
   readonly run: () => number;

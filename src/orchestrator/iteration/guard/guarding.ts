@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +11,8 @@ import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
 import { outsideProblem } from '../../stories/outsideLinks.ts';
-import { readStoryFile } from '../../stories/storyFile.ts';
+import type { StoryFile, StoryList } from '../../stories/story.ts';
+import { parseStoryFile, readStoryFile } from '../../stories/storyFile.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
@@ -19,6 +21,28 @@ const MAX_CHANGES = 50;
 const TICK_GRACE_MS = 500;
 const MAX_FACT = 300;
 
+/** A version of the story file that the guard can restore. */
+export interface KeptVersion {
+  readonly bytes: Buffer;
+  readonly stories: StoryList;
+}
+
+/** @returns `undefined` if the file cannot be read: it has just been removed, which is reported elsewhere */
+export function bytesOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the story file as it is now; `undefined` if there is no readable one */
+export function readVersion(storyFile: string): KeptVersion | undefined {
+  const bytes = bytesOf(storyFile);
+  const stories = bytes && parseStoryFile(storyFile, bytes);
+  return bytes !== undefined && stories?.kind === 'stories' ? { bytes, stories } : undefined;
+}
+
 /**
  * Checks whether the iteration made forbidden changes to stories, records them, and undoes them if the
  * configuration says so. A broken story file is kept aside in any case.
@@ -26,8 +50,15 @@ const MAX_FACT = 300;
 export async function guardStories(
   run: Pick<Run, 'config' | 'files' | 'requests' | 'state'>,
   scope: Scope,
-  /** The story file at the start of the iteration. */
-  bytes: Buffer | undefined,
+  {
+    kept,
+    left,
+  }: {
+    /** The story file at the start of the iteration. */
+    readonly kept: KeptVersion | undefined;
+    /** The story file as the iteration left it, if others may have changed it since then. */
+    readonly left: StoryFile | undefined;
+  },
 ): Promise<void> {
   const { config } = run;
   const { before, iteration, story } = scope;
@@ -38,32 +69,33 @@ export async function guardStories(
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
-  const isGuarded = config.guard !== 'off' && bytes !== undefined;
+  const isGuarded = config.guard !== 'off' && kept !== undefined;
   const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
   const cleared =
     replaced && config.guard === 'restore'
       ? await attempt(scope, async () => ({
           aside: await clearPlace(storyFile, {
             link,
-            beforeBytes: bytes ?? Buffer.alloc(0),
+            beforeBytes: kept?.bytes ?? Buffer.alloc(0),
             asideDir: scope.dir,
           }),
         }))
       : undefined;
-  const after = await readStoryFile(storyFile);
-  const broken = after?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
-  if (!isGuarded || bytes === undefined) {
+  const now = await readStoryFile(storyFile);
+  const broken = now?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
+  if (!isGuarded || kept === undefined) {
     return;
   }
   const storyId = story === undefined ? {} : { storyId: story.id };
   let handled = handledNow();
-  let changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
+  const compared = { before: kept.stories, after: left ?? now, ...storyId };
+  let changes = findGuardChanges({ ...compared, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
     // A person's tick is in the file a moment before the loop is informed about it.
     await delay(TICK_GRACE_MS);
     await run.requests.look();
     handled = handledNow();
-    changes = findGuardChanges({ before: before.stories, after, ...storyId, handled });
+    changes = findGuardChanges({ ...compared, handled });
   }
   const forbidden = [...(replaced ? [replaced] : []), ...changes.filter(isForbidden)];
   if (forbidden.length === 0) {
@@ -75,7 +107,7 @@ export async function guardStories(
     const result = await attempt(scope, () =>
       restoreStoryFile({
         path: storyFile,
-        beforeBytes: bytes,
+        beforeBytes: kept.bytes,
         changes,
         ...storyId,
         handled,

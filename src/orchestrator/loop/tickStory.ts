@@ -5,15 +5,17 @@ import {
   setStoryDone,
 } from '../stories/edit/edit.ts';
 import { readStoryList } from '../stories/storyFile.ts';
-import { requirePlainState } from './plainState.ts';
-import { recordRequest } from './requests.ts';
-import { newestRunId, type RunFiles } from './runFiles.ts';
-import { ignoreStateDir } from './stateIgnore.ts';
-import { cannotWriteTo, takeFileLock } from './takeFileLock.ts';
+import { livingRun } from '../workspace/livingRun.ts';
+import { requirePlainState } from '../workspace/plainState.ts';
+import { recordRequest } from '../workspace/requests.ts';
+import { newestRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { ignoreStateDir } from '../workspace/stateIgnore.ts';
+import { cannotWriteTo, takeFileLock } from '../workspace/takeFileLock.ts';
 
 /**
  * Marks a story as done or not done for a person: first in its file, then in the journal, so that a run knows it
- * was a person. No event is written if the file already has this status.
+ * was a person. No event is written if the file already has this status. A run whose loop was killed is closed before:
+ * what its agent left must not include the tick.
  *
  * @param selector see {@link setStoryDone}
  * @param options.expectedHash of the file as the person saw it; without it, a position is not trusted
@@ -33,6 +35,11 @@ export async function tickStory(
   // If nothing changes, nothing has to be writable.
   if (named?.every(story => story.done === done) !== true) {
     await requireRecordable(files);
+    if ((await livingRun(files)) === undefined) {
+      // Loaded on demand: few ticks follow a killed loop, and a window must start fast.
+      const { closeRunFoundDead } = await import('./recovery.ts');
+      await closeRunFoundDead(files);
+    }
   }
   const { changed } = await setStoryDone(storyFile, selector, done, edit);
   if (changed) {
