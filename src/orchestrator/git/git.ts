@@ -58,6 +58,7 @@ export interface WorkTreeStatus {
 export class GitRepository {
   private readonly dir: string;
   private lastDifference: (Difference & { readonly range: string }) | undefined;
+  private lastRecent: { readonly at: string; readonly commits: readonly Commit[] } | undefined;
 
   /** @param dir absolute path of a folder in the work tree */
   constructor(dir: string) {
@@ -146,6 +147,21 @@ export class GitRepository {
       this.lastDifference = { range, added: of('>'), gone: of('<') };
     }
     return this.lastDifference;
+  }
+
+  /**
+   * The newest commits of a history, newest first. No process if only the commits of the last {@link difference} are
+   * new.
+   * @param at a full hash
+   */
+  async recentCommits(at: string, limit: number): Promise<readonly Commit[]> {
+    const { lastDifference: last, lastRecent: known } = this;
+    const isContinued = last?.gone.length === 0 && last.range === `${known?.at}...${at}`;
+    const commits = isContinued
+      ? [...last.added, ...(known?.commits ?? [])].slice(0, limit)
+      : await this.commits({ limit, at });
+    this.lastRecent = { at, commits };
+    return commits;
   }
 
   private async log(

@@ -288,7 +288,7 @@ async function readGit(sources: HandoffSources): Promise<RalphFreshHandoff['git'
   const status = known !== undefined && known.head === sources.head ? known : await git.status();
   sources.onWorkTree?.(status);
   const { branch, hasUncommittedChanges, head } = status;
-  const commits = head === undefined ? [] : await git.commits({ limit: RECENT_COMMITS, at: head });
+  const commits = head === undefined ? [] : await git.recentCommits(head, RECENT_COMMITS);
   return {
     recentCommits: commits.map(({ hash, subject }) => ({
       hash: hash.slice(0, 10),
