@@ -2,6 +2,7 @@
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import { cacheRoot } from './lib/cache.ts';
 import {
   describeFailures,
   type FailedTest,
@@ -152,6 +153,8 @@ async function nodeTests(print: Print, folder: string): Promise<Counts> {
     ];
     const code = await run(print, process.execPath, args, {
       ...{ TMPDIR: temp, TEMP: temp, TMP: temp },
+      // Each file is a process, and compiling the program takes longer than most tests.
+      NODE_COMPILE_CACHE: path.join(cacheRoot(), 'compiled-tests'),
     });
     const counts = withExitCode(readCounts(countsFile), code);
     const left = readdirSync(temp);

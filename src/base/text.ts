@@ -136,3 +136,8 @@ function cutAtWord(text: string, max: number, more: boolean): string {
   const cut = space > max / 2 ? head.slice(0, space) : head.replace(/[\uD800-\uDBFF]$/, '');
   return cut + ELLIPSIS;
 }
+
+/** Adds a full stop if the text does not end with punctuation. */
+export function sentence(text: string): string {
+  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
+}

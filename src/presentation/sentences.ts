@@ -1,11 +1,12 @@
 import { assertNever } from '../base/assertNever.ts';
 import { englishOf, type Words } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
-import { shorten } from '../base/text.ts';
+import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
+import { hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -31,6 +32,8 @@ export interface RunEnd {
   readonly open?: readonly string[] | undefined;
   /** Those of them that wait for each other, with the first one repeated at the end. */
   readonly circle?: readonly string[] | undefined;
+  /** Why none of them was ready. */
+  readonly hindrances?: ReturnType<typeof hindrancesOf> | undefined;
   /** Ids of the stories that the run skips until the skip is withdrawn. */
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since the event that ended the run. */
@@ -61,7 +64,17 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
   const known = { outcome, iterations, stories, detail, skipped, isAnswered, open, circle };
   const killed = outcome === 'interrupted' ? killedAt(state) : undefined;
   const { uncommitted } = state;
-  return { ...known, budgetUsd, costUsd, costEstimated, costUnknown, killed, uncommitted };
+  const hindrances = hindrancesOf(state);
+  return {
+    ...known,
+    hindrances,
+    budgetUsd,
+    costUsd,
+    costEstimated,
+    costUnknown,
+    killed,
+    uncommitted,
+  };
 }
 
 /** How a run ended, and what to do next, in one or two sentences. */
@@ -135,11 +148,7 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
           door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
         );
       }
-      return t(
-        'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
-        detail,
-        door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door),
-      );
+      return notReady(end, t, door);
     case 'stuck':
       // The story's id; without stories, the number of iterations.
       return stories.total === 0
@@ -205,6 +214,21 @@ function fix(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string
 }
 
 /** A skipped story remains skipped when the run continues. */
+function notReady(end: RunEnd, t: Translate, door: Door): string {
+  const detail = englishOf(end.detail ?? '');
+  const next = door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door);
+  // In the terminal, the next step names skipped stories.
+  const causes =
+    end.hindrances && hindranceWords(end.hindrances, t, { withSkipped: door === 'window' });
+  return causes === undefined
+    ? t(
+        'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
+        detail,
+        next,
+      )
+    : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
+}
+
 function fixNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
   // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
   const open = ids ?? englishOf(detail).split(', ');
@@ -286,11 +310,6 @@ export function rolledBackWords(
   return of === undefined
     ? t('Rolled back to before iteration {0}, by commit {1}.', iteration, hash)
     : t('Rolled back to before iteration {0} of run {1}, by commit {2}.', iteration, of, hash);
-}
-
-/** Adds a full stop if the text does not end with punctuation. */
-export function sentence(text: string): string {
-  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** Maximum length of the ids of a run's stories, in UTF-16 units. */

@@ -1,10 +1,10 @@
 import { commands, type LogOutputChannel, l10n, type Memento, window } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import type { Disposable } from '../../base/emitter.ts';
-import { shorten } from '../../base/text.ts';
+import { sentence, shorten } from '../../base/text.ts';
 import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
-import { outcomeSentence, runEnd, sentence } from '../../presentation/sentences.ts';
+import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { iterationCount } from '../../presentation/translate.ts';
 import { Command, View } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';

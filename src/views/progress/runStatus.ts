@@ -9,6 +9,7 @@ import {
   waitingOf,
 } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import { hindrancesOf, hindranceWords } from '../../presentation/hindrances.ts';
 import {
   completedWords,
   killedAt,
@@ -115,10 +116,11 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
         status: t('No story is ready'),
         sentence: state.circle
           ? outcomeSentence(runEnd(state, outcome), t, 'window').text
-          : t(
+          : (hindranceWords(hindrancesOf(state), t, { withSkipped: true }) ??
+            t(
               'Each remaining story has failed, is blocked or skipped, or waits for another: {0}.',
               shorten(quote, MAX_REASON),
-            ),
+            )),
       };
     case 'stopped':
       return {
