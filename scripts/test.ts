@@ -29,7 +29,7 @@ const QUIET_MS = 15 * 60_000;
  * Number of test files of a suite in parallel. They start processes and wait for them, so more than there are
  * processors.
  */
-const FILES_AT_ONCE = availableParallelism();
+const FILES_AT_ONCE = 2 * availableParallelism();
 
 const results = path.join(root, 'test-results');
 const playwrightCli = path.join(root, 'node_modules', '@playwright', 'test', 'cli.js');

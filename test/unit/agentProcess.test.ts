@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
@@ -444,7 +444,9 @@ describe('what an agent leaves running', { skip: process.platform !== 'linux' },
     it(`is looked for among all processes when ${when}`, async t => {
       const left = await start(t);
       // A thread of it, and so no leader of a group. Its own number is lower, as if pids had begun again.
-      const agent = left.pid + 1;
+      const threads = readdirSync(`/proc/${left.pid}/task`).map(Number);
+      const agent = Math.max(...threads);
+      assert.ok(agent > left.pid);
       const forks = (forksSoFar() ?? 0) - forksSince(agent);
       assert.equal(await endLeftovers(agent, runId, { forks }), 1);
       await left.exited;
