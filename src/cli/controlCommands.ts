@@ -120,7 +120,7 @@ async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void>
   const storyId = id ?? (await currentStory(files));
   if (id !== undefined) {
     const { story } = await findStory(files, id, file);
-    if (story.done) {
+    if (story.done && !(await isBeingJudged(files, id))) {
       print(`${named(id)} is done; there is nothing to skip.`);
       return;
     }
@@ -128,6 +128,13 @@ async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void>
   const state = await requireUnfinished(files, 'skip a story in');
   const delivered = await deliverRequest(files, { type: 'skip', storyId });
   print(`The run skips ${named(storyId)}. ${later(delivered, state)}`.trimEnd());
+}
+
+/** Its agent has marked it as done, and the checks or the reviewer have not decided yet. */
+async function isBeingJudged(files: RunFiles, storyId: string): Promise<boolean> {
+  const loop = await livingLoop(files);
+  const state = loop && (await readRun(files, loop.runId));
+  return state?.running.some(current => current.storyId === storyId) === true;
 }
 
 async function currentStory(files: RunFiles): Promise<string> {

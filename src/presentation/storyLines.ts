@@ -79,6 +79,8 @@ export function storyChanged(
       return own('warning', t('{0} was set back to not done: its checks failed', storyId));
     case 'reviewer':
       return own('warning', t('{0} was set back to not done: the reviewer objects', storyId));
+    case 'skip':
+      return own('warning', t('{0} was set back to not done: it was skipped', storyId));
     case 'guard':
       return own(
         'warning',

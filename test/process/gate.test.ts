@@ -466,6 +466,38 @@ describe('the reviewer', { concurrency: 2 }, () => {
     }
   }
 
+  test('a story that a person sets to not done during the review is not done', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script(
+      [['work'], [{ wait: 'go' }, verdict(true, [])]],
+      ...['--reviewer', '--max-iterations', '1'],
+    );
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('untick', 'US-001').finished).code, 0);
+    await workspace.note('go');
+    assert.equal((await cli.finished).code, 1);
+    assert.deepEqual(await workspace.done(), []);
+    assert.deepEqual(await outcomes(workspace), ['progress']);
+    assert.doesNotMatch(await workspace.read('.omc/prd.json'), /architectVerified/);
+  });
+
+  for (const [what, script, flags] of [
+    ['the review', [['work'], ['stay'], ['work'], [verdict(true, [])]], ['--reviewer']],
+    ['a check', [['work']], ['--verify', 'test -e US-002.txt || sleep 60']],
+  ] as const) {
+    test(`a skip during ${what} ends it, and takes the claim back`, async t => {
+      const workspace = await Workspace.create(t, { stories: openStories(2) });
+      const cli = workspace.script(script, ...flags);
+      await (what === 'a check' ? workspace.event('check.started') : workspace.agent(2));
+      assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+      const { code, stdout } = await cli.finished;
+      assert.equal(code, 1, stdout);
+      assert.deepEqual(await workspace.done(), ['US-002']);
+      assert.deepEqual(await outcomes(workspace), ['skipped', 'storyDone']);
+      assert.match(stdout, /US-001 was set back to not done: it was skipped/);
+    });
+  }
+
   test('a reviewer that cannot be started leaves the story undecided', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
     const program = path.join(workspace.notesDir, 'claude.mjs');

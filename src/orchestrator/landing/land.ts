@@ -83,7 +83,8 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   if (judged.kind === 'cutOff') {
     return { verdict: judged.verdict, after };
   }
-  if (judged.kind === 'refused') {
+  if (judged.kind !== 'passed' || config.reviewer) {
+    // Claims were taken back, or a person changed their story during the review.
     after = await readSnapshot(place.storyFile, place.git, before);
   }
   const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;

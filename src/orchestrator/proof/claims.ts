@@ -4,12 +4,13 @@ import { shortenBlock } from '../../base/text.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import { isSpent } from '../agents/call/budgetLedger.ts';
 import { endedSentence, failedCallSentence } from '../agents/call/failedCall.ts';
-import type { Snapshot } from '../places/snapshot.ts';
+import { readStories, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
+import { readStoryList } from '../stories/storyFile.ts';
 import { runGate } from './checks/gate.ts';
 import { setArchitectVerified } from './reviewer/architectVerified.ts';
 import { reviewClaim } from './reviewer/reviewer.ts';
@@ -33,6 +34,8 @@ export interface Claims {
 export type ClaimsJudgement =
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused' }
+  /** A person skipped the story meanwhile; its claim is taken back. */
+  | { readonly kind: 'skipped' }
   /** Interrupted by a stop, an error or the budget; nothing is decided yet, and `verdict` ends the run. */
   | { readonly kind: 'cutOff'; readonly verdict?: Verdict };
 
@@ -81,7 +84,7 @@ async function passGate(
     cwd: scope.place.dir,
     env: agentEnv(env),
     timeLimitMs: config.verifyTimeLimitMs,
-    signal: stop.endSignal,
+    signal: AbortSignal.any([stop.endSignal, scope.skip]),
     killSignal: stop.killSignal,
     runId,
     dir: scope.dir,
@@ -101,7 +104,7 @@ async function passGate(
       }),
   });
   if (cancelled) {
-    return { kind: 'cutOff' };
+    return interrupted(run, scope, stories);
   }
   const { after, astray } = await afterChecks();
   if (astray !== undefined) {
@@ -151,13 +154,13 @@ async function passReview(
           commit.storyId === storyId && commit.iteration < iteration ? [commit.hash] : [],
         ),
       git: place.git,
-      call: run.caller.port('review', iteration, dir, place.dir),
+      call: run.caller.port('review', iteration, dir, { cwd: place.dir, skip: scope.skip }),
       model: config.reviewerModel,
       verify: config.verify,
     });
     switch (review.kind) {
       case 'cancelled':
-        return { kind: 'cutOff' };
+        return interrupted(run, scope, stories);
       case 'failed':
         // Without a verdict nothing is done, and nothing has failed either: the review is repeated when the run
         // continues.
@@ -193,6 +196,20 @@ async function passReview(
     }
   }
   return { kind: isRefused ? 'refused' : 'passed' };
+}
+
+/** A stop leaves the claims open until the run continues; a skip takes them back. */
+async function interrupted(
+  run: ClaimedRun,
+  scope: Scope,
+  stories: readonly string[],
+): Promise<ClaimsJudgement & { readonly kind: 'cutOff' | 'skipped' }> {
+  if (run.stop.endSignal.aborted || !scope.skip.aborted) {
+    return { kind: 'cutOff' };
+  }
+  const after = await readStories(run.storyFile, scope.before);
+  await putBack(run, scope, { after, stories, by: 'skip' });
+  return { kind: 'skipped' };
 }
 
 /** How the run ends without the reviewer's verdict. */
@@ -240,6 +257,11 @@ function cutOffBy(
 
 async function markApproved(scope: Scope, storyFile: string, storyId: string): Promise<void> {
   try {
+    const list = await readStoryList(storyFile);
+    if (list?.stories.some(({ done, id }) => id === storyId && done) !== true) {
+      // Somebody has set it to not done meanwhile.
+      return;
+    }
     await setArchitectVerified(storyFile, storyId, true);
   } catch (error) {
     if (!(error instanceof HumanError)) {
@@ -249,7 +271,7 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
   }
 }
 
-/** Resets a refused story to not done, in its file as well. */
+/** Resets stories to not done, in their file as well. */
 async function putBack(
   { storyFile }: Pick<Run, 'storyFile'>,
   scope: Scope,
@@ -258,8 +280,8 @@ async function putBack(
     by,
     stories,
   }: {
-    readonly after: Snapshot;
-    readonly by: 'gate' | 'reviewer';
+    readonly after: Pick<Snapshot, 'stories'>;
+    readonly by: 'gate' | 'reviewer' | 'skip';
     readonly stories: readonly string[];
   },
 ): Promise<void> {

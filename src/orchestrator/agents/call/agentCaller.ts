@@ -189,11 +189,14 @@ export class AgentCaller {
     purpose: 'plan' | 'review',
     iteration: number,
     dir: string,
-    cwd = this.options.files.workspace,
+    {
+      cwd = this.options.files.workspace,
+      skip,
+    }: { readonly cwd?: string; readonly skip?: AbortSignal } = {},
   ): CallAgent {
     return async ({ name, prompt, ...extra }) => {
       const { costUsd, end, error } = await this.call({
-        ...{ purpose, iteration, prompt, cwd, dir, extra },
+        ...{ purpose, iteration, prompt, cwd, dir, extra, skip },
         promptName: `${name}.md`,
         streamName: name,
       });

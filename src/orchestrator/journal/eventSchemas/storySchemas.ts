@@ -32,9 +32,9 @@ export function storySchemas() {
       /**
        * `agent`: changed during an iteration; `outside`: changed by somebody else between iterations; `gate`,
        * `reviewer`: reset by the loop after a refused claim; `guard`: reset because the iteration was not assigned
-       * this story.
+       * this story; `skip`: reset because a person skipped it before its claim was judged.
        */
-      by: z.enum(['agent', 'outside', 'gate', 'reviewer', 'guard']),
+      by: z.enum(['agent', 'outside', 'gate', 'reviewer', 'guard', 'skip']),
       iteration: iteration.optional(),
     }),
     /** A person ticked or unticked the story. */
