@@ -822,12 +822,18 @@ describe('an agent that removes the state (git clean -fdx)', {
     const state = '{"active":true,"run_id":"other-run"}\n';
     const cli = workspace.script([
       [
+        { wait: 'go' },
         { delete: '.omc/state/runs' },
         { write: ['.omc/state/ralph-fresh-lock.json', owner] },
         { write: ['.omc/state/ralph-fresh-state.json', state] },
         'work',
       ],
     ]);
+    // This loop writes its own state while its agent starts.
+    await until('its own state', async () =>
+      /"iteration": 1,/.test(await readFile(files.stateFile, 'utf8').catch(() => '')),
+    );
+    await workspace.note('go');
     const { code, stderr } = await cli.finished;
     assert.equal(code, 1);
     assert.match(
