@@ -339,6 +339,15 @@ describe('stuck', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-002']);
   });
 
+  test('ask: a hint is what the run waits for', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const cli = workspace.script([...Array(4).fill(idle[0]), ['work']], '--on-stuck', 'ask');
+    await workspace.event('pause.started');
+    assert.equal((await workspace.cli('hint', 'Look at the README.').finished).code, 0);
+    assert.equal((await cli.finished).code, 0, (await cli.finished).stdout);
+    assert.match(await workspace.prompt(5), /Look at the README\./);
+  });
+
   test('a commit is progress, and so is a criterion that is met', async t => {
     const stories = [{ ...openStories(1)[0], acceptanceCriteria: [{ text: 'a', done: false }] }];
     const workspace = await Workspace.create(t, { stories: stories as never });

@@ -172,6 +172,14 @@ export class RequestDesk {
     }
   }
 
+  /** A hint is what a run waits for that asked because of a stuck story. */
+  private wakeIfStuckOn(storyId: string | undefined): void {
+    const { pause } = this.run.state();
+    if (pause?.reason === 'stuck' && (storyId === undefined || storyId === pause.storyId)) {
+      this.wake();
+    }
+  }
+
   private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
     const waiting = waitingOf(state());
@@ -209,6 +217,9 @@ export class RequestDesk {
       case 'reset':
         this.wakeIfAbout(request.storyId);
         break;
+      case 'hint':
+        this.wakeIfStuckOn(request.storyId);
+        break;
       case 'hello': {
         const { pid, startId, window: id } = request;
         const process = pid === undefined ? undefined : { pid, startId: startId || undefined };
@@ -219,7 +230,6 @@ export class RequestDesk {
         this.windows?.goodbye(request.window);
         break;
       case 'pause':
-      case 'hint':
         break;
     }
   }

@@ -1,8 +1,6 @@
-import { Disposable, EventEmitter } from 'vscode';
-import { Emitter } from '../../base/emitter.ts';
+import { EventEmitter } from 'vscode';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../../orchestrator/journal/runState.ts';
-import type { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { Owner } from '../common/disposableStore.ts';
 import type { Folder } from './folder.ts';
@@ -16,37 +14,25 @@ const NO_RUN: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
 export class ActiveRun extends Owner {
   private readonly changeEmitter = this.own(new EventEmitter<WatchedRun>());
   readonly onDidChange = this.changeEmitter.event;
-  private readonly eventsEmitter = this.own(new Emitter<readonly RunEvent[]>());
-  readonly onDidReadEvents = this.eventsEmitter.event;
   private readonly folders: Folders;
 
   constructor(folders: Folders) {
     super();
     this.folders = folders;
     this.own(
-      folders.inEach(folder => {
-        const change = folder.runs.onDidChange(run => {
+      folders.inEach(folder =>
+        folder.runs.onDidChange(run => {
           if (folder === folders.active) {
             this.changeEmitter.fire(run);
           }
-        });
-        const events = folder.runs.onDidReadEvents(read => {
-          if (folder === folders.active) {
-            this.eventsEmitter.fire(read);
-          }
-        });
-        return Disposable.from(change, events);
-      }),
+        }),
+      ),
     );
     this.own(folders.onDidChangeActive(() => this.changeEmitter.fire(this.current)));
   }
 
   get folder(): Folder | undefined {
     return this.folders.active;
-  }
-
-  get files(): RunFiles | undefined {
-    return this.folder?.files;
   }
 
   get current(): WatchedRun {

@@ -26,18 +26,8 @@ export class ActiveStories extends Owner {
     this.own(folders.onDidChangeActive(() => this.changeEmitter.fire()));
   }
 
-  /** As last read; `undefined` if there is none, or before the first {@link refresh}. */
+  /** As last read; `undefined` if there is none, or before the first look. */
   get current(): StoryFile | undefined {
     return this.folders.active?.stories.current;
-  }
-
-  /** Reads the file again, and follows it from now on. */
-  async refresh(): Promise<void> {
-    await this.folders.active?.stories.refresh();
-  }
-
-  /** Like {@link refresh}, but merges many calls within a short time. */
-  refreshSoon(): void {
-    this.folders.active?.stories.refreshSoon();
   }
 }

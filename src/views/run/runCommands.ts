@@ -148,11 +148,6 @@ export function runCommands(
       return;
     }
     await ask(folder, { type: 'hint', text, storyId });
-    const { alive, state } = folder.runs.current;
-    if (alive && state.pause?.reason === 'stuck') {
-      // The run was waiting for exactly
-      await ask(folder, { type: 'resume' });
-    }
   }
 
   /** Sends an answer, which continues the run, even one that ended because of the question. */

@@ -1,18 +1,7 @@
+import type { FailedCheck } from '../../journal/storyNotes.ts';
 import type { Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import type { Uncommitted } from './uncommitted.ts';
-
-/** A command of the loop's own checks that failed. */
-export interface FailedCheck {
-  readonly command: string;
-  /** Absent if the command did not exit by itself. */
-  readonly exitCode?: number;
-  readonly timedOut?: boolean;
-  /** Its output, at least the end. */
-  readonly output: string;
-  /** The iteration before the check. */
-  readonly iteration: number;
-}
 
 /** The files of the pure loop, relative to the workspace, with forward slashes. */
 export interface PlanFiles {
@@ -46,7 +35,7 @@ export interface PromptInput {
   /** Why the story file cannot be read now, if so. */
   readonly storyFileProblem?: string;
   /** The check that refused the last claim. */
-  readonly failedCheck?: FailedCheck;
+  readonly failedCheck?: Omit<FailedCheck, 'problem'>;
   /** Why the reviewer did not accept the last claim. */
   readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
   /** Files that are not committed; absent if git did not report them. */

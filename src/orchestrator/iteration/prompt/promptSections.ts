@@ -17,7 +17,7 @@ import {
   progressFileOf,
   taskOf,
 } from './promptFacts.ts';
-import type { FailedCheck, PromptInput } from './promptInput.ts';
+import type { PromptInput } from './promptInput.ts';
 import {
   andMore,
   bullets,
@@ -141,7 +141,7 @@ function failedCheck({ failedCheck: check }: PromptInput): string {
   );
 }
 
-function endOf({ exitCode, timedOut }: FailedCheck): string {
+function endOf({ exitCode, timedOut }: NonNullable<PromptInput['failedCheck']>): string {
   if (timedOut === true) {
     return 'it took too long and was ended';
   }
