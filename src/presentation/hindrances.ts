@@ -10,21 +10,24 @@ const MAX_NAMED = 3;
 const MAX_ID = 80;
 const MAX_REASON = 200;
 
-/** Why a run has left a story alone; stories that only wait for others have no such reason. */
+/** Why a run has left a story alone. Stories that only wait for others have no such reason. */
 export type Hindrance = { readonly storyId: string } & (
   | { readonly kind: 'skipped' }
   | { readonly kind: 'blocked'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly times: number; readonly reason: Words | undefined }
+  /** `check`: the command that failed; otherwise `reason`. */
+  | {
+      readonly kind: 'failed';
+      readonly times: number;
+      readonly check?: string;
+      readonly reason?: Words;
+    }
 );
 
-/** Why no story of a run was ready, in the order of the stories; those that the run skips come first. */
-export function hindrancesOf(state: Pick<RunState, 'open' | 'storyRecords' | 'storyNotes'>): {
-  readonly hindrances: readonly Hindrance[];
-  /** How many others wait for these. */
-  readonly waiting: number;
-} {
-  const open = state.open ?? [];
-  const hindrances = open.flatMap((storyId): readonly Hindrance[] => {
+/** Why the run has left its open stories alone, in their order. */
+export function hindrancesOf(
+  state: Pick<RunState, 'open' | 'storyRecords' | 'storyNotes'>,
+): readonly Hindrance[] {
+  return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
     const record = state.storyRecords.get(storyId);
     if (record?.skipped !== undefined) {
       return [{ storyId, kind: 'skipped' }];
@@ -33,25 +36,31 @@ export function hindrancesOf(state: Pick<RunState, 'open' | 'storyRecords' | 'st
       return [{ storyId, kind: 'blocked', reason: record.blocked }];
     }
     return record !== undefined && record.failures > 0
-      ? [{ storyId, kind: 'failed', times: record.failures, reason: lastReason(state, storyId) }]
+      ? [{ storyId, kind: 'failed', times: record.failures, ...lastFailure(state, storyId) }]
       : [];
   });
-  return { hindrances, waiting: open.length - hindrances.length };
 }
 
-function lastReason(state: Pick<RunState, 'storyNotes'>, storyId: string): Words | undefined {
+/** The newest one of check, call and review. */
+function lastFailure(
+  state: Pick<RunState, 'storyNotes'>,
+  storyId: string,
+): { readonly check?: string; readonly reason?: Words } {
   const { failedCheck, lastError, review } = storyNotes(state, storyId);
-  const reasons = [
-    { iteration: failedCheck?.iteration, words: failedCheck?.command },
-    { iteration: lastError?.iteration, words: lastError?.message },
-    { iteration: review?.iteration, words: review?.objections[0] },
+  const found = [
+    { iteration: failedCheck?.iteration, check: failedCheck?.command },
+    { iteration: lastError?.iteration, reason: lastError?.message },
+    { iteration: review?.iteration, reason: review?.objections[0] },
   ];
-  return reasons.sort((a, b) => (b.iteration ?? 0) - (a.iteration ?? 0))[0]?.words;
+  const { iteration: _, ...newest } = found.sort(
+    (a, b) => (b.iteration ?? 0) - (a.iteration ?? 0),
+  )[0] ?? { iteration: 0 };
+  return newest;
 }
 
 /** One sentence for each of the first stories; `undefined` if nothing is known of any of them. */
 export function hindranceWords(
-  { hindrances: all, waiting }: ReturnType<typeof hindrancesOf>,
+  all: readonly Hindrance[],
   t: Translate,
   { withSkipped }: { readonly withSkipped: boolean },
 ): string | undefined {
@@ -61,11 +70,7 @@ export function hindranceWords(
   }
   const named = hindrances.slice(0, MAX_NAMED).map(hindrance => words(hindrance, t));
   const more = hindrances.length - named.length;
-  return [
-    ...named,
-    ...(more > 0 ? [t('{0} more are not ready either.', more)] : []),
-    ...(waiting > 0 ? [t('The others wait for these.')] : []),
-  ].join(' ');
+  return [...named, ...(more > 0 ? [t('And {0} more.', more)] : [])].join(' ');
 }
 
 function words(hindrance: Hindrance, t: Translate): string {
@@ -76,8 +81,11 @@ function words(hindrance: Hindrance, t: Translate): string {
     case 'blocked':
       return t('{0} is blocked: {1}', id, sentence(shorten(hindrance.reason, MAX_REASON)));
     case 'failed': {
-      const { reason, times } = hindrance;
-      const why = sentence(shorten(t.said(reason ?? t('no reason is known')), MAX_REASON));
+      const { check, reason, times } = hindrance;
+      const why =
+        check === undefined
+          ? sentence(shorten(t.said(reason ?? t('no reason is known')), MAX_REASON))
+          : t('its check "{0}" failed.', shorten(check, MAX_REASON));
       return times === 1
         ? t('{0} has failed: {1}', id, why)
         : t('{0} has failed {1} times in a row: {2}', id, times, why);

@@ -6,7 +6,7 @@ import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { questionOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
-import { hindrancesOf, hindranceWords } from './hindrances.ts';
+import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';
 import { clock, costWords, dollars, iterationCount, span, type Translate } from './translate.ts';
 import { uncommittedWords } from './uncommittedWords.ts';
@@ -33,7 +33,7 @@ export interface RunEnd {
   /** Those of them that wait for each other, with the first one repeated at the end. */
   readonly circle?: readonly string[] | undefined;
   /** Why none of them was ready. */
-  readonly hindrances?: ReturnType<typeof hindrancesOf> | undefined;
+  readonly hindrances?: readonly Hindrance[] | undefined;
   /** Ids of the stories that the run skips until the skip is withdrawn. */
   readonly skipped?: readonly string[] | undefined;
   /** Whether a person has answered since the event that ended the run. */
@@ -213,7 +213,6 @@ function fix(what: 'cause' | 'task' | 'story', t: Translate, door: Door): string
   }
 }
 
-/** A skipped story remains skipped when the run continues. */
 function notReady(end: RunEnd, t: Translate, door: Door): string {
   const detail = englishOf(end.detail ?? '');
   const next = door === 'terminal' ? fixNotReady(end, t) : fix('cause', t, door);
@@ -229,6 +228,7 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
     : `${t('No story is ready: {0}.', detail)} ${causes} ${next}`;
 }
 
+/** A skipped story remains skipped when the run continues. */
 function fixNotReady({ detail = '', open: ids, skipped = [] }: RunEnd, t: Translate): string {
   // Journals of version 0.1 have the ids only as one text, in which a comma of an id is ambiguous.
   const open = ids ?? englishOf(detail).split(', ');

@@ -80,7 +80,7 @@ export function storyChanged(
     case 'reviewer':
       return own('warning', t('{0} was set back to not done: the reviewer objects', storyId));
     case 'skip':
-      return own('warning', t('{0} was set back to not done: it was skipped', storyId));
+      return own('warning', t('{0} was set back to not done: a skip ended its checks', storyId));
     case 'guard':
       return own(
         'warning',

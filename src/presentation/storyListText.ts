@@ -2,7 +2,6 @@ import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
 import type { Story } from '../orchestrator/stories/story.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
-
 import type { NextData, StoryData, StoryListData } from './storyListData.ts';
 import { table } from './table.ts';
 

@@ -282,7 +282,9 @@ function lines(
         ),
       ];
     case 'run.ended': {
-      const end = { ...(state.runId === undefined ? {} : runEnd(state, event.outcome)), ...event };
+      const known =
+        state.runId === undefined ? {} : runEnd(applyEvent(state, event), event.outcome);
+      const end = { ...known, ...event };
       const { text, good } = outcomeSentence(end, t, door);
       return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
     }

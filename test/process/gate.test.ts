@@ -481,6 +481,19 @@ describe('the reviewer', { concurrency: 2 }, () => {
     assert.doesNotMatch(await workspace.read('.omc/prd.json'), /architectVerified/);
   });
 
+  test('a skip while the reviewer waits for another attempt goes on with the next story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const cli = workspace.script(
+      [['work'], [{ exit: 3 }], ['work'], [verdict(true, [])]],
+      ...['--reviewer', '--retry-delay', '1'],
+    );
+    await workspace.event('call.retried');
+    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+    const { stdout } = await cli.finished;
+    assert.deepEqual(await workspace.done(), ['US-002'], stdout);
+    assert.match(stdout, /No story is ready: US-001\. .*US-001 is skipped; /);
+  });
+
   for (const [what, script, flags] of [
     ['the review', [['work'], ['stay'], ['work'], [verdict(true, [])]], ['--reviewer']],
     ['a check', [['work']], ['--verify', 'test -e US-002.txt || sleep 60']],
@@ -494,7 +507,7 @@ describe('the reviewer', { concurrency: 2 }, () => {
       assert.equal(code, 1, stdout);
       assert.deepEqual(await workspace.done(), ['US-002']);
       assert.deepEqual(await outcomes(workspace), ['skipped', 'storyDone']);
-      assert.match(stdout, /US-001 was set back to not done: it was skipped/);
+      assert.match(stdout, /US-001 was set back to not done: a skip ended its checks/);
     });
   }
 

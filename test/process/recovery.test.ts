@@ -489,6 +489,27 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'X-1']);
   });
 
+  test('a claim in a file that its agent broke, and a person repaired, is checked', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const ticked = (await workspace.read('.omc/prd.json')).replace(
+      '"passes": false',
+      '"passes": true',
+    );
+    const first = workspace.script([
+      [{ write: ['.omc/prd.json', `${ticked} }`] }, { text: 'written' }, 'stay'],
+    ]);
+    await workspace.event('agent.text');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    await workspace.cli('stop').finished;
+    await workspace.write('.omc/prd.json', ticked);
+    const second = workspace.script([['work']], '--verify', 'exit 1', '--max-iterations', '2');
+    assert.equal((await second.finished).code, 1);
+    assert.deepEqual(await workspace.done(), []);
+    assert.equal((await workspace.runIds()).length, 1);
+    assert.deepEqual(await outcomes(workspace), ['rejected', 'rejected']);
+  });
+
   test('--resume without anything to resume, and with all iterations used, says so', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const none = await workspace.script([['work']], '--resume').finished;

@@ -188,9 +188,15 @@ async function addNote({ page }: Workbench, words: string, text: string): Promis
   await note.locator('.monaco-editor').last().click();
   await page.keyboard.type(text);
   const tell = note.getByRole('button', { name: 'Tell the Next Agent' });
+  const taken = note.filter({ hasText: 'Goes to the next agent' });
   // VS Code enables it some time after the text was typed; Playwright does not know how it looks when disabled.
-  await expect(tell).not.toHaveClass(/disabled/);
-  await tell.click();
+  await expect(async () => {
+    if ((await taken.count()) === 0) {
+      await expect(tell).not.toHaveClass(/disabled/, { timeout: 5_000 });
+      await tell.click({ timeout: 5_000 });
+    }
+    await expect(taken).toHaveCount(1, { timeout: 10_000 });
+  }).toPass({ timeout: 180_000 });
 }
 
 /** Remembers whether a mouse was used in the window. */

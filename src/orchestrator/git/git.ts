@@ -156,7 +156,14 @@ export class GitRepository {
    */
   async recentCommits(at: string, limit: number): Promise<readonly Commit[]> {
     const { lastDifference: last, lastRecent: known } = this;
-    const isContinued = last?.gone.length === 0 && last.range === `${known?.at}...${at}`;
+    if (known?.at === at) {
+      return known.commits;
+    }
+    const isContinued =
+      last?.gone.length === 0 &&
+      last.range === `${known?.at}...${at}` &&
+      // A merge may bring in older ones.
+      Date.parse(last.added.at(-1)?.at ?? '') >= Date.parse(known?.commits[0]?.at ?? '');
     const commits = isContinued
       ? [...last.added, ...(known?.commits ?? [])].slice(0, limit)
       : await this.commits({ limit, at });

@@ -7,7 +7,7 @@ import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { nextStory, storyKeys } from '../stories/select.ts';
-import type { Story, StoryFile } from '../stories/story.ts';
+import type { Story, StoryList } from '../stories/story.ts';
 import { keepToBranch } from './branchWatch.ts';
 import { guardStories, type KeptVersion, readVersion } from './guard/guarding.ts';
 import { lookForLostCommits } from './lostWork.ts';
@@ -21,7 +21,7 @@ export interface Work {
   /**
    * The story file as the interrupted iteration left it; absent if nobody else can have changed the file since then.
    */
-  readonly left?: StoryFile;
+  readonly left?: StoryList;
   /** The result of the call; absent if the loop was killed before the call ended: then only the files count. */
   readonly result?: AgentCallResult;
   /** The files after the guard. */
@@ -50,13 +50,16 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   const { after } = work;
   warnOfProblems(scope, after);
   await recordOwedCommits(run, place.git, after);
-  const origin = { iteration, storyId: story?.id, since: before.head };
+  const origin = {
+    ...{ iteration, storyId: story?.id, since: before.head },
+    // What others committed after it was interrupted is not its work.
+    until: runningIteration(run.state(), iteration)?.endCommit,
+  };
   if (after.gitProblem === undefined) {
     await lookForLostCommits(run, { place, now: after }, before.stories?.stories ?? []);
     await recordCommits(run.journal, place.git, {
       ...origin,
-      // What others committed after it was interrupted is not its work.
-      until: runningIteration(run.state(), iteration)?.endCommit ?? after.head,
+      until: origin.until ?? after.head,
       known: run.state().commits,
     });
   } else {
@@ -83,7 +86,7 @@ export async function lookAgain(run: Run, work: Work): Promise<Work> {
 }
 
 /** @param left see {@link Work}; only the first look has to tell the iteration's changes from those of others */
-async function look(run: Run, work: Work, left?: StoryFile): Promise<Work> {
+async function look(run: Run, work: Work, left?: StoryList): Promise<Work> {
   const { before, place } = work.scope;
   const { storyFile } = place;
   // Before the guard: returning to the branch may change the story file.
@@ -97,26 +100,32 @@ async function look(run: Run, work: Work, left?: StoryFile): Promise<Work> {
     ? await readSnapshot(storyFile, place.git, before)
     : { branch, gitProblem, head, ...(await readStories(storyFile, before)) };
   // From now on, the changes of others belong to the file as it was before.
-  const isChangedByOthers = left !== undefined && storyFile !== undefined;
-  return { ...work, after, kept: isChangedByOthers ? readVersion(storyFile) : work.kept };
+  const now =
+    left === undefined || storyFile === undefined ? undefined : await readVersion(storyFile);
+  return { ...work, after, kept: now ?? work.kept };
 }
 
 /**
- * The stories that the iteration left. If others may have changed the file since it was interrupted, they are those
- * that it left and that are still so.
+ * The stories as the iteration leaves them. What others have changed since it was interrupted is as before the
+ * iteration.
  */
-export function storiesLeft({ after, left }: Work): readonly Story[] {
+export function storiesLeft({ after, left, scope }: Work): readonly Story[] {
   const now = after.stories?.stories ?? [];
   if (left === undefined) {
     return now;
   }
-  const then = left.kind === 'stories' ? left.stories : [];
-  const [keysThen, keysNow] = [storyKeys(then), storyKeys(now)];
-  const doneThen = new Set(then.filter(({ done }) => done).map(story => keysThen.get(story)));
-  return now.map(story => ({
-    ...story,
-    done: story.done && doneThen.has(keysNow.get(story)),
-  }));
+  const then = doneByKey(left.stories);
+  const before = doneByKey(scope.before.stories?.stories ?? []);
+  const keys = storyKeys(now);
+  return now.map(story => {
+    const key = keys.get(story);
+    return then.get(key) === story.done ? story : { ...story, done: before.get(key) ?? story.done };
+  });
+}
+
+function doneByKey(stories: readonly Story[]): ReadonlyMap<string | undefined, boolean> {
+  const keys = storyKeys(stories);
+  return new Map(stories.map(story => [keys.get(story), story.done]));
 }
 
 /**

@@ -7,7 +7,11 @@ export interface CurrentIteration {
   readonly storyTitle?: string;
   readonly startedAt: string;
   readonly startCommit?: string;
-  /** HEAD when it was interrupted; later commits are not its work. Absent while it runs. */
+  /** It has been interrupted, and is only judged from then on. */
+  readonly interrupted?: true;
+  /**
+   * HEAD when it was interrupted; later commits are not its work. '' before the first commit; absent if unknown.
+   */
   readonly endCommit?: string;
   /** The branch it must work on; '' for a detached HEAD. */
   readonly branch?: string;

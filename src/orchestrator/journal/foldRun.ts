@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
-import { gateEnded, iterationEnded, promiseSeen } from './judgedState.ts';
+import { gateEnded, isUnticked, iterationEnded, promiseSeen } from './judgedState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
 import {
@@ -271,6 +271,9 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return gateEnded(state, event);
     case 'review.ended': {
       const { approved, iteration, objections, storyId } = event;
+      if (approved && isUnticked(state, iteration, storyId)) {
+        return state;
+      }
       return approved
         ? withStory(
             withNotes(state, storyId, notes => ({ ...notes, review: undefined })),
@@ -310,7 +313,11 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         // If it is interrupted again while it is judged, it has not done anything since the first time.
         cutOff:
           state.running.length > 0
-            ? state.running.map(open => ({ ...open, endCommit: open.endCommit ?? event.head }))
+            ? state.running.map(open => ({
+                ...open,
+                interrupted: true as const,
+                endCommit: open.interrupted ? open.endCommit : event.head,
+              }))
             : state.cutOff,
         running: [],
         phase: 'ended',

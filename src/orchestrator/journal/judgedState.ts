@@ -1,6 +1,6 @@
 import type { RunEvent } from './events.ts';
 import { isFatalError } from './fatalError.ts';
-import { type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
+import { handledIn, type RunState, runningIteration, storyNotes, WHOLE_TASK } from './runState.ts';
 import { storyOf, withNotes, withoutLimit, withStory } from './stateChanges.ts';
 import { storyCount } from './storyCount.ts';
 import { afterIteration, notRefused } from './storyRecord.ts';
@@ -12,7 +12,7 @@ export function gateEnded(
 ): RunState {
   if (green) {
     const passed = withNotes(state, storyId, notes => ({ ...notes, failedCheck: undefined }));
-    return storyId === undefined
+    return storyId === undefined || isUnticked(state, iteration, storyId)
       ? passed
       : withStory(passed, storyId, record => ({ ...notRefused(record), verified: true }));
   }
@@ -26,6 +26,11 @@ export function gateEnded(
       ? withNotes(state, storyId, notes => ({ ...notes, failedCheck }))
       : state;
   return withStory(told, storyId, record => ({ ...record, refused: true }));
+}
+
+/** A person has set the story to not done meanwhile: it was proven in vain. */
+export function isUnticked(state: RunState, iteration: number, storyId: string): boolean {
+  return handledIn(state, iteration).get(storyId) === false;
 }
 
 export function promiseSeen(

@@ -32,6 +32,7 @@ export const runStateSchema = once(() => {
     storyTitle: z.string().optional(),
     startedAt: z.string(),
     startCommit: z.string().optional(),
+    interrupted: z.literal(true).optional(),
     endCommit: z.string().optional(),
     branch: z.string().optional(),
     storyLink: z.string().optional(),

@@ -12,7 +12,7 @@ import {
   storyRecord,
   WHOLE_TASK,
 } from '../journal/runState.ts';
-import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts';
+import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { judgeClaims } from '../proof/claims.ts';
 import { type Judgement, judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
@@ -83,31 +83,41 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   if (judged.kind === 'cutOff') {
     return { verdict: judged.verdict, after };
   }
-  if (judged.kind !== 'passed' || config.reviewer) {
-    // Claims were taken back, or a person changed their story during the review.
-    after = await readSnapshot(place.storyFile, place.git, before);
+  if (judged.kind !== 'passed') {
+    after = await readSnapshot(place.storyFile, place.git, after);
   }
+  // During a review, a person may have set its story to not done. What else others changed is recorded later.
+  const judgedFiles = config.reviewer
+    ? { ...after, ...(await readStories(place.storyFile, after)) }
+    : after;
   const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;
   const judgement = judge({
     story,
     storiesBefore,
-    storiesAfter: storiesLeft({ ...work, after }),
+    storiesAfter: storiesLeft({ ...work, after: judgedFiles }),
     commits,
     result,
     completionPromise: config.completionPromise,
     handled: handledIn(run.state(), iteration),
     stopped: result === undefined || isStopped(run, result),
     skipped: scope.skip.aborted,
-    // That a story fails which a person ticked meanwhile says nothing about the agent's own.
-    refused:
-      judged.kind === 'refused' &&
-      (story === undefined || claimed.length === 0 || claimed.includes(story.id)),
+    refused: judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories),
     notWanted: result?.notWanted === true,
   });
   await record(run, { ...work, after }, { ...judgement, commits });
   tellOfTrouble(run, scope);
   const { outcome, verdict } = judgement;
   return { outcome, verdict, after };
+}
+
+/** That a story is refused which a person ticked meanwhile says nothing about the agent's own. */
+function isOwnRefusal(run: Run, { iteration, story }: Scope, refused: readonly string[]): boolean {
+  const handled = handledIn(run.state(), iteration);
+  return (
+    story === undefined ||
+    refused.length === 0 ||
+    refused.some(id => id === story.id || handled.get(id) !== true)
+  );
 }
 
 /** Records the outcome in the journal and in the iteration's folder. */

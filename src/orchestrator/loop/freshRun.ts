@@ -3,6 +3,7 @@ import { say, withTexts } from '../../base/say.ts';
 import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
+import { readVersion } from '../iteration/guard/guarding.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
 import { appendError } from '../iteration/planLog.ts';
@@ -17,7 +18,7 @@ import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import { handledIn, type RunState } from '../journal/runState.ts';
+import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -32,9 +33,10 @@ import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import type { Story } from '../stories/story.ts';
+import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
+import { keepBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
 import { openRun } from './openRun.ts';
@@ -272,7 +274,7 @@ export class FreshRun {
       warn(journal, 'handoffNotWritten', saidOf(error));
     }
     const uncommitted = await this.leftUncommitted();
-    const head = await this.leaveOpen();
+    const head = await this.keepBoundary();
     journal.append({
       type: 'run.ended',
       outcome,
@@ -304,23 +306,12 @@ export class FreshRun {
     return run.state();
   }
 
-  /**
-   * Keeps what an iteration left that is not judged yet, before others can change it.
-   * @returns HEAD; `undefined` if there is no such iteration
-   */
-  private async leaveOpen(): Promise<string | undefined> {
-    const { place, run } = this;
-    const open = run.state().running;
-    try {
-      for (const { number } of open) {
-        await run.keptStories.keepLeft(number);
-      }
-      return open.length === 0 ? undefined : await place.git.head();
-    } catch (error) {
-      // The end itself must be recorded, even if the disk has no space for anything else.
-      warn(run.journal, 'leftNotKept', saidOf(error));
-      return undefined;
-    }
+  /** Keeps what iterations left that are not judged yet, before others can change it. @returns HEAD, if there is one */
+  private async keepBoundary(): Promise<string | undefined> {
+    const { files, id, journal, state, storyFile } = this.run;
+    return keepBoundary(journal, this.place.git, {
+      ...{ state: state(), files, runId: id, storyFile },
+    });
   }
 
   /** An interrupted iteration need not have committed its work. */
@@ -357,36 +348,53 @@ export class FreshRun {
   private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
     const { keptStories } = run;
-    const [bytes, left] = await Promise.all([
-      keptStories.read(current.number),
-      keptStories.readLeft(current.number),
-    ]);
+    const bytes = await keptStories.read(current.number);
     const before = keptStories.parse(bytes);
-    const stories = before ?? snapshot.stories;
+    const stories = before ?? withOwnOpen(snapshot.stories, current.storyId);
     const story = stories?.stories.find(({ id }) => id === current.storyId);
     const scope = this.scopeOf(current.number, story, {
       stories,
       head: current.startCommit,
     });
-    const work = await collectWork(run, {
-      scope,
-      kept: bytes && before && { bytes, stories: before },
-      left: left && keptStories.parseAny(left),
-    });
-    this.recordChangesSince(work);
-    await this.land(work);
+    const left = await this.leftBefore(current);
+    await this.land(
+      await collectWork(run, {
+        scope,
+        kept: bytes && before && { bytes, stories: before },
+        left,
+      }),
+    );
   }
 
-  /** What others changed in the story file since the iteration was interrupted. */
-  private recordChangesSince({ after, left, scope }: Work): void {
-    const changes = storyChanges({
-      storiesBefore: left?.kind === 'stories' ? left.stories : [],
-      storiesAfter: after.stories?.stories ?? [],
-      handled: handledIn(this.run.state(), scope.iteration),
-    });
-    for (const change of changes) {
-      this.run.journal.append({ type: 'story.changed', ...change, by: 'outside' });
+  /**
+   * Records what others changed in the story file since the iteration was interrupted.
+   * @returns the stories as the iteration left them; `undefined` if nobody has changed the file since, or it cannot be
+   * told what was changed: then everything counts as the iteration's, and is checked
+   */
+  private async leftBefore({ number }: CurrentIteration): Promise<StoryList | undefined> {
+    const { journal, keptStories, state, storyFile } = this.run;
+    const bytes = await keptStories.readLeft(number);
+    const left = keptStories.parse(bytes);
+    const now = storyFile === undefined ? undefined : await readVersion(storyFile);
+    if (left === undefined || now === undefined || bytes?.equals(now.bytes)) {
+      return undefined;
     }
+    const changes = storyChanges({
+      storiesBefore: left.stories,
+      storiesAfter: now.stories.stories,
+      handled: handledIn(state(), number),
+    });
+    for (const { done, storyId } of changes) {
+      const { doneBy } = storyRecord(state(), storyId);
+      // Another attempt to judge the iteration may have recorded it.
+      const isKnown = done
+        ? doneBy === 'outside'
+        : doneBy === undefined && state().storyRecords.has(storyId);
+      if (!isKnown) {
+        journal.append({ type: 'story.changed', storyId, done, by: 'outside' });
+      }
+    }
+    return left;
   }
 
   /**
@@ -445,4 +453,19 @@ export class FreshRun {
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {
   return prepare.kind === 'plan' ? { kind: 'plan' } : { kind: 'tasks', tasks: [...prepare.tasks] };
+}
+
+/** Without a copy of the file from before: its own story was open when it began. */
+function withOwnOpen(
+  list: StoryList | undefined,
+  storyId: string | undefined,
+): StoryList | undefined {
+  return (
+    list && {
+      ...list,
+      stories: list.stories.map(story =>
+        story.id === storyId ? { ...story, done: false } : story,
+      ),
+    }
+  );
 }

@@ -15,11 +15,11 @@ import { currentOf, type RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
-import { KeptStories } from '../workspace/keptStories.ts';
 import { isItsLoopRunning } from '../workspace/livingRun.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
-import { newestRunId, type RunFiles } from '../workspace/runFiles.ts';
+import { isRunId, newestRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
+import { keepBoundary } from './boundary.ts';
 import { fileOfRun } from './resume.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
@@ -73,7 +73,7 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         ...cost,
       });
     }
-    const head = await leftBy(current, journal, { files, runId, state });
+    const head = await recordWhatWasLeft(journal, { files, runId, state });
     journal.append({
       type: 'run.ended',
       outcome: 'interrupted',
@@ -90,12 +90,11 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
 }
 
 /**
- * Records the commits of the interrupted iteration, which are its work and just could not be recorded, and keeps the
- * story file as it left it.
- * @returns HEAD: later commits are not its work
+ * Records the commits of interrupted iterations, which are their work and just could not be recorded, and keeps what
+ * else they left.
+ * @returns HEAD: later commits are not their work
  */
-async function leftBy(
-  current: CurrentIteration | undefined,
+async function recordWhatWasLeft(
   journal: JournalWriter,
   {
     files,
@@ -103,27 +102,18 @@ async function leftBy(
     state,
   }: { readonly files: RunFiles; readonly runId: string; readonly state: RunState },
 ): Promise<string | undefined> {
-  // If it was interrupted before, it is only being judged; others may have committed since.
-  if (current === undefined || current.endCommit !== undefined) {
-    return undefined;
-  }
-  const { number, startCommit, storyId } = current;
   const git = new GitRepository(files.workspace);
-  // A repository that is temporarily unreadable is examined when the run continues.
-  const head = await git.head().catch(() => undefined);
-  if (startCommit !== undefined) {
-    await recordCommits(journal, git, {
-      ...{ iteration: number, storyId, since: startCommit },
-      known: state.commits,
-    });
+  for (const { interrupted, number, startCommit, storyId } of state.running) {
+    // One that was interrupted before is only being judged; others may have committed since.
+    if (startCommit !== undefined && !interrupted) {
+      await recordCommits(journal, git, {
+        ...{ iteration: number, storyId, since: startCommit },
+        known: state.commits,
+      });
+    }
   }
-  try {
-    const storyFile = state.storyFile && fileOfRun(files, state.storyFile, '--file');
-    await new KeptStories(files, runId, storyFile).keepLeft(number);
-  } catch (error) {
-    journal.append({ type: 'warning', code: 'leftNotKept', detail: saidOf(error) });
-  }
-  return head;
+  const storyFile = state.storyFile && fileOfRun(files, state.storyFile, '--file');
+  return keepBoundary(journal, git, { files, runId, state, storyFile });
 }
 
 /**
@@ -178,7 +168,12 @@ export async function closeRunFoundDead(files: RunFiles): Promise<boolean> {
     return false;
   }
   try {
-    await closeDeadRun(files, runId);
+    // The lock may have been held by the loop of another run.
+    for (const id of new Set([attempt.lock.died?.runId, runId])) {
+      if (id !== undefined && isRunId(id)) {
+        await closeDeadRun(files, id);
+      }
+    }
   } finally {
     await attempt.lock.release();
   }

@@ -33,7 +33,7 @@ export interface Claims {
 
 export type ClaimsJudgement =
   | { readonly kind: 'passed' }
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'refused'; readonly stories: readonly string[] }
   /** A person skipped the story meanwhile; its claim is taken back. */
   | { readonly kind: 'skipped' }
   /** Interrupted by a stop, an error or the budget; nothing is decided yet, and `verdict` ends the run. */
@@ -123,7 +123,7 @@ async function passGate(
     return { kind: 'passed', after };
   }
   await putBack(run, scope, { after, stories, by: 'gate' });
-  return { kind: 'refused' };
+  return { kind: 'refused', stories };
 }
 
 async function passReview(
@@ -136,8 +136,8 @@ async function passReview(
   if (!config.reviewer || storyFile === undefined) {
     return { kind: 'passed' };
   }
-  let isRefused = false;
-  for (const storyId of stories) {
+  const refused: string[] = [];
+  for (const [index, storyId] of stories.entries()) {
     const story = after.stories?.stories.find(({ id }) => id === storyId);
     if (story === undefined) {
       continue;
@@ -160,8 +160,12 @@ async function passReview(
     });
     switch (review.kind) {
       case 'cancelled':
-        return interrupted(run, scope, stories);
+        return interrupted(run, scope, stories.slice(index));
       case 'failed':
+        if (isSkipped(run, scope)) {
+          // While it waited for another attempt.
+          return interrupted(run, scope, stories.slice(index));
+        }
         // Without a verdict nothing is done, and nothing has failed either: the review is repeated when the run
         // continues.
         if (!stop.endSignal.aborted) {
@@ -191,25 +195,44 @@ async function passReview(
           costUsd: review.costUsd || undefined,
         });
         await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
-        isRefused = true;
+        refused.push(storyId);
         break;
     }
   }
-  return { kind: isRefused ? 'refused' : 'passed' };
+  return refused.length > 0 ? { kind: 'refused', stories: refused } : { kind: 'passed' };
 }
 
-/** A stop leaves the claims open until the run continues; a skip takes them back. */
+function isSkipped({ stop }: ClaimedRun, { skip }: Scope): boolean {
+  return skip.aborted && !stop.endSignal.aborted;
+}
+
+/**
+ * A stop leaves the claims open until the run continues; a skip takes them back.
+ * @param undecided the stories without a verdict
+ */
 async function interrupted(
   run: ClaimedRun,
   scope: Scope,
-  stories: readonly string[],
-): Promise<ClaimsJudgement & { readonly kind: 'cutOff' | 'skipped' }> {
-  if (run.stop.endSignal.aborted || !scope.skip.aborted) {
+  undecided: readonly string[],
+): Promise<Extract<ClaimsJudgement, { kind: 'cutOff' | 'skipped' }>> {
+  if (!isSkipped(run, scope)) {
     return { kind: 'cutOff' };
   }
   const after = await readStories(run.storyFile, scope.before);
-  await putBack(run, scope, { after, stories, by: 'skip' });
-  return { kind: 'skipped' };
+  const isBack = await putBack(run, scope, { after, stories: undecided, by: 'skip' });
+  // Otherwise the file would say that it is done, and nothing would have checked that.
+  return isBack
+    ? { kind: 'skipped' }
+    : {
+        kind: 'cutOff',
+        verdict: {
+          kind: 'fatal',
+          message: say(
+            '{0} was skipped before its work was checked, and could not be set back to not done in its file. Make the file writable, and run again.',
+            undecided.join(', '),
+          ),
+        },
+      };
 }
 
 /** How the run ends without the reviewer's verdict. */
@@ -271,7 +294,7 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
   }
 }
 
-/** Resets stories to not done, in their file as well. */
+/** Resets stories to not done, in their file as well. @returns whether all of them are now */
 async function putBack(
   { storyFile }: Pick<Run, 'storyFile'>,
   scope: Scope,
@@ -284,10 +307,11 @@ async function putBack(
     readonly by: 'gate' | 'reviewer' | 'skip';
     readonly stories: readonly string[];
   },
-): Promise<void> {
+): Promise<boolean> {
   if (storyFile === undefined) {
-    return;
+    return true;
   }
+  let isBack = true;
   const list = after.stories;
   let hash = list?.hash;
   for (const storyId of stories) {
@@ -307,8 +331,10 @@ async function putBack(
         throw error;
       }
       warn(scope, 'storyNotPutBack', error.said);
+      isBack = false;
     }
   }
+  return isBack;
 }
 
 function tail(output: string): string {

@@ -10,6 +10,8 @@ export interface CommitOrigin {
   readonly iteration: number;
   readonly storyId?: string | undefined;
   readonly since?: string | undefined;
+  /** The last one that comes from there, '' for none; absent: HEAD. */
+  readonly until?: string | undefined;
 }
 
 /**
@@ -20,14 +22,12 @@ export async function recordCommits(
   journal: Journal,
   git: GitRepository,
   origin: CommitOrigin & {
-    /** The current HEAD; git is not asked if it equals `since`. */
-    readonly until?: string | undefined;
     /** Commits that are already in the journal. */
     readonly known?: readonly { readonly hash: string }[];
   },
 ): Promise<number> {
   const { iteration, storyId, since, until, known = [] } = origin;
-  if (until !== undefined && until === since) {
+  if (until !== undefined && (until === since || until === '')) {
     return 0;
   }
   try {
@@ -77,7 +77,7 @@ export async function recordOwedCommits(
     run.owedCommits = undefined;
     await recordCommits(run.journal, git, {
       ...owedCommits,
-      until: head,
+      until: owedCommits.until ?? head,
       known: run.state().commits,
     });
   }

@@ -42,13 +42,14 @@ export class KeptStories {
 
   /**
    * Keeps the story file as an interrupted iteration leaves it: what others change before the iteration is judged is
-   * not its work. If it is interrupted again while it is judged, the first copy counts.
+   * not its work. Call it only the first time it is interrupted. What is there already was put there by an agent.
    */
   async keepLeft(iteration: number): Promise<void> {
     const file = this.fileOf(iteration, STORIES_LEFT);
-    if (file === undefined || this.storyFile === undefined || existsSync(file)) {
+    if (file === undefined || this.storyFile === undefined) {
       return;
     }
+    await rm(file, { force: true });
     // A missing or strange file is judged as it is then.
     const bytes =
       outsideProblem(this.storyFile) === undefined

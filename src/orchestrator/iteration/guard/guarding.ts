@@ -3,20 +3,23 @@ import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
+import { readPlainFile } from '../../../base/plainFile.ts';
 import { withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
-import { handledIn, runningIteration } from '../../journal/runState.ts';
+import { handledIn, runningIteration, storyNotes } from '../../journal/runState.ts';
 import type { Run } from '../../run/run.ts';
 import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
-import { outsideProblem } from '../../stories/outsideLinks.ts';
-import type { StoryFile, StoryList } from '../../stories/story.ts';
+import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
+import type { StoryList } from '../../stories/story.ts';
 import { parseStoryFile, readStoryFile } from '../../stories/storyFile.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
 const MAX_CHANGES = 50;
+/** A larger story file is rejected when it is read. */
+const MAX_BYTES = 64 * 1024 * 1024;
 /** Longest time from a person's tick in the file to its request in the inbox, in ms. */
 const TICK_GRACE_MS = 500;
 const MAX_FACT = 300;
@@ -37,8 +40,11 @@ export function bytesOf(file: string): Buffer | undefined {
 }
 
 /** @returns the story file as it is now; `undefined` if there is no readable one */
-export function readVersion(storyFile: string): KeptVersion | undefined {
-  const bytes = bytesOf(storyFile);
+export async function readVersion(storyFile: string): Promise<KeptVersion | undefined> {
+  if (outsideProblem(storyFile) !== undefined) {
+    return undefined;
+  }
+  const bytes = await readPlainFile(realPlace(storyFile) ?? storyFile, MAX_BYTES);
   const stories = bytes && parseStoryFile(storyFile, bytes);
   return bytes !== undefined && stories?.kind === 'stories' ? { bytes, stories } : undefined;
 }
@@ -57,7 +63,7 @@ export async function guardStories(
     /** The story file at the start of the iteration. */
     readonly kept: KeptVersion | undefined;
     /** The story file as the iteration left it, if others may have changed it since then. */
-    readonly left: StoryFile | undefined;
+    readonly left: StoryList | undefined;
   },
 ): Promise<void> {
   const { config } = run;
@@ -69,7 +75,10 @@ export async function guardStories(
   if (storyFile === undefined || before.stories === undefined) {
     return;
   }
-  const isGuarded = config.guard !== 'off' && kept !== undefined;
+  // Others may have changed the same again since it was undone, when the iteration is judged for the second time.
+  const isUndone =
+    left !== undefined && storyNotes(run.state(), story?.id).guard?.iteration === iteration;
+  const isGuarded = config.guard !== 'off' && kept !== undefined && !isUndone;
   const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
   const cleared =
     replaced && config.guard === 'restore'

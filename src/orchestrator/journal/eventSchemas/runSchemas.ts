@@ -108,7 +108,7 @@ export function runSchemas() {
       /** For `noReadyStory`: ids of stories that form a cycle; the first one is repeated at the end. */
       circle: z.array(z.string()).optional(),
       uncommitted: uncommitted.optional(),
-      /** HEAD, if an iteration is not judged yet: later commits are not its work. */
+      /** HEAD, if an iteration is not judged yet: later commits are not its work. '' before the first commit. */
       head: z.string().optional(),
       stories: storyCount,
       iterations: z.number().int().nonnegative(),
