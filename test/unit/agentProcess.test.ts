@@ -254,8 +254,10 @@ describe('a daemon without the mark of its run', {
   /** As `env -i setsid` makes it. At once it has no parent either, or only when its agent has ended. */
   const daemon = (hasParent: boolean) => `
     const { spawn } = require('node:child_process');
-    const { existsSync } = require('node:fs');
+    const { existsSync, readFileSync } = require('node:fs');
     const words = 'echo $$ > daemon.tmp; mv daemon.tmp daemon; exec sleep 1000 > /dev/null 2>&1';
+    // An agent is put into its group just after it was started; a real one takes longer than that to start a tool.
+    while (!${hasParent} && !readFileSync('/proc/self/cgroup', 'utf8').includes('ralph-fresh.'));
     spawn('env', ['-i', 'setsid', ...(${hasParent} ? [] : ['-f']), 'sh', '-c', words],
       { stdio: 'ignore' }).unref();
     const look = () => {
