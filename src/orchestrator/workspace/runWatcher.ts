@@ -15,6 +15,8 @@ import { livingLockOwner } from './runLock.ts';
  * active.
  */
 const POLL_MS = 1_000;
+/** In ms; while no run is active. A folder may get its content before it is watched. */
+const IDLE_POLL_MS = 5_000;
 
 /** Events per notification; a journal may have millions. */
 const MAX_BATCH = 5_000;
@@ -169,8 +171,9 @@ export class RunWatcher implements Disposable {
 
   private schedule(): void {
     clearTimeout(this.timer);
-    if (!this.disposed && (this.watched.alive || this.dirWatchers.size === 0)) {
-      this.timer = setTimeout(() => void this.look(), POLL_MS);
+    if (!this.disposed) {
+      const isUrgent = this.watched.alive || this.dirWatchers.size === 0;
+      this.timer = setTimeout(() => void this.look(), isUrgent ? POLL_MS : IDLE_POLL_MS);
     }
   }
 
@@ -197,10 +200,13 @@ export class RunWatcher implements Disposable {
         this.dirWatchers.delete(dir);
       }
     }
-    for (const [dir, identity] of identities) {
-      if (!this.dirWatchers.has(dir)) {
-        this.watchDir(dir, identity);
-      }
+    const missing = [...identities].filter(([dir]) => !this.dirWatchers.has(dir));
+    for (const [dir, identity] of missing) {
+      this.watchDir(dir, identity);
+    }
+    if (missing.some(([dir]) => this.dirWatchers.has(dir))) {
+      // A folder that was created in one of them before it was watched has caused no event.
+      this.watchDirs(runId);
     }
   }
 
