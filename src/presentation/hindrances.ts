@@ -2,6 +2,7 @@ import { assertNever } from '../base/assertNever.ts';
 import type { Words } from '../base/say.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
+import { openStatus } from '../orchestrator/journal/storyStatus.ts';
 import type { Translate } from './translate.ts';
 
 /** Maximum number of stories that are named with their reason. */
@@ -29,15 +30,17 @@ export function hindrancesOf(
 ): readonly Hindrance[] {
   return (state.open ?? []).flatMap((storyId): readonly Hindrance[] => {
     const record = state.storyRecords.get(storyId);
-    if (record?.skipped !== undefined) {
-      return [{ storyId, kind: 'skipped' }];
+    const status = record && openStatus(record, 0);
+    switch (status?.kind) {
+      case 'skipped':
+        return [{ storyId, kind: 'skipped' }];
+      case 'blocked':
+        return [{ storyId, kind: 'blocked', reason: status.message }];
+      case 'failed':
+        return [{ storyId, kind: 'failed', times: status.times, ...lastFailure(state, storyId) }];
+      default:
+        return [];
     }
-    if (record?.blocked !== undefined) {
-      return [{ storyId, kind: 'blocked', reason: record.blocked }];
-    }
-    return record !== undefined && record.failures > 0
-      ? [{ storyId, kind: 'failed', times: record.failures, ...lastFailure(state, storyId) }]
-      : [];
   });
 }
 

@@ -473,6 +473,20 @@ describe('resuming', { concurrency: 3 }, () => {
     assert.deepEqual(await outcomes(workspace), ['rejected']);
   });
 
+  test('a killed run on a story file outside of the folder is closed', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const outside = `${workspace.folder}-list.json`;
+    t.after(() => rm(outside, { force: true }));
+    await rename(path.join(workspace.folder, '.omc/prd.json'), outside);
+    const first = workspace.script([['stay']], '--file', outside);
+    await workspace.event('agent.started');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const stop = await workspace.cli('stop').finished;
+    assert.equal(stop.code, 0, stop.stderr);
+    assert.equal((await workspace.event('run.ended'))['outcome'], 'interrupted');
+  });
+
   test('an agent that replaced all stories before the kill does not make a list of its own', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const own = JSON.stringify({ userStories: [{ id: 'X-1', title: 'Mine', passes: true }] });

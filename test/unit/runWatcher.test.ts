@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
+import { RunWatcher } from '../../src/orchestrator/workspace/runWatcher.ts';
 import { cleanEnv, tempDir } from '../support/cleanEnv.ts';
 
 const room = path.resolve(import.meta.dirname, '../../src/orchestrator/workspace');
@@ -35,4 +36,19 @@ test('disposed in the middle of a check, a watcher leaves nothing that keeps a p
     { env: cleanEnv({ home: folder.path }), timeout: NEVER_MS },
   );
   assert.equal(stdout, 'disposed\n');
+});
+
+test('a workspace without a run is reported once, not at every look', async t => {
+  const folder = await tempDir('ralph-fresh-watcher-');
+  t.after(() => folder.remove());
+  const watcher = new RunWatcher(new RunFiles(folder.path));
+  t.after(() => watcher.dispose());
+  let reported = 0;
+  watcher.onDidChange(() => {
+    reported += 1;
+  });
+  await watcher.start();
+  await watcher.look();
+  await watcher.look();
+  assert.equal(reported, 1);
 });

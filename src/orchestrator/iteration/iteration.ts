@@ -8,10 +8,9 @@ import type { Run } from '../run/run.ts';
 import { relativePath } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
-import { storyFileHash } from '../stories/storyFile.ts';
+import { readStoryBytes, storyFileHash } from '../stories/storyFile.ts';
 import { setRestorePoint } from '../workspace/restorePoints.ts';
 import type { Briefer } from './briefing.ts';
-import { bytesOf } from './guard/guarding.ts';
 import { linkOf } from './guard/storyPlace.ts';
 import { writeHandoff } from './handoff.ts';
 import { LimitWait } from './limitWait.ts';
@@ -138,7 +137,7 @@ async function begin(run: Run, scope: Scope): Promise<Beginning> {
   if (storyFile === undefined || before.storyFileProblem !== undefined) {
     return { scope };
   }
-  const bytes = bytesOf(storyFile);
+  const bytes = await readStoryBytes(storyFile);
   // Somebody has just changed it: then it would be unclear later who changed what.
   const { stories } = before;
   if (bytes === undefined || stories === undefined || storyFileHash(bytes) !== stories.hash) {

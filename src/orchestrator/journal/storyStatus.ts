@@ -63,8 +63,11 @@ function doneKind(record: StoryRecord | undefined) {
   return approved ? 'approved' : verified ? 'verified' : doneBy === 'agent' ? 'claimed' : 'done';
 }
 
-/** @param threshold iterations without progress after which a story is stuck; 0 disables this */
-function openStatus(record: StoryRecord, threshold: number): StoryStatus | undefined {
+/**
+ * Why a run leaves a story alone, or has trouble with it.
+ * @param threshold iterations without progress after which a story is stuck; 0 disables this
+ */
+export function openStatus(record: StoryRecord, threshold: number): StoryStatus | undefined {
   const { blocked, failures, skipped, stuckFor } = record;
   if (skipped !== undefined) {
     return { kind: 'skipped', by: skipped };

@@ -87,9 +87,10 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     after = await readSnapshot(place.storyFile, place.git, after);
   }
   // During a review, a person may have set its story to not done. What else others changed is recorded later.
-  const judgedFiles = config.reviewer
-    ? { ...after, ...(await readStories(place.storyFile, after)) }
-    : after;
+  const judgedFiles =
+    config.reviewer && judged.kind === 'passed'
+      ? { ...after, ...(await readStories(place.storyFile, after)) }
+      : after;
   const commits = run.state().commits.filter(commit => commit.iteration === iteration).length;
   const judgement = judge({
     story,

@@ -1,8 +1,13 @@
 import { saidOf } from '../../base/messageOf.ts';
 import type { GitRepository } from '../git/git.ts';
+import { type KeptVersion, readVersion } from '../iteration/guard/guarding.ts';
+import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
+import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import type { StoryList } from '../stories/story.ts';
+import { storyChanges } from '../stories/storyChanges.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
@@ -46,4 +51,79 @@ export async function keepBoundary(
     warn(journal, 'leftNotKept', saidOf(error));
     return undefined;
   }
+}
+
+/** What is known of the stories of an interrupted iteration. */
+export interface Boundary {
+  /** The story file before the iteration; absent if there is no copy. */
+  readonly kept?: KeptVersion;
+  /** The stories before it, as far as they are known. */
+  readonly stories?: StoryList;
+  /**
+   * The stories as it left them. Absent if nobody has changed the file since, or it cannot be told what was changed:
+   * then everything counts as the iteration's, and is checked.
+   */
+  readonly left?: StoryList;
+}
+
+/**
+ * Reads the stories of an interrupted iteration, and records what others have changed in the story file since then.
+ * @param now the stories in the file
+ */
+export async function readBoundary(
+  run: Run,
+  current: CurrentIteration,
+  now: StoryList | undefined,
+): Promise<Boundary> {
+  const { keptStories } = run;
+  const bytes = await keptStories.read(current.number);
+  const stories = keptStories.parse(bytes);
+  return {
+    kept: bytes && stories && { bytes, stories },
+    stories: stories ?? withOwnOpen(now, current.storyId),
+    left: await storiesLeft(run, current),
+  };
+}
+
+async function storiesLeft(
+  { journal, keptStories, state, storyFile }: Run,
+  { number }: CurrentIteration,
+): Promise<StoryList | undefined> {
+  const bytes = await keptStories.readLeft(number);
+  const left = keptStories.parse(bytes);
+  const now = storyFile === undefined ? undefined : await readVersion(storyFile);
+  if (left === undefined || now === undefined || bytes?.equals(now.bytes)) {
+    return undefined;
+  }
+  const changes = storyChanges({
+    storiesBefore: left.stories,
+    storiesAfter: now.stories.stories,
+    handled: handledIn(state(), number),
+  });
+  for (const { done, storyId } of changes) {
+    const { doneBy } = storyRecord(state(), storyId);
+    // Another attempt to judge the iteration may have recorded it.
+    const isKnown = done
+      ? doneBy === 'outside'
+      : doneBy === undefined && state().storyRecords.has(storyId);
+    if (!isKnown) {
+      journal.append({ type: 'story.changed', storyId, done, by: 'outside' });
+    }
+  }
+  return left;
+}
+
+/** Without a copy of the file from before: its own story was open when it began. */
+function withOwnOpen(
+  list: StoryList | undefined,
+  storyId: string | undefined,
+): StoryList | undefined {
+  return (
+    list && {
+      ...list,
+      stories: list.stories.map(story =>
+        story.id === storyId ? { ...story, done: false } : story,
+      ),
+    }
+  );
 }

@@ -9,7 +9,7 @@ import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
-import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide } from './policy.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -33,7 +33,7 @@ export async function dryRun(
   const place = userTree(files.workspace, options.storyFile);
   // If nobody has closed the run yet, this is still the current iteration.
   const cutOff = earlier && (cutOffOf(earlier) ?? currentOf(earlier));
-  const before = cutOff && (await storiesBeforeCutOff(options, cutOff));
+  const { before } = await storiesOfCutOff(options, cutOff);
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
     before,
   });

@@ -3,7 +3,6 @@ import { say, withTexts } from '../../base/say.ts';
 import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
-import { readVersion } from '../iteration/guard/guarding.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { lookForLostCommits, missingWork } from '../iteration/lostWork.ts';
 import { appendError } from '../iteration/planLog.ts';
@@ -18,7 +17,7 @@ import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES } from '../journal/eventCodes.ts';
 import type { Journal } from '../journal/journal.ts';
-import { handledIn, type RunState, storyRecord } from '../journal/runState.ts';
+import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
@@ -33,10 +32,10 @@ import { modeOf, relativePath, taskOf } from '../run/runWork.ts';
 import type { Scope } from '../run/scope.ts';
 import type { RunEnd, Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
-import type { Story, StoryList } from '../stories/story.ts';
+import type { Story } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
 import { keepRunState } from '../workspace/runCheckpoint.ts';
-import { keepBoundary } from './boundary.ts';
+import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
 import { openRun } from './openRun.ts';
@@ -347,54 +346,10 @@ export class FreshRun {
   /** Judges an iteration that was interrupted by the loop's end, by its commits and files. */
   private async landCutOff(current: CurrentIteration): Promise<void> {
     const { run, snapshot } = this;
-    const { keptStories } = run;
-    const bytes = await keptStories.read(current.number);
-    const before = keptStories.parse(bytes);
-    const stories = before ?? withOwnOpen(snapshot.stories, current.storyId);
+    const { kept, left, stories } = await readBoundary(run, current, snapshot.stories);
     const story = stories?.stories.find(({ id }) => id === current.storyId);
-    const scope = this.scopeOf(current.number, story, {
-      stories,
-      head: current.startCommit,
-    });
-    const left = await this.leftBefore(current);
-    await this.land(
-      await collectWork(run, {
-        scope,
-        kept: bytes && before && { bytes, stories: before },
-        left,
-      }),
-    );
-  }
-
-  /**
-   * Records what others changed in the story file since the iteration was interrupted.
-   * @returns the stories as the iteration left them; `undefined` if nobody has changed the file since, or it cannot be
-   * told what was changed: then everything counts as the iteration's, and is checked
-   */
-  private async leftBefore({ number }: CurrentIteration): Promise<StoryList | undefined> {
-    const { journal, keptStories, state, storyFile } = this.run;
-    const bytes = await keptStories.readLeft(number);
-    const left = keptStories.parse(bytes);
-    const now = storyFile === undefined ? undefined : await readVersion(storyFile);
-    if (left === undefined || now === undefined || bytes?.equals(now.bytes)) {
-      return undefined;
-    }
-    const changes = storyChanges({
-      storiesBefore: left.stories,
-      storiesAfter: now.stories.stories,
-      handled: handledIn(state(), number),
-    });
-    for (const { done, storyId } of changes) {
-      const { doneBy } = storyRecord(state(), storyId);
-      // Another attempt to judge the iteration may have recorded it.
-      const isKnown = done
-        ? doneBy === 'outside'
-        : doneBy === undefined && state().storyRecords.has(storyId);
-      if (!isKnown) {
-        journal.append({ type: 'story.changed', storyId, done, by: 'outside' });
-      }
-    }
-    return left;
+    const scope = this.scopeOf(current.number, story, { stories, head: current.startCommit });
+    await this.land(await collectWork(run, { scope, kept, left }));
   }
 
   /**
@@ -453,19 +408,4 @@ export class FreshRun {
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {
   return prepare.kind === 'plan' ? { kind: 'plan' } : { kind: 'tasks', tasks: [...prepare.tasks] };
-}
-
-/** Without a copy of the file from before: its own story was open when it began. */
-function withOwnOpen(
-  list: StoryList | undefined,
-  storyId: string | undefined,
-): StoryList | undefined {
-  return (
-    list && {
-      ...list,
-      stories: list.stories.map(story =>
-        story.id === storyId ? { ...story, done: false } : story,
-      ),
-    }
-  );
 }

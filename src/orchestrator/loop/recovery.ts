@@ -20,7 +20,7 @@ import { readRun } from '../workspace/runCheckpoint.ts';
 import { isRunId, newestRunId, type RunFiles } from '../workspace/runFiles.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
 import { keepBoundary } from './boundary.ts';
-import { fileOfRun } from './resume.ts';
+import { fileBelow } from './resume.ts';
 
 const MAX_STATE_BYTES = 64 * 1024;
 const stateSchema = once(() => z.looseObject({ active: z.unknown(), run_id: z.unknown() }));
@@ -112,7 +112,8 @@ async function recordWhatWasLeft(
       });
     }
   }
-  const storyFile = state.storyFile && fileOfRun(files, state.storyFile, '--file');
+  // A file elsewhere is not read: the journal may be forged. What was left there is judged as it is then.
+  const storyFile = state.storyFile && fileBelow(files, state.storyFile);
   return keepBoundary(journal, git, { files, runId, state, storyFile });
 }
 

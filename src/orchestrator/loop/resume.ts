@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
@@ -12,8 +11,7 @@ import type { Preparation } from '../planner/preparation.ts';
 import { holdsTitles, titlesOf } from '../planner/taskStories.ts';
 import { relativePath } from '../run/runWork.ts';
 import type { GivenSettings, Settings } from '../settings/settingTable.ts';
-import { outsideProblem } from '../stories/outsideLinks.ts';
-import { readStoryList } from '../stories/storyFile.ts';
+import { readStoryBytes, readStoryList } from '../stories/storyFile.ts';
 import { KeptStories } from '../workspace/keptStories.ts';
 import { newestRunId, newRunId, type RunFiles } from '../workspace/runFiles.ts';
 
@@ -260,12 +258,9 @@ async function isPreparedSo(
 }
 
 async function plannedTask(storyFile: string): Promise<string | undefined> {
-  if (outsideProblem(storyFile) !== undefined) {
-    // Reported when the stories themselves are read.
-    return undefined;
-  }
-  const text = await readFile(storyFile, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : plannedTaskOf(text);
+  // What makes it unreadable is reported when the stories themselves are read.
+  const bytes = await readStoryBytes(storyFile);
+  return bytes && plannedTaskOf(bytes.toString('utf8'));
 }
 
 /** Whether somebody else replaced the stories in the file: none of those in the journal is left. */
@@ -303,8 +298,9 @@ async function isAsLeft(
     // A killed loop has left it just now.
     return true;
   }
+  const now = await readStoryBytes(storyFile);
   for (const { number } of cutOff) {
-    if ((await kept.readLeft(number))?.equals(await readFile(storyFile)) === true) {
+    if (now !== undefined && (await kept.readLeft(number))?.equals(now) === true) {
       return true;
     }
   }
@@ -328,12 +324,23 @@ function earlierRun(events: readonly RunEvent[], state: RunState): EarlierRun {
 /**
  * The absolute path of a file named in a journal. A repository may contain a forged journal, so the path must not
  * lead elsewhere.
- * @throws {HumanError} if it is not below the workspace
+ * @returns `undefined` if it is not below the workspace
  */
-export function fileOfRun({ workspace }: RunFiles, file: string, flag: string): string {
+export function fileBelow({ workspace }: RunFiles, file: string): string | undefined {
   const absolute = path.resolve(workspace, file);
   const relative = path.relative(workspace, absolute);
-  if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
+  const isElsewhere =
+    relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
+  return isElsewhere ? undefined : absolute;
+}
+
+/**
+ * Like {@link fileBelow}, for a file that the run cannot continue without.
+ * @throws {HumanError} if it is not below the workspace
+ */
+export function fileOfRun(files: RunFiles, file: string, flag: string): string {
+  const absolute = fileBelow(files, file);
+  if (absolute === undefined) {
     throw new HumanError(
       say(
         'The journal of the last run names {0}, which is outside this folder. If that is intended, name it: {1}; otherwise start a new run with --new.',

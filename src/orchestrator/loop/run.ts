@@ -10,7 +10,7 @@ import { clearDeadPlans } from '../planner/planFolder.ts';
 import { requireWritableState } from '../preconditions/state.ts';
 import { warn } from '../run/warn.ts';
 import { inboxSize } from '../workspace/inbox.ts';
-import { storiesBeforeCutOff } from '../workspace/keptStories.ts';
+import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { isRunId, newestRunId } from '../workspace/runFiles.ts';
 import { acquireRunLock } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
@@ -61,7 +61,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     await clearDeadPlans(files);
     const journalFile = files.journalFile(runId);
     const earlier = options.resume ? await readRunState(journalFile) : undefined;
-    const before = earlier && (await storiesBeforeCutOff(options, cutOffOf(earlier)));
+    const { before } = await storiesOfCutOff(options, earlier && cutOffOf(earlier));
     const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
       before,

@@ -8,7 +8,7 @@ import { modeOf, relativePath } from '../run/runWork.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
-import { storiesBeforeCutOff, storiesLeftByCutOff } from '../workspace/keptStories.ts';
+import { storiesOfCutOff } from '../workspace/keptStories.ts';
 import { readRun } from '../workspace/runCheckpoint.ts';
 import { type RunFiles, runIds } from '../workspace/runFiles.ts';
 import { RUNS_KEPT } from './clearBehind.ts';
@@ -59,10 +59,8 @@ export async function reopenUnchecked(
     return { storyIds: [], snapshot };
   }
   const cutOff = cutOffOf(state);
-  const before = await storiesBeforeCutOff({ ...options, runId: lastRun }, cutOff);
-  const left = await storiesLeftByCutOff({ ...options, runId: lastRun }, cutOff);
   const claims = uncheckedClaims(now.stories, {
-    ...{ before, left, events, state },
+    ...{ ...(await storiesOfCutOff({ ...options, runId: lastRun }, cutOff)), events, state },
     isReviewed: config.reviewer,
   });
   let hash = now.stories.hash;
@@ -108,9 +106,9 @@ function uncheckedClaims(
     isReviewed,
     state,
   }: {
-    readonly before: StoryList | undefined;
-    /** As the interrupted iteration left them. */
-    readonly left: StoryList | undefined;
+    /** As the interrupted iteration found and left them. */
+    readonly before?: StoryList;
+    readonly left?: StoryList;
     readonly events: readonly RunEvent[];
     readonly isReviewed: boolean;
     readonly state: RunState;

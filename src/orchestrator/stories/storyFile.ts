@@ -49,7 +49,7 @@ export const OTHER_STORY_FILE_PLACES = [
 ] as const;
 
 /** Size limit for story files, in bytes: thousands of stories. */
-const MAX_BYTES = 8 * 1024 * 1024;
+export const MAX_STORY_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Finds the story file of a workspace: its path, or `undefined` if there is none at any known path. */
 export async function findStoryFile(workspaceDir: string): Promise<string | undefined> {
@@ -123,8 +123,20 @@ export async function filesAt(workspaceDir: string, place: string): Promise<stri
  * @returns `undefined` if there is no file at `path`
  */
 export async function readStoryFile(path: string): Promise<StoryFile | undefined> {
+  const content = await readContent(path);
+  return Buffer.isBuffer(content) ? parseOnce(path, content) : content;
+}
+
+/** The bytes of a story file; `undefined` if there is none, or it must not or cannot be read. */
+export async function readStoryBytes(path: string): Promise<Buffer | undefined> {
+  const content = await readContent(path);
+  return Buffer.isBuffer(content) ? content : undefined;
+}
+
+/** @returns the bytes, or what makes them unreadable; `undefined` if there is no file at `path` */
+async function readContent(path: string): Promise<Buffer | InvalidStoryFile | undefined> {
   try {
-    return astray(path) ?? unfit(path, await stat(path)) ?? parseOnce(path, await readFile(path));
+    return astray(path) ?? unfit(path, await stat(path)) ?? (await readFile(path));
   } catch (error) {
     return unreadableBy(error, path);
   }
@@ -164,13 +176,13 @@ function unfit(path: string, found: Stats): InvalidStoryFile | undefined {
   if (!found.isFile()) {
     return unreadable(path, say('{0} is not a file: put the stories into a file.', basename(path)));
   }
-  return found.size > MAX_BYTES
+  return found.size > MAX_STORY_FILE_BYTES
     ? unreadable(
         path,
         say(
           '{0} is larger than {1} MB: move finished stories to another file.',
           basename(path),
-          MAX_BYTES / 1024 / 1024,
+          MAX_STORY_FILE_BYTES / 1024 / 1024,
         ),
       )
     : undefined;

@@ -2,18 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
-import { outsideProblem, realPlace } from '../stories/outsideLinks.ts';
 import type { StoryFile, StoryList } from '../stories/story.ts';
-import { parseStoryFile } from '../stories/storyFile.ts';
+import { MAX_STORY_FILE_BYTES, parseStoryFile, readStoryBytes } from '../stories/storyFile.ts';
 import type { RunFiles } from './runFiles.ts';
 
 /** The story file as it was before an iteration, in the iteration's folder. */
 const STORIES_BEFORE = 'stories-before';
 /** The story file as an iteration left it that is not judged yet, next to it. */
 const STORIES_LEFT = 'stories-left';
-
-/** A larger story file is rejected when it is read. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Copies of the story file as each iteration found it, and as an interrupted one left it, byte for byte, kept until
@@ -51,10 +47,7 @@ export class KeptStories {
     }
     await rm(file, { force: true });
     // A missing or strange file is judged as it is then.
-    const bytes =
-      outsideProblem(this.storyFile) === undefined
-        ? await readPlainFile(realPlace(this.storyFile) ?? this.storyFile, MAX_KEPT_BYTES)
-        : undefined;
+    const bytes = await readStoryBytes(this.storyFile);
     if (bytes !== undefined) {
       await writePlainFile(file, bytes);
     }
@@ -63,13 +56,13 @@ export class KeptStories {
   /** @returns `undefined` if there is no copy of what this iteration left */
   async readLeft(iteration: number): Promise<Buffer | undefined> {
     const file = this.fileOf(iteration, STORIES_LEFT);
-    return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
+    return file === undefined ? undefined : readPlainFile(file, MAX_STORY_FILE_BYTES);
   }
 
   /** @returns `undefined` if there is no copy for this iteration */
   async read(iteration: number): Promise<Buffer | undefined> {
     const file = this.fileOf(iteration, STORIES_BEFORE);
-    return file === undefined ? undefined : readPlainFile(file, MAX_KEPT_BYTES);
+    return file === undefined ? undefined : readPlainFile(file, MAX_STORY_FILE_BYTES);
   }
 
   /** Parses the kept bytes as stories; `undefined` if there are none or they cannot be read. */
@@ -119,30 +112,26 @@ export class KeptStories {
   }
 }
 
-/** The run of an interrupted iteration. */
-interface CutOffRun {
-  readonly files: RunFiles;
-  readonly runId: string;
-  readonly storyFile?: string;
-}
-
 /**
- * The stories as the interrupted iteration found them; `undefined` without one. The story file itself may be half
- * written.
+ * The stories as an interrupted iteration found them, and as it left them: the story file itself may be half written,
+ * or changed by others since then.
+ * @param cutOff the iteration, in the run with this id
+ * @returns nothing where there is no copy, or none that can be read
  */
-export async function storiesBeforeCutOff(
-  { files, runId, storyFile }: CutOffRun,
+export async function storiesOfCutOff(
+  {
+    files,
+    runId,
+    storyFile,
+  }: { readonly files: RunFiles; readonly runId: string; readonly storyFile?: string },
   cutOff: { readonly number: number } | undefined,
-): Promise<StoryList | undefined> {
+): Promise<{ readonly before?: StoryList; readonly left?: StoryList }> {
+  if (cutOff === undefined) {
+    return {};
+  }
   const kept = new KeptStories(files, runId, storyFile);
-  return cutOff && kept.parse(await kept.read(cutOff.number));
-}
-
-/** The stories as the interrupted iteration left them; `undefined` without one, or if it left no readable ones. */
-export async function storiesLeftByCutOff(
-  { files, runId, storyFile }: CutOffRun,
-  cutOff: { readonly number: number } | undefined,
-): Promise<StoryList | undefined> {
-  const kept = new KeptStories(files, runId, storyFile);
-  return cutOff && kept.parse(await kept.readLeft(cutOff.number));
+  return {
+    before: kept.parse(await kept.read(cutOff.number)),
+    left: kept.parse(await kept.readLeft(cutOff.number)),
+  };
 }

@@ -62,6 +62,7 @@ export class RunWatcher implements Disposable {
 
   private watched: WatchedRun = { state: INITIAL_RUN_STATE, alive: false };
   private reader: JournalReader | undefined;
+  private hasLooked = false;
   private looking: Promise<void> = Promise.resolve();
   private lookPending = false;
   private timer: NodeJS.Timeout | undefined;
@@ -126,6 +127,8 @@ export class RunWatcher implements Disposable {
       // Nobody would close a watcher opened after this point, and it would keep the process alive.
       return;
     }
+    const isOther = runId !== this.watched.runId || !this.hasLooked;
+    this.hasLooked = true;
     if (runId !== this.watched.runId) {
       this.reader =
         runId === undefined ? undefined : new JournalReader(this.files.journalFile(runId));
@@ -164,7 +167,7 @@ export class RunWatcher implements Disposable {
     }
     this.watched = { ...before, state, alive };
     tell();
-    if (hasRead || before.alive !== alive || runId === undefined) {
+    if (hasRead || before.alive !== alive || (isOther && runId === undefined)) {
       this.changeEmitter.fire(this.watched);
     }
   }

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HumanError } from '../../../base/humanError.ts';
-import { readPlainFile } from '../../../base/plainFile.ts';
 import { withTexts } from '../../../base/say.ts';
 import { shorten } from '../../../base/text.ts';
 import { handledIn, runningIteration, storyNotes } from '../../journal/runState.ts';
@@ -11,15 +9,13 @@ import type { Run } from '../../run/run.ts';
 import { relativePath } from '../../run/runWork.ts';
 import type { Scope } from '../../run/scope.ts';
 import { warn } from '../../run/warn.ts';
-import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
+import { outsideProblem } from '../../stories/outsideLinks.ts';
 import type { StoryList } from '../../stories/story.ts';
-import { parseStoryFile, readStoryFile } from '../../stories/storyFile.ts';
+import { parseStoryFile, readStoryBytes, readStoryFile } from '../../stories/storyFile.ts';
 import { findGuardChanges, type GuardChange, isForbidden, restoreStoryFile } from './guard.ts';
 import { clearPlace, findReplaced } from './storyPlace.ts';
 
 const MAX_CHANGES = 50;
-/** A larger story file is rejected when it is read. */
-const MAX_BYTES = 64 * 1024 * 1024;
 /** Longest time from a person's tick in the file to its request in the inbox, in ms. */
 const TICK_GRACE_MS = 500;
 const MAX_FACT = 300;
@@ -30,21 +26,9 @@ export interface KeptVersion {
   readonly stories: StoryList;
 }
 
-/** @returns `undefined` if the file cannot be read: it has just been removed, which is reported elsewhere */
-export function bytesOf(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @returns the story file as it is now; `undefined` if there is no readable one */
 export async function readVersion(storyFile: string): Promise<KeptVersion | undefined> {
-  if (outsideProblem(storyFile) !== undefined) {
-    return undefined;
-  }
-  const bytes = await readPlainFile(realPlace(storyFile) ?? storyFile, MAX_BYTES);
+  const bytes = await readStoryBytes(storyFile);
   const stories = bytes && parseStoryFile(storyFile, bytes);
   return bytes !== undefined && stories?.kind === 'stories' ? { bytes, stories } : undefined;
 }
@@ -78,26 +62,26 @@ export async function guardStories(
   // Others may have changed the same again since it was undone, when the iteration is judged for the second time.
   const isUndone =
     left !== undefined && storyNotes(run.state(), story?.id).guard?.iteration === iteration;
-  const isGuarded = config.guard !== 'off' && kept !== undefined && !isUndone;
-  const replaced = isGuarded ? findReplaced(storyFile, link) : undefined;
+  const guarded = config.guard === 'off' || isUndone ? undefined : kept;
+  const replaced = guarded && findReplaced(storyFile, link);
   const cleared =
-    replaced && config.guard === 'restore'
+    guarded && replaced && config.guard === 'restore'
       ? await attempt(scope, async () => ({
           aside: await clearPlace(storyFile, {
             link,
-            beforeBytes: kept?.bytes ?? Buffer.alloc(0),
+            beforeBytes: guarded.bytes,
             asideDir: scope.dir,
           }),
         }))
       : undefined;
   const now = await readStoryFile(storyFile);
   const broken = now?.kind === 'invalid' ? await keepAside(scope, storyFile) : undefined;
-  if (!isGuarded || kept === undefined) {
+  if (guarded === undefined) {
     return;
   }
   const storyId = story === undefined ? {} : { storyId: story.id };
   let handled = handledNow();
-  const compared = { before: kept.stories, after: left ?? now, ...storyId };
+  const compared = { before: guarded.stories, after: left ?? now, ...storyId };
   let changes = findGuardChanges({ ...compared, handled });
   if (changes.some(({ kind }) => kind === 'tickedOther' || kind === 'untickedOther')) {
     // A person's tick is in the file a moment before the loop is informed about it.
@@ -116,7 +100,7 @@ export async function guardStories(
     const result = await attempt(scope, () =>
       restoreStoryFile({
         path: storyFile,
-        beforeBytes: kept.bytes,
+        beforeBytes: guarded.bytes,
         changes,
         ...storyId,
         handled,

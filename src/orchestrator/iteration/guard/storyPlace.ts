@@ -1,14 +1,12 @@
 import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../../base/humanError.ts';
 import { say } from '../../../base/say.ts';
 import { outsideProblem, realPlace } from '../../stories/outsideLinks.ts';
+import { readStoryBytes } from '../../stories/storyFile.ts';
 import { createFile } from './guard.ts';
 import type { GuardChange } from './guardChanges.ts';
-
-/** In bytes; a larger file is not a story file. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What can be at the path of a story file. */
 type Standing = 'nothing' | 'file' | 'link' | 'folder' | 'pipe' | 'other';
@@ -86,7 +84,8 @@ async function clear(
     aside = freePlace(path.join(asideDir, `instead-of-${path.basename(file)}`));
     await rename(file, aside);
   } else {
-    left = standing === 'link' && link === undefined ? await behindLink(file) : undefined;
+    // The agent may have moved its story file to where its own link leads.
+    left = standing === 'link' && link === undefined ? await readStoryBytes(file) : undefined;
     await rm(file, { force: true });
   }
   if (link !== undefined) {
@@ -109,14 +108,6 @@ function freePlace(place: string): string {
       return name;
     }
   }
-}
-
-/** The content behind the link, to which an agent may have moved its story file. */
-async function behindLink(file: string): Promise<Buffer | undefined> {
-  if (outsideProblem(file) !== undefined || !isFile(file)) {
-    return undefined;
-  }
-  return (await stat(file)).size > MAX_BYTES ? undefined : readFile(file);
 }
 
 function isFile(file: string): boolean {
