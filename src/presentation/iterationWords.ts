@@ -51,6 +51,11 @@ export function reasonWords(reason: IterationReason, t: Translate): string | und
       return reason.objections.length === 0
         ? t('The reviewer did not approve it.')
         : t('The reviewer: {0}', shorten(reason.objections.map(t.said).join(' '), MAX_REASON));
+    case 'conflict':
+      return t(
+        'It conflicts with what has landed meanwhile: {0}',
+        shorten(reason.files.join(', '), MAX_REASON),
+      );
     case 'guard':
       return reason.restored
         ? t('The agent changed stories other than its own; the changes were reverted.')

@@ -7,6 +7,7 @@ import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
+import { landingLine, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
@@ -288,6 +289,26 @@ function lines(
       const { text, good } = outcomeSentence(end, t, door);
       return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
     }
+    case 'work.kept':
+      return workKept(event, t);
+    case 'landing.queued':
+    case 'landing.candidate':
+    case 'landing.landed':
+    case 'landing.returned':
+      return landingLine(event, t);
+    case 'target.held':
+      return targetHeld(event, t);
+    case 'target.followed':
+      return [own('success', t('{0} has everything that has landed', event.branch))];
+    case 'lanes.changed':
+      return [
+        own(
+          'plain',
+          event.lanes === 1
+            ? t('From now on, one agent works at once')
+            : t('From now on, up to {0} agents work at once', event.lanes),
+        ),
+      ];
     case 'run.rolledBack':
       return [own('warning', rolledBackWords(event, t))];
     default:

@@ -1,8 +1,10 @@
 import { say } from '../../src/base/say.ts';
 import {
+  HELD_REASONS,
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
   PROCESS_END_REASONS,
+  RETURN_REASONS,
   RUN_OUTCOMES,
   STOP_MODES,
   STOP_SOURCES,
@@ -170,6 +172,17 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'review.ended', ...of, storyId: 'US-001', approved, costUsd: 0.1 },
       objections: approved ? [] : [DATA, SAID],
     })),
+    {
+      ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
+      ...{ ref: '7', uncommitted: commit, commits: number % 2, problem: SAID },
+    },
+    { type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
+    { type: 'landing.candidate', ...of, storyId: 'US-001', commit, onto: commit },
+    ...RETURN_REASONS.map<RunEventBody>(reason => ({
+      ...{ type: 'landing.returned', ...of, storyId: 'US-001', reason, base: commit },
+      ...{ head: commit, onto: commit, files: ['7'], detail: SAID },
+    })),
+    { type: 'landing.landed', ...of, storyId: 'US-001', commit, onto: commit },
     { type: 'commit.recorded', ...of, storyId: 'US-001', hash: commit, subject: DATA },
     ...(['complete', 'needsHuman', 'blocked'] as const).flatMap(signal =>
       [true, false].map<RunEventBody>(accepted => ({
@@ -207,6 +220,11 @@ function between(index: number): RunEventBody[] {
           by => ({ type: 'story.skipped', storyId, by }) as const,
         ),
         { type: 'story.reset', storyId },
+        ...HELD_REASONS.map<RunEventBody>(reason => ({
+          ...{ type: 'target.held', branch: '7', reason, files: ['8'], ref: '9', detail: SAID },
+        })),
+        { type: 'target.followed', branch: '7', commit: '8' },
+        ...[1, 3].map(lanes => ({ type: 'lanes.changed', lanes }) as const),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),
       ];

@@ -99,7 +99,9 @@ describe('iterationRows', () => {
     // No run has several lanes yet: one of today, in which the first iteration goes on while the second begins.
     const events = recorded('severalStories', begun(2))
       .filter(({ type }) => type !== 'iteration.ended')
-      .map(event => (event.type === 'run.started' ? { ...event, lanes: 2 } : event));
+      .map(event =>
+        event.type === 'run.started' ? { ...event, lanes: 2, isolated: true } : event,
+      );
     sameValue(
       iterationRows(events, { alive: true }).map(({ outcome }) => outcome),
       ['running', 'running'],

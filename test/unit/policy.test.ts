@@ -384,7 +384,7 @@ function atWork(stories: readonly Story[], ...ids: readonly string[]): Situation
     stories,
     working,
     freeLanes: 2 - working.length,
-    state: { ...state(working.length), lanes: 2, running },
+    state: { ...state(working.length), lanes: 2, isolated: true, running },
   };
 }
 const three = storyList({}, {}, {});

@@ -5,9 +5,11 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isChatter } from '../../src/orchestrator/journal/chatter.ts';
 import {
+  HELD_REASONS,
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
   PROCESS_END_REASONS,
+  RETURN_REASONS,
   RUN_OUTCOMES,
   STOP_MODES,
   STOP_SOURCES,
@@ -61,6 +63,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       branch: words,
       startCommit: words,
       lanes: fc.integer({ min: 1, max: 4 }),
+      isolated: fc.boolean(),
     },
     {
       requiredKeys: [
@@ -105,6 +108,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
       budgetUsd: iteration,
       verify: fc.array(words, { maxLength: 2 }),
       lanes: fc.integer({ min: 1, max: 4 }),
+      isolated: fc.boolean(),
     },
     {
       requiredKeys: [
@@ -285,6 +289,32 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['iteration', 'outcome', 'durationMs', 'commits', 'stories'] },
   ),
+  'work.kept': fc.record(
+    {
+      ...{ iteration, storyId, base: words, head: words, ref: words },
+      ...{ uncommitted: words, commits: fc.nat(9), problem: words },
+    },
+    { requiredKeys: ['iteration', 'commits'] },
+  ),
+  'landing.queued': fc.record({ iteration, storyId, base: words, head: words }),
+  'landing.candidate': fc.record({ iteration, storyId, commit: words, onto: words }),
+  'landing.landed': fc.record(
+    { iteration, storyId, commit: words, onto: words },
+    { requiredKeys: ['iteration', 'storyId', 'onto'] },
+  ),
+  'landing.returned': fc.record(
+    {
+      ...{ iteration, storyId, base: words, head: words, onto: words },
+      ...{ reason: fc.constantFrom(...RETURN_REASONS), files: fc.array(words), detail: words },
+    },
+    { requiredKeys: ['iteration', 'storyId', 'reason', 'base', 'head', 'onto'] },
+  ),
+  'target.held': fc.record({
+    ...{ branch: words, reason: fc.constantFrom(...HELD_REASONS) },
+    ...{ files: fc.array(words, { maxLength: 3 }), ref: words },
+  }),
+  'target.followed': fc.record({ branch: words, commit: words }),
+  'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },
     { requiredKeys: ['code', 'detail'] },
@@ -326,7 +356,7 @@ const journals = fc
   .map(list => list.map((event, i) => ({ ...event, seq: i + 1 }) as RunEvent));
 
 /** What the calls cost, or, where an iteration tells a sum of its own, that. */
-function costOf(run: readonly RunEvent[], lanes: number): number {
+function costOf(run: readonly RunEvent[], isolated: boolean): number {
   let total = 0;
   /** Of the calls of the iterations that are open, by their numbers, in the order of their starts. */
   let open = new Map<number, number>();
@@ -335,7 +365,7 @@ function costOf(run: readonly RunEvent[], lanes: number): number {
     switch (event.type) {
       case 'iteration.started':
         open.delete(event.iteration);
-        open = new Map([...open, [event.iteration, 0] as const].slice(-lanes));
+        open = new Map([...open, [event.iteration, 0] as const].slice(isolated ? 0 : -1));
         cutOff = new Map();
         break;
       case 'agent.ended': {
@@ -350,7 +380,7 @@ function costOf(run: readonly RunEvent[], lanes: number): number {
         const calls = open.get(event.iteration) ?? 0;
         total += (event.costUsd ?? calls) - calls;
         open.delete(event.iteration);
-        if (lanes === 1) {
+        if (!isolated) {
           open.clear();
         }
         break;
@@ -360,7 +390,7 @@ function costOf(run: readonly RunEvent[], lanes: number): number {
         open = new Map();
         break;
       case 'run.resumed':
-        lanes = event.lanes ?? 1;
+        isolated = event.isolated === true;
         open = cutOff.size > 0 ? cutOff : open;
         cutOff = new Map();
         break;
@@ -463,7 +493,7 @@ describe('the fold of any journal', () => {
         const begin = list.findLast(event => event.type === 'run.started');
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
         const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
-        assert.equal(state.costUsd, costOf(run, begin?.lanes ?? 1));
+        assert.equal(state.costUsd, costOf(run, begin?.isolated === true));
         sameValue(
           state.commits.map(({ hash }) => hash),
           run.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : [])),

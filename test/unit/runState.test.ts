@@ -439,7 +439,7 @@ describe('the fold of a run', () => {
       message: `Which in ${iteration}?`,
     });
     const bodies = [
-      { ...started, lanes: 2 },
+      { ...started, lanes: 2, isolated: true },
       ...[iterationStarted(1, 'A'), iterationStarted(2, 'B'), asks(1), asks(2)],
     ];
     const both = fold(...bodies);
@@ -451,7 +451,7 @@ describe('the fold of a run', () => {
   });
 
   describe('two iterations at once', () => {
-    const lanes: RunEventBody = { ...started, lanes: 2 };
+    const lanes: RunEventBody = { ...started, lanes: 2, isolated: true };
     const both = [lanes, iterationStarted(1, 'A'), iterationStarted(2, 'B')];
 
     test('each has its own activity, process, cost and commits', () => {

@@ -49,6 +49,10 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   }
   const { after } = work;
   warnOfProblems(scope, after);
+  if (place.isOwn) {
+    // Its commits are recorded when they land.
+    return work;
+  }
   await recordOwedCommits(run, place.git, after);
   const origin = {
     ...{ iteration, storyId: story?.id, since: before.head },
@@ -74,7 +78,7 @@ export async function lookAgain(run: Run, work: Work): Promise<Work> {
   await run.requests.look();
   const after = await readSnapshot(place.storyFile, place.git, before);
   const again = await look(run, { ...work, after });
-  if (again.astray === undefined && again.after.gitProblem === undefined) {
+  if (!place.isOwn && again.astray === undefined && again.after.gitProblem === undefined) {
     await recordCommits(run.journal, place.git, {
       ...{ iteration, storyId: story?.id },
       since: work.after.head,

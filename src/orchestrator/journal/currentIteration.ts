@@ -1,10 +1,26 @@
 import type { TokenCounts } from './tokenCounts.ts';
 
+/** Commits of an iteration that have not landed. */
+export interface KeptWork {
+  readonly iteration: number;
+  /** Where it began. */
+  readonly base: string;
+  readonly head: string;
+}
+
 /** An iteration that is running. */
 export interface CurrentIteration {
   readonly number: number;
   readonly storyId?: string;
   readonly storyTitle?: string;
+  /** The lane of its agent, from 1; absent if it works in the user's tree. */
+  readonly lane?: number;
+  /** Its work, held by a ref of the user's repository. */
+  readonly kept?: KeptWork;
+  /** Its work waits to land, or is landing. */
+  readonly queued?: true;
+  /** The commit that is to land, and the commit of the branch that it lands on. */
+  readonly candidate?: { readonly commit: string; readonly onto: string };
   readonly startedAt: string;
   readonly startCommit?: string;
   /** It has been interrupted, and is only judged from then on. */
@@ -24,8 +40,8 @@ export interface CurrentIteration {
   readonly agentStartId?: string;
   /** At least one of its agents has been started. */
   readonly hasWorked?: true;
-  /** After `agent`, its work is judged: guard, gate, reviewer. */
-  readonly step?: 'agent' | 'gate' | 'review';
+  /** After `agent`, its work is judged: guard, gate, reviewer. `queue`: it waits to land. */
+  readonly step?: 'agent' | 'queue' | 'gate' | 'review';
   /** The cost of this iteration's calls so far. */
   readonly costUsd: number;
   /** Part of it is an estimate: a call ended without a result. */

@@ -80,6 +80,38 @@ export const RUN_MODES = [
 ] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
+/** Why work did not land, so that its story gets another agent. */
+export const RETURN_REASONS = [
+  /** It and what has landed meanwhile change the same lines. */
+  'conflict',
+  /** A check failed on what was to land. */
+  'checks',
+  /** The reviewer did not approve it. */
+  'review',
+  /** A person skipped the story, or set it to not done. */
+  'person',
+  /** Its commits cannot be read any more. */
+  'gone',
+] as const;
+export type ReturnReason = (typeof RETURN_REASONS)[number];
+
+/** Why the branch cannot follow what has landed. */
+export const HELD_REASONS = [
+  /** Files in the user's work tree that are changed or untracked there. */
+  'changes',
+  /** Another process of git works there. */
+  'locked',
+  /** The branch is checked out in another worktree. */
+  'otherWorktree',
+  /** A rebase, merge, cherry-pick or bisect is in progress. */
+  'inProgress',
+  /** Commits of others on the branch conflict with what has landed. */
+  'conflict',
+  /** Git refused for another reason. */
+  'refused',
+] as const;
+export type HeldReason = (typeof HELD_REASONS)[number];
+
 /** Why a run waits for a person between two iterations. */
 export const PAUSE_REASONS = ['person', 'question', 'stuck'] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import { agentSchemas } from './eventSchemas/agentSchemas.ts';
 import { iterationSchemas } from './eventSchemas/iterationSchemas.ts';
+import { landingSchemas } from './eventSchemas/landingSchemas.ts';
 import { runSchemas } from './eventSchemas/runSchemas.ts';
 import { storySchemas } from './eventSchemas/storySchemas.ts';
 
@@ -18,6 +19,7 @@ export const runEventSchema = once(() =>
     ...iterationSchemas(),
     ...agentSchemas(),
     ...storySchemas(),
+    ...landingSchemas(),
   ]),
 );
 

@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { withoutProcess } from './currentIteration.ts';
 import type { RunEvent } from './events.ts';
 import { gateEnded, isUnticked, iterationEnded, promiseSeen } from './judgedState.ts';
+import { landingState } from './landingState.ts';
 import { resumedRun, startedRun } from './runStart.ts';
 import { INITIAL_RUN_STATE, type LostCommit, type RunState, WHOLE_TASK } from './runState.ts';
 import {
@@ -21,6 +22,9 @@ import { addTokens, NO_TOKENS } from './tokenCounts.ts';
 
 /** Older hints and answers are forgotten, oldest first. */
 const MAX_NOTES = 50;
+
+/** Running iterations of a run with lanes; iterations that wait to land are among them. */
+const MAX_OPEN = 1_000;
 
 /** Folds a whole journal. */
 export function foldRun(events: Iterable<RunEvent>): RunState {
@@ -57,7 +61,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return {
         ...withoutKey(state, 'rolledBack'),
         cutOff: [],
-        iteration: event.iteration,
+        iteration: state.isolated ? Math.max(state.iteration, event.iteration) : event.iteration,
         stories: storyCount(event.stories),
         workBranch: event.branch ?? state.workBranch,
         uncommittedBefore: state.uncommittedBefore ?? event.uncommitted,
@@ -67,6 +71,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             number: event.iteration,
             storyId: event.storyId,
             storyTitle: event.storyTitle,
+            lane: event.lane,
             startedAt: event.at,
             startCommit: event.startCommit,
             branch: event.branch,
@@ -77,7 +82,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             handled: new Map(),
           },
           // An iteration whose end event is lost must not stay in the list forever.
-        ].slice(-state.lanes),
+        ].slice(state.isolated ? -MAX_OPEN : -1),
       };
     case 'agent.started': {
       const process = { agentPid: event.pid, agentStartId: event.startId };
@@ -295,6 +300,20 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
         ...(event.done && { doneBy: 'hand' as const }),
       }));
     }
+    case 'work.kept':
+    case 'landing.queued':
+    case 'landing.candidate':
+    case 'landing.landed':
+    case 'landing.returned':
+      return landingState(state, event);
+    case 'target.held': {
+      const { files, reason, ref } = event;
+      return { ...state, held: { files, reason, ref } };
+    }
+    case 'target.followed':
+      return { ...state, held: undefined };
+    case 'lanes.changed':
+      return { ...state, lanes: event.lanes };
     case 'promise.seen':
       return promiseSeen(state, event);
     case 'iteration.ended':

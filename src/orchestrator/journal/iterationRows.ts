@@ -40,6 +40,8 @@ export type IterationReason =
     }
   /** The reviewer did not approve its claim. */
   | { readonly kind: 'objections'; readonly objections: readonly Words[] }
+  /** It and what has landed meanwhile change the same lines of these files. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
   /** It changed stories that were not assigned to it. */
   | { readonly kind: 'guard'; readonly restored: boolean };
 
@@ -55,7 +57,7 @@ export function iterationRows(
   let rows = new Map<number, IterationRow>();
   let lastSeq = 0;
   let ended = false;
-  let lanes = 1;
+  let isolated = false;
   const change = (number: number, changed: (row: IterationRow) => IterationRow) => {
     const row = rows.get(number);
     if (row) {
@@ -71,7 +73,7 @@ export function iterationRows(
       case 'run.started':
         rows = new Map();
         ended = false;
-        lanes = event.lanes ?? 1;
+        isolated = event.isolated === true;
         break;
       case 'iteration.started':
         // Removed first, so that a number that starts again becomes the newest row.
@@ -87,7 +89,7 @@ export function iterationRows(
         break;
       case 'run.resumed':
         ended = false;
-        lanes = event.lanes ?? 1;
+        isolated = event.isolated === true;
         break;
       case 'agent.ended': {
         // A reviewer's end is not the end of the agent's work.
@@ -121,6 +123,12 @@ export function iterationRows(
         if (!event.approved) {
           const { objections } = event;
           change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
+        }
+        break;
+      case 'landing.returned':
+        if (event.reason === 'conflict') {
+          const { files = [] } = event;
+          change(event.iteration, row => ({ ...row, reason: { kind: 'conflict', files } }));
         }
         break;
       case 'commit.recorded': {
@@ -164,10 +172,10 @@ export function iterationRows(
     }
   }
   const found = [...rows.values()];
-  // With one lane, only the newest iteration can be running. An earlier one without an end was interrupted, even if
+  // Without lanes, only the newest iteration can be running. An earlier one without an end was interrupted, even if
   // the loop is alive now.
   return found.map((row, index) =>
-    row.outcome === 'running' && (ended || !alive || (lanes === 1 && index < found.length - 1))
+    row.outcome === 'running' && (ended || !alive || (!isolated && index < found.length - 1))
       ? { ...row, outcome: 'interrupted' }
       : row,
   );

@@ -69,8 +69,8 @@ export function iterationEnded(
       ...notes,
       lastIteration: { number: iteration, outcome },
     })),
-    // With one lane, no iteration is running any more.
-    running: state.lanes === 1 ? [] : state.running.filter(({ number }) => number !== iteration),
+    // Without lanes, no iteration is running any more.
+    running: state.isolated ? state.running.filter(({ number }) => number !== iteration) : [],
     // The next iteration reuses its number: an iteration without an agent does not count.
     iteration: isNotBegun(event, state) ? Math.max(0, iteration - 1) : state.iteration,
     stories: storyCount(event.stories),
@@ -99,6 +99,7 @@ function isNotBegun(
 ): boolean {
   const { lastError } = storyNotes(state, storyId);
   return (
+    !state.isolated &&
     outcome === 'failed' &&
     lastError?.iteration === iteration &&
     lastError.kind === 'notStarted' &&

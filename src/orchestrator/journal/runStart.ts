@@ -74,6 +74,7 @@ function loopOf(event: Extract<RunEvent, { type: 'run.started' | 'run.resumed' }
     model: event.model,
     maxIterations: event.maxIterations,
     lanes: event.lanes ?? 1,
+    isolated: event.isolated || undefined,
     stuckThreshold: event.stuckThreshold,
     budgetUsd: event.budgetUsd,
     payer: event.payer,

@@ -1,6 +1,13 @@
 import type { Words } from '../../base/say.ts';
 import type { CurrentIteration } from './currentIteration.ts';
-import type { IterationOutcome, PauseReason, RunMode, RunOutcome, StopMode } from './eventCodes.ts';
+import type {
+  HeldReason,
+  IterationOutcome,
+  PauseReason,
+  RunMode,
+  RunOutcome,
+  StopMode,
+} from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 import type { StoryCount } from './storyCount.ts';
 import { type CallError, NO_NOTES, type Question, type StoryNotes } from './storyNotes.ts';
@@ -66,8 +73,16 @@ export interface RunState {
   /** The last iteration that was started; 0 before the first. */
   readonly iteration: number;
   readonly maxIterations: number;
-  /** Number of iterations that may run in parallel. */
+  /** Number of agents that may work at once. */
   readonly lanes: number;
+  /** Agents work in places of their own, and their work lands on `branch`. */
+  readonly isolated?: true;
+  /** What has landed is kept next to the branch, which cannot follow now. */
+  readonly held?: {
+    readonly reason: HeldReason;
+    readonly files: readonly string[];
+    readonly ref: string;
+  };
   readonly stuckThreshold: number;
   readonly budgetUsd?: number;
   readonly payer?: 'apiKey' | 'login';
@@ -115,7 +130,7 @@ export interface RunState {
   readonly planner?: { readonly agentPid: number; readonly agentStartId?: string };
   /** Iterations that were interrupted by the run's end; judged when the run continues. */
   readonly cutOff: readonly CurrentIteration[];
-  /** Running iterations, in the order of their starts; at most as many as there are lanes. */
+  /** Running iterations, in the order of their starts; with lanes, also those that wait to land. */
   readonly running: readonly CurrentIteration[];
   /** `ANTHROPIC_API_KEY` means the API account is billed. */
   readonly apiKeySource?: string;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { once } from '../../base/once.ts';
 import type { CurrentIteration } from './currentIteration.ts';
 import {
+  HELD_REASONS,
   ITERATION_OUTCOMES,
   PAUSE_REASONS,
   RUN_MODES,
@@ -26,10 +27,15 @@ export const runStateSchema = once(() => {
     cacheRead: z.number(),
     cacheWrite: z.number(),
   });
+  const keptWork = { iteration: count, base: z.string(), head: z.string() };
   const current = z.object({
     number: count,
     storyId: z.string().optional(),
     storyTitle: z.string().optional(),
+    lane: z.number().int().positive().optional(),
+    kept: z.object(keptWork).optional(),
+    queued: z.literal(true).optional(),
+    candidate: z.object({ commit: z.string(), onto: z.string() }).optional(),
     startedAt: z.string(),
     startCommit: z.string().optional(),
     interrupted: z.literal(true).optional(),
@@ -40,7 +46,7 @@ export const runStateSchema = once(() => {
     agentPid: z.number().int().positive().optional(),
     agentStartId: z.string().optional(),
     hasWorked: z.literal(true).optional(),
-    step: z.enum(['agent', 'gate', 'review']).optional(),
+    step: z.enum(['agent', 'queue', 'gate', 'review']).optional(),
     costUsd: z.number(),
     costEstimated: z.literal(true).optional(),
     usage: tokens.optional(),
@@ -102,6 +108,8 @@ export const runStateSchema = once(() => {
         recoveryAttempt: z.string().optional(),
       })
       .optional(),
+    kept: z.object(keptWork).optional(),
+    conflict: z.object({ ...keptWork, onto: z.string(), files: z.array(z.string()) }).optional(),
   } satisfies FieldsOf<StoryNotes>);
   return z.object({
     runId: z.string().optional(),
@@ -175,6 +183,10 @@ export const runStateSchema = once(() => {
     cutOff: z.array(current),
     running: z.array(current),
     lanes: count,
+    isolated: z.literal(true).optional(),
+    held: z
+      .object({ reason: z.enum(HELD_REASONS), files: z.array(z.string()), ref: z.string() })
+      .optional(),
     apiKeySource: z.string().optional(),
     costUsd: z.number(),
     costEstimated: z.literal(true).optional(),

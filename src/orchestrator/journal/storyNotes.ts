@@ -1,4 +1,5 @@
 import type { Words } from '../../base/say.ts';
+import type { KeptWork } from './currentIteration.ts';
 import type { IterationOutcome } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
@@ -48,6 +49,10 @@ export interface StoryNotes {
   /** The last promise of completion that contradicted the files. */
   readonly refusedPromise?: { readonly iteration: number; readonly message: string };
   readonly lastError?: CallError;
+  /** Its newest work that has not landed; the next agent continues with it. */
+  readonly kept?: KeptWork;
+  /** Its newest work conflicted with what had landed meanwhile; the next agent starts without it. */
+  readonly conflict?: KeptWork & { readonly onto: string; readonly files: readonly string[] };
 }
 
 export const NO_NOTES: StoryNotes = {};

@@ -4,11 +4,11 @@ import type { StoryRecord } from './storyRecord.ts';
 
 /** What runs know of a story beyond its file. */
 export type StoryStatus =
-  /** `step`: the agent has finished and its work is being reviewed, or its call waits for the end of a usage limit. */
+  /** `step`: the agent has finished, and its work waits to land or is judged; or its call waits for a usage limit. */
   | {
       readonly kind: 'running';
       readonly iteration: number;
-      readonly step?: 'gate' | 'review' | 'limit';
+      readonly step?: 'queue' | 'gate' | 'review' | 'limit';
     }
   | { readonly kind: 'done' }
   | { readonly kind: 'doneByHand' }

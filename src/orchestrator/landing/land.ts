@@ -67,6 +67,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     scope,
     after,
     stories: claimed,
+    storyFile: place.storyFile,
     isWholeTask:
       modeOf(run) !== 'stories' && signalOf(result, config.completionPromise)?.kind === 'complete',
     // Changes made by the checks count as the agent's work: they may write to the story file, or leave the branch.

@@ -87,10 +87,9 @@ function turnOf(situation: Situation) {
   const only = state.onlyStories && new Set(state.onlyStories);
   const taken = working.flatMap(({ story }) => story?.id ?? []);
   // With several lanes, the others continue while one story waits for a person.
-  const asking =
-    state.lanes === 1
-      ? []
-      : [...state.storyNotes].flatMap(([id, notes]) => (notes.question ? [id] : []));
+  const asking = !state.isolated
+    ? []
+    : [...state.storyNotes].flatMap(([id, notes]) => (notes.question ? [id] : []));
   const skip = new Set([...leftAlone(situation), ...taken, ...asking]);
   return { skip, last: comeLast(state), only };
 }
@@ -143,7 +142,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
   const turn = turnOf(situation);
   const next = stories && nextStory(stories, turn);
   return (
-    (state.lanes === 1 || next?.story === undefined ? question(situation) : undefined) ??
+    (!state.isolated || next?.story === undefined ? question(situation) : undefined) ??
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
     (next?.reason === undefined ? undefined : notReady(stories, state)) ??
     (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
@@ -182,7 +181,7 @@ function starts(
     if (trouble === undefined) {
       found.push({ iteration: state.iteration + 1 + found.length, story });
     } else if (found.length === 0) {
-      if (state.lanes === 1 || trouble.kind !== 'pause') {
+      if (!state.isolated || trouble.kind !== 'pause') {
         return trouble;
       }
       // The others continue meanwhile.

@@ -12,6 +12,10 @@ export interface Place {
   /** Absolute path of the story file there; absent in free-form and plan mode. */
   readonly storyFile?: string;
   readonly workTree: WorkTreeAhead;
+  /** Nobody else works there; what is done there must land. Otherwise it is the user's tree. */
+  readonly isOwn: boolean;
+  /** Variables for what runs there. */
+  readonly env: Readonly<Record<string, string>>;
   dispose(): Promise<void>;
 }
 
@@ -25,6 +29,8 @@ export function userTree(dir: string, storyFile: string | undefined): Place {
     gitDir,
     storyFile,
     workTree: new WorkTreeAhead(git),
+    isOwn: false,
+    env: {},
     dispose: async () => undefined,
   };
 }

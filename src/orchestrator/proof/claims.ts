@@ -25,6 +25,11 @@ export interface Claims {
   readonly after: Snapshot;
   /** Ids of the stories that became done, whoever ticked them. */
   readonly stories: readonly string[];
+  /**
+   * Absolute path of the story file in which they are done, so that refused ones are set back there; absent if they
+   * are not ticked before they are judged.
+   */
+  readonly storyFile?: string;
   /** If there are no stories: the agent promised that everything is done. */
   readonly isWholeTask: boolean;
   /** Examines changes made by the checks. @returns the current files, and what ends the run, if anything */
@@ -39,10 +44,7 @@ export type ClaimsJudgement =
   /** Interrupted by a stop, an error or the budget; nothing is decided yet, and `verdict` ends the run. */
   | { readonly kind: 'cutOff'; readonly verdict?: Verdict };
 
-type ClaimedRun = Pick<
-  Run,
-  'caller' | 'config' | 'env' | 'id' | 'journal' | 'state' | 'stop' | 'storyFile'
->;
+type ClaimedRun = Pick<Run, 'caller' | 'config' | 'env' | 'id' | 'journal' | 'state' | 'stop'>;
 
 /**
  * Judges an iteration's claims: by the checks of the gate, then by the reviewer. Refused stories are reset to not
@@ -61,7 +63,7 @@ export async function judgeClaims(run: ClaimedRun, claims: Claims): Promise<Clai
 
 async function passGate(
   run: ClaimedRun,
-  { afterChecks, scope, stories }: Claims,
+  { afterChecks, scope, stories, storyFile }: Claims,
 ): Promise<
   | Exclude<ClaimsJudgement, { kind: 'passed' }>
   | { readonly kind: 'passed'; readonly after: Snapshot }
@@ -82,7 +84,7 @@ async function passGate(
   const { cancelled, green } = await runGate({
     commands: config.verify,
     cwd: scope.place.dir,
-    env: agentEnv(env),
+    env: { ...agentEnv(env), ...scope.place.env },
     timeLimitMs: config.verifyTimeLimitMs,
     signal: AbortSignal.any([stop.endSignal, scope.skip]),
     killSignal: stop.killSignal,
@@ -104,7 +106,7 @@ async function passGate(
       }),
   });
   if (cancelled) {
-    return interrupted(run, scope, stories);
+    return interrupted(run, { scope, stories, storyFile });
   }
   const { after, astray } = await afterChecks();
   if (astray !== undefined) {
@@ -122,18 +124,18 @@ async function passGate(
   if (green) {
     return { kind: 'passed', after };
   }
-  await putBack(run, scope, { after, stories, by: 'gate' });
+  await putBack(scope, { after, stories, storyFile, by: 'gate' });
   return { kind: 'refused', stories };
 }
 
 async function passReview(
   run: ClaimedRun,
-  { scope, stories }: Claims,
+  { scope, stories, storyFile }: Claims,
   after: Snapshot,
 ): Promise<ClaimsJudgement> {
-  const { config, stop, storyFile } = run;
+  const { config, stop } = run;
   const { before, dir, iteration, place } = scope;
-  if (!config.reviewer || storyFile === undefined) {
+  if (!config.reviewer) {
     return { kind: 'passed' };
   }
   const refused: string[] = [];
@@ -154,17 +156,19 @@ async function passReview(
           commit.storyId === storyId && commit.iteration < iteration ? [commit.hash] : [],
         ),
       git: place.git,
-      call: run.caller.port('review', iteration, dir, { cwd: place.dir, skip: scope.skip }),
+      call: run.caller.port('review', iteration, dir, {
+        ...{ cwd: place.dir, env: place.env, skip: scope.skip },
+      }),
       model: config.reviewerModel,
       verify: config.verify,
     });
     switch (review.kind) {
       case 'cancelled':
-        return interrupted(run, scope, stories.slice(index));
+        return interrupted(run, { scope, stories: stories.slice(index), storyFile });
       case 'failed':
         if (isSkipped(run, scope)) {
           // While it waited for another attempt.
-          return interrupted(run, scope, stories.slice(index));
+          return interrupted(run, { scope, stories: stories.slice(index), storyFile });
         }
         // Without a verdict nothing is done, and nothing has failed either: the review is repeated when the run
         // continues.
@@ -181,7 +185,9 @@ async function passReview(
           objections: [],
           costUsd: review.costUsd || undefined,
         });
-        await markApproved(scope, storyFile, storyId);
+        if (storyFile !== undefined) {
+          await markApproved(scope, storyFile, storyId);
+        }
         break;
       case 'rejected':
         scope.append({
@@ -194,7 +200,7 @@ async function passReview(
             .map(words => withTexts(words, text => shortenBlock(text, 1_000))),
           costUsd: review.costUsd || undefined,
         });
-        await putBack(run, scope, { after, stories: [storyId], by: 'reviewer' });
+        await putBack(scope, { after, stories: [storyId], storyFile, by: 'reviewer' });
         refused.push(storyId);
         break;
     }
@@ -208,18 +214,17 @@ function isSkipped({ stop }: ClaimedRun, { skip }: Scope): boolean {
 
 /**
  * A stop leaves the claims open until the run continues; a skip takes them back.
- * @param undecided the stories without a verdict
+ * @param stories those without a verdict
  */
 async function interrupted(
   run: ClaimedRun,
-  scope: Scope,
-  undecided: readonly string[],
+  { scope, stories: undecided, storyFile }: Pick<Claims, 'scope' | 'stories' | 'storyFile'>,
 ): Promise<Extract<ClaimsJudgement, { kind: 'cutOff' | 'skipped' }>> {
   if (!isSkipped(run, scope)) {
     return { kind: 'cutOff' };
   }
-  const after = await readStories(run.storyFile, scope.before);
-  const isBack = await putBack(run, scope, { after, stories: undecided, by: 'skip' });
+  const after = await readStories(storyFile, scope.before);
+  const isBack = await putBack(scope, { after, stories: undecided, storyFile, by: 'skip' });
   // Otherwise the file would say that it is done, and nothing would have checked that.
   return isBack
     ? { kind: 'skipped' }
@@ -296,16 +301,17 @@ async function markApproved(scope: Scope, storyFile: string, storyId: string): P
 
 /** Resets stories to not done, in their file as well. @returns whether all of them are now */
 async function putBack(
-  { storyFile }: Pick<Run, 'storyFile'>,
   scope: Scope,
   {
     after,
     by,
     stories,
+    storyFile,
   }: {
     readonly after: Pick<Snapshot, 'stories'>;
     readonly by: 'gate' | 'reviewer' | 'skip';
     readonly stories: readonly string[];
+    readonly storyFile: string | undefined;
   },
 ): Promise<boolean> {
   if (storyFile === undefined) {

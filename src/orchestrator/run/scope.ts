@@ -9,6 +9,8 @@ export interface Scope {
   /** Absent in free-form and plan mode. */
   readonly story?: Story;
   readonly place: Place;
+  /** The lane of its agent, from 1; absent in the user's tree. */
+  readonly lane?: number;
   /** Absolute path of the iteration's folder. */
   readonly dir: string;
   /** The files at its start. */

@@ -20,6 +20,13 @@ export type GuardMode = (typeof GUARD_MODES)[number];
 export const BRANCH_MODES = ['checkout', 'stay'] as const;
 export type BranchMode = (typeof BRANCH_MODES)[number];
 
+/** Highest number of agents that work at once. */
+export const MAX_LANES = 16;
+
+/** How the commits of a story land: as they are, below a merge commit, or as one commit. */
+export const LAND_AS = ['merge', 'squash'] as const;
+export type LandAs = (typeof LAND_AS)[number];
+
 /** The configuration of a run, with the names and defaults of the whitepaper (8.3), if it has them. */
 export interface RunConfig {
   readonly maxIterations: number;
@@ -48,6 +55,13 @@ export interface RunConfig {
   readonly reviewerModel?: string;
   readonly guard: GuardMode;
   readonly branch: BranchMode;
+  /** Number of agents that work at once. */
+  readonly lanes: number;
+  /** Agents work in places of their own, also with one lane. */
+  readonly isolate: boolean;
+  readonly landAs: LandAs;
+  /** Shell command that prepares a place: installs the dependencies. */
+  readonly placeSetup?: string;
   readonly model?: string;
   readonly fallbackModel?: string;
   readonly effort?: string;
@@ -77,5 +91,8 @@ export const DEFAULT_CONFIG: RunConfig = {
   reviewer: false,
   guard: 'restore',
   branch: 'checkout',
+  lanes: 1,
+  isolate: false,
+  landAs: 'merge',
   limits: DEFAULT_LIMITS,
 };

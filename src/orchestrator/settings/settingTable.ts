@@ -7,6 +7,8 @@ import {
   BRANCH_MODES,
   DEFAULT_CONFIG,
   GUARD_MODES,
+  LAND_AS,
+  MAX_LANES,
   ON_LIMIT,
   ON_QUESTION,
   ON_STUCK,
@@ -64,6 +66,12 @@ function number(schema: z.ZodType<number>, expected: Message): Kind<number> {
 function whole(min: number): Kind<number> {
   return number(z.int().min(min), say('a whole number from {0}', min));
 }
+
+/** More agents would mostly wait: for the account, and for each other's checks. */
+const laneCount = number(
+  z.int().min(1).max(MAX_LANES),
+  say('a whole number from {0} to {1}', 1, MAX_LANES),
+);
 
 /** A timer can wait at most 2^31-1 ms, about 35,000 minutes. */
 const minutes = number(
@@ -126,11 +134,13 @@ const folders = list(
   text => [text],
 );
 
+const commandSchema = z
+  .string()
+  .max(MAX_TEXT)
+  .refine(text => text.trim() !== '' && !text.includes('\0'));
+const shellCommand = value(commandSchema, say('a command, such as "npm ci"'));
 const shellCommands = list(
-  z
-    .string()
-    .max(MAX_TEXT)
-    .refine(text => text.trim() !== '' && !text.includes('\0')),
+  commandSchema,
   say('a list of commands, such as ["npm test"],'),
   text => [text],
 );
@@ -213,6 +223,10 @@ const SETTINGS = {
   reviewerModel: { kind: name, flag: '--reviewer-model <name>' },
   guard: { kind: oneOf(GUARD_MODES), flag: '--guard <mode>' },
   branch: { kind: oneOf(BRANCH_MODES), flag: '--branch <mode>' },
+  lanes: { kind: laneCount, flag: '--lanes <n>' },
+  isolate: { kind: onOff, flag: '--isolate' },
+  landAs: { kind: oneOf(LAND_AS), flag: '--land-as <form>' },
+  placeSetup: { kind: shellCommand, flag: '--place-setup <command>' },
   timeLimitMinutes: { kind: minutes, flag: '--time-limit <minutes>' },
   idleLimitMinutes: { kind: minutes, flag: '--idle-limit <minutes>' },
   budgetUsd: { kind: usd, flag: '--budget <usd>' },
@@ -311,6 +325,9 @@ export const DEFAULT_SETTINGS = {
   reviewer: DEFAULT_CONFIG.reviewer,
   guard: DEFAULT_CONFIG.guard,
   branch: DEFAULT_CONFIG.branch,
+  lanes: DEFAULT_CONFIG.lanes,
+  isolate: DEFAULT_CONFIG.isolate,
+  landAs: DEFAULT_CONFIG.landAs,
   timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
   idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
   skipPermissions: false,
@@ -346,5 +363,5 @@ export function settingArguments(
 
 /** Only settings that a file can enable need a flag to disable them. */
 function hasNegation(setting: SettingName): boolean {
-  return setting === 'reviewer';
+  return setting === 'reviewer' || setting === 'isolate';
 }

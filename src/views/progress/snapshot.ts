@@ -188,6 +188,8 @@ function stepWords({ number, step }: CurrentIteration, { limits }: RunState, t: 
       return t('the checks run');
     case 'review':
       return t('the reviewer checks the work');
+    case 'queue':
+      return t('the work waits to land');
     default:
       return t('the agent works');
   }

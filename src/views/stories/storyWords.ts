@@ -17,7 +17,9 @@ export function stateWords(state: StoryState): string {
           ? l10n.t('reviewing · iteration {0}', state.iteration)
           : state.step === 'limit'
             ? l10n.t('waits for the usage limit · iteration {0}', state.iteration)
-            : l10n.t('running · iteration {0}', state.iteration);
+            : state.step === 'queue'
+              ? l10n.t('waits to land · iteration {0}', state.iteration)
+              : l10n.t('running · iteration {0}', state.iteration);
     case 'skipped':
       return state.by === 'person' ? kindName(state.kind) : l10n.t('skipped · stuck');
     case 'needsYou':

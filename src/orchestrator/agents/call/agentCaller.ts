@@ -54,6 +54,8 @@ export interface PatientCall {
   readonly prompt: string;
   /** The agent's working directory, absolute. */
   readonly cwd: string;
+  /** Variables in addition to the run's. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Absolute path of the folder for the call's files. */
   readonly dir: string;
   /** Name of the raw stream's file, without extension. */
@@ -191,12 +193,13 @@ export class AgentCaller {
     dir: string,
     {
       cwd = this.options.files.workspace,
+      env,
       skip,
-    }: { readonly cwd?: string; readonly skip?: AbortSignal } = {},
+    }: Pick<PatientCall, 'env' | 'skip'> & { readonly cwd?: string } = {},
   ): CallAgent {
     return async ({ name, prompt, ...extra }) => {
       const { costUsd, end, error } = await this.call({
-        ...{ purpose, iteration, prompt, cwd, dir, extra, skip },
+        ...{ purpose, iteration, prompt, cwd, dir, env, extra, skip },
         promptName: `${name}.md`,
         streamName: name,
       });
@@ -221,7 +224,7 @@ export class AgentCaller {
       cwd: call.cwd,
       prompt: call.prompt,
       promptFile,
-      env,
+      env: { ...env, ...call.env },
       ...call.extra,
       ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     });

@@ -51,6 +51,8 @@ export const eventFields = once(() => {
       maxIterations: z.number().int().positive(),
       /** Iterations that may run in parallel; absent: one. */
       lanes: z.number().int().positive().optional(),
+      /** Agents work in places of their own, and their work lands on `branch`. */
+      isolated: z.boolean().optional(),
       stuckThreshold: z.number().int().positive(),
       /** The run's budget in US dollars; absent without one. */
       budgetUsd: z.number().positive().optional(),

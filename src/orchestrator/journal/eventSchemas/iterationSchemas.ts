@@ -13,6 +13,8 @@ export function iterationSchemas() {
       maxIterations: z.number().int().positive(),
       storyId: z.string().optional(),
       storyTitle: z.string().optional(),
+      /** The lane of its agent, from 1; absent if it works in the user's tree. */
+      lane: z.number().int().positive().optional(),
       stories: storyCount,
       startCommit: z.string().optional(),
       /** The branch the iteration must work on; '' for a detached HEAD. */

@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { HELD_REASONS, RETURN_REASONS } from '../eventCodes.ts';
+import { eventFields } from './fields.ts';
+
+/** Events of work that was done in a place of its own: how it is kept, and how it lands on the branch. */
+export function landingSchemas() {
+  const { header, iteration, words } = eventFields();
+  const story = { iteration, storyId: z.string() };
+  return [
+    /** An agent's commits, and what it left uncommitted, are held by refs of the user's repository. */
+    z.looseObject({
+      ...header,
+      type: z.literal('work.kept'),
+      iteration,
+      storyId: z.string().optional(),
+      /** Where it began. */
+      base: z.string().optional(),
+      /** Its last commit; absent if nothing could be kept. */
+      head: z.string().optional(),
+      /** The ref that holds it. */
+      ref: z.string().optional(),
+      /** A commit of ours with what was not committed. */
+      uncommitted: z.string().optional(),
+      commits: z.number().int().nonnegative(),
+      /** Why not everything could be kept. */
+      problem: words.optional(),
+    }),
+    /** An agent says that its story is done; its commits wait to land. */
+    z.looseObject({
+      ...header,
+      ...story,
+      type: z.literal('landing.queued'),
+      base: z.string(),
+      head: z.string(),
+    }),
+    /** The commit that is to land, on this commit of the branch. */
+    z.looseObject({
+      ...header,
+      ...story,
+      type: z.literal('landing.candidate'),
+      commit: z.string(),
+      onto: z.string(),
+    }),
+    z.looseObject({
+      ...header,
+      ...story,
+      type: z.literal('landing.landed'),
+      /** Absent if there was nothing to commit. */
+      commit: z.string().optional(),
+      onto: z.string(),
+    }),
+    /** The work did not land; the story gets another agent. */
+    z.looseObject({
+      ...header,
+      ...story,
+      type: z.literal('landing.returned'),
+      reason: z.enum(RETURN_REASONS),
+      base: z.string(),
+      head: z.string(),
+      onto: z.string(),
+      /** For `conflict`: relative to the repository's root. */
+      files: z.array(z.string()).optional(),
+      detail: words.optional(),
+    }),
+    /** What has landed is kept next to the branch, which cannot follow now. */
+    z.looseObject({
+      ...header,
+      type: z.literal('target.held'),
+      branch: z.string(),
+      reason: z.enum(HELD_REASONS),
+      /** Files of the user that stand in the way, relative to the repository's root. */
+      files: z.array(z.string()),
+      /** The ref that holds what has landed. */
+      ref: z.string(),
+      detail: words.optional(),
+    }),
+    /** The branch has everything that has landed. */
+    z.looseObject({
+      ...header,
+      type: z.literal('target.followed'),
+      branch: z.string(),
+      commit: z.string(),
+    }),
+    /** A person wants more or fewer agents at once. */
+    z.looseObject({
+      ...header,
+      type: z.literal('lanes.changed'),
+      lanes: z.number().int().positive(),
+    }),
+  ] as const;
+}

@@ -1,0 +1,61 @@
+import { assertNever } from '../../base/assertNever.ts';
+import type { RunEvent } from './events.ts';
+import type { RunState } from './runState.ts';
+import { withIteration, withNotes } from './stateChanges.ts';
+
+type LandingEvent = Extract<
+  RunEvent,
+  {
+    type:
+      | 'work.kept'
+      | 'landing.queued'
+      | 'landing.candidate'
+      | 'landing.landed'
+      | 'landing.returned';
+  }
+>;
+
+/** How work of an agent with a place of its own is kept, and lands. */
+export function landingState(state: RunState, event: LandingEvent): RunState {
+  switch (event.type) {
+    case 'work.kept': {
+      // Its commits are recorded when they land.
+      const { base, commits, head, iteration, storyId } = event;
+      if (base === undefined || head === undefined) {
+        return state;
+      }
+      const kept = { iteration, base, head };
+      const told = withIteration(state, event, current => ({ ...current, kept }));
+      return commits === 0
+        ? told
+        : withNotes(told, storyId, notes => ({ ...notes, kept, conflict: undefined }));
+    }
+    case 'landing.queued':
+      return withIteration(state, event, current => ({ ...current, queued: true, step: 'queue' }));
+    case 'landing.candidate': {
+      const { commit, onto } = event;
+      return withIteration(state, event, current => ({
+        ...current,
+        candidate: { commit, onto },
+      }));
+    }
+    case 'landing.landed':
+      return withNotes(state, event.storyId, notes => ({
+        ...notes,
+        kept: undefined,
+        conflict: undefined,
+      }));
+    case 'landing.returned': {
+      const { base, files = [], head, iteration, onto, reason } = event;
+      return reason === 'conflict'
+        ? withNotes(state, event.storyId, notes => ({
+            ...notes,
+            kept: undefined,
+            conflict: { iteration, base, head, onto, files },
+          }))
+        : state;
+    }
+    default:
+      return assertNever(event);
+  }
+}

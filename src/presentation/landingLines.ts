@@ -1,0 +1,101 @@
+import { shorten } from '../base/text.ts';
+import type { HeldReason, ReturnReason } from '../orchestrator/journal/eventCodes.ts';
+import { type EventOf, items, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
+import type { Translate } from './translate.ts';
+
+const SHORT_HASH = 7;
+
+/** What an agent left in its place; its commits are told when they land. */
+export function workKept(
+  { commits, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  return [
+    ...(uncommitted === undefined
+      ? []
+      : [
+          own(
+            'warning',
+            t(
+              '{0} left uncommitted changes, which are kept: git show {1}',
+              storyId,
+              uncommitted.slice(0, SHORT_HASH),
+            ),
+          ),
+        ]),
+    ...(problem === undefined
+      ? []
+      : [own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem)))]),
+    ...(commits === 0 ? [own('dim', t('{0} has no new commits', storyId))] : []),
+  ];
+}
+
+/** The work lands, or goes back to another agent. */
+export function landingLine(
+  event: EventOf<'landing.queued' | 'landing.candidate' | 'landing.landed' | 'landing.returned'>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  const { storyId } = event;
+  switch (event.type) {
+    case 'landing.queued':
+      return [own('plain', t('{0} waits to land', storyId))];
+    case 'landing.candidate':
+      return [own('plain', t('{0} is landing as {1}', storyId, event.commit.slice(0, SHORT_HASH)))];
+    case 'landing.landed':
+      return [own('success', t('{0} has landed', storyId))];
+    case 'landing.returned':
+      return [
+        own('warning', returnedWords(storyId, event.reason, t)),
+        ...items('warning', event.files ?? [], t),
+        ...(event.detail === undefined
+          ? []
+          : [own('warning', shorten(t.said(event.detail), MAX_LINE))]),
+      ];
+  }
+}
+
+function returnedWords(storyId: string, reason: ReturnReason, t: Translate): string {
+  switch (reason) {
+    case 'conflict':
+      return t('{0} conflicts with what has landed meanwhile, so it gets another agent', storyId);
+    case 'checks':
+      return t('{0} did not land: its checks failed', storyId);
+    case 'review':
+      return t('{0} did not land: the reviewer objects', storyId);
+    case 'person':
+      return t('{0} did not land: a person took it back', storyId);
+    case 'gone':
+      return t('{0} did not land: its commits cannot be read', storyId);
+  }
+}
+
+/** The branch cannot follow what has landed. */
+export function targetHeld(
+  { branch, detail, files, reason, ref }: EventOf<'target.held'>,
+  t: Translate,
+): readonly TranscriptLine[] {
+  return [
+    own('warning', heldWords(branch, reason, t)),
+    ...items('warning', files, t),
+    ...(detail === undefined ? [] : [own('warning', shorten(t.said(detail), MAX_LINE))]),
+    own('dim', t('What has landed is kept meanwhile: git log {0}', ref)),
+  ];
+}
+
+/** Why the branch cannot follow what has landed, and what to do. */
+export function heldWords(branch: string, reason: HeldReason, t: Translate): string {
+  switch (reason) {
+    case 'changes':
+      return t('{0} follows as soon as these files are committed or stashed:', branch);
+    case 'locked':
+      return t('{0} follows as soon as no other git process is working', branch);
+    case 'otherWorktree':
+      return t('{0} is checked out in another worktree, so it does not follow:', branch);
+    case 'inProgress':
+      return t('{0} follows as soon as the rebase, merge or bisect is finished', branch);
+    case 'conflict':
+      return t('New commits on {0} conflict with what has landed; merge it by hand:', branch);
+    case 'refused':
+      return t('git refuses to move {0}:', branch);
+  }
+}
