@@ -223,7 +223,7 @@ function between(index: number): RunEventBody[] {
         ...HELD_REASONS.map<RunEventBody>(reason => ({
           ...{ type: 'target.held', branch: '7', reason, files: ['8'], ref: '9', detail: SAID },
         })),
-        { type: 'target.followed', branch: '7', commit: '8' },
+        { type: 'target.followed', branch: '7' },
         ...[1, 3].map(lanes => ({ type: 'lanes.changed', lanes }) as const),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),

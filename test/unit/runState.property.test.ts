@@ -313,7 +313,7 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     ...{ branch: words, reason: fc.constantFrom(...HELD_REASONS) },
     ...{ files: fc.array(words, { maxLength: 3 }), ref: words },
   }),
-  'target.followed': fc.record({ branch: words, commit: words }),
+  'target.followed': fc.record({ branch: words }),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },

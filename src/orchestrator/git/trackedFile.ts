@@ -28,3 +28,16 @@ export async function hasTracked(dir: string, place: string): Promise<boolean> {
   );
   return found !== '';
 }
+
+/**
+ * Whether a commit has a file.
+ * @param root absolute path of a folder in the work tree
+ * @param file relative to the repository's root, with forward slashes
+ */
+export async function hasFileAt(root: string, commit: string, file: string): Promise<boolean> {
+  const listed = await runGit(
+    root,
+    ...['--no-optional-locks', 'ls-tree', '-z', '--full-tree', commit, '--', file],
+  );
+  return listed !== '';
+}

@@ -49,7 +49,7 @@ export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'
   }
   const { after } = work;
   warnOfProblems(scope, after);
-  if (place.isOwn) {
+  if (scope.lane !== undefined) {
     // Its commits are recorded when they land.
     return work;
   }
@@ -78,7 +78,7 @@ export async function lookAgain(run: Run, work: Work): Promise<Work> {
   await run.requests.look();
   const after = await readSnapshot(place.storyFile, place.git, before);
   const again = await look(run, { ...work, after });
-  if (!place.isOwn && again.astray === undefined && again.after.gitProblem === undefined) {
+  if (work.scope.lane === undefined && again.astray === undefined && again.after.gitProblem === undefined) {
     await recordCommits(run.journal, place.git, {
       ...{ iteration, storyId: story?.id },
       since: work.after.head,

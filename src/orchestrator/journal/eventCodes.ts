@@ -98,15 +98,15 @@ export type ReturnReason = (typeof RETURN_REASONS)[number];
 /** Why the branch cannot follow what has landed. */
 export const HELD_REASONS = [
   /** Files in the user's work tree that are changed or untracked there. */
-  'changes',
+  'localChanges',
   /** Another process of git works there. */
   'locked',
+  /** A rebase, merge, cherry-pick or bisect is in progress. */
+  'operation',
   /** The branch is checked out in another worktree. */
   'otherWorktree',
-  /** A rebase, merge, cherry-pick or bisect is in progress. */
-  'inProgress',
-  /** Commits of others on the branch conflict with what has landed. */
-  'conflict',
+  /** Commits of others on the branch could not be joined with what has landed: a conflict, or red checks. */
+  'diverged',
   /** Git refused for another reason. */
   'refused',
 ] as const;

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEvent } from './events.ts';
 import type { RunState } from './runState.ts';
-import { withIteration, withNotes } from './stateChanges.ts';
+import { withIteration, withNotes, withStory } from './stateChanges.ts';
 
 type LandingEvent = Extract<
   RunEvent,
@@ -40,11 +40,15 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
       }));
     }
     case 'landing.landed':
-      return withNotes(state, event.storyId, notes => ({
-        ...notes,
-        kept: undefined,
-        conflict: undefined,
-      }));
+      return withStory(
+        withNotes(state, event.storyId, notes => ({
+          ...notes,
+          kept: undefined,
+          conflict: undefined,
+        })),
+        event.storyId,
+        record => ({ ...record, landed: true }),
+      );
     case 'landing.returned': {
       const { base, files = [], head, iteration, onto, reason } = event;
       return reason === 'conflict'

@@ -59,6 +59,7 @@ export const runStateSchema = once(() => {
     verified: z.literal(true).optional(),
     approved: z.literal(true).optional(),
     refused: z.literal(true).optional(),
+    landed: z.literal(true).optional(),
     stuckFor: count,
     later: z.object({ since: count, stuckFor: count }).optional(),
     failures: count,

@@ -12,6 +12,8 @@ export interface StoryRecord {
   readonly approved?: true;
   /** The gate or the reviewer refused the claim; the file may still say that the story is done. */
   readonly refused?: true;
+  /** Its work has landed: it is done, also if its file could not be ticked. */
+  readonly landed?: true;
   /** Consecutive iterations without progress on it. */
   readonly stuckFor: number;
   /**
@@ -100,5 +102,6 @@ function withoutProof(record: StoryRecord): StoryRecord {
     verified: undefined,
     approved: undefined,
     refused: undefined,
+    landed: undefined,
   };
 }

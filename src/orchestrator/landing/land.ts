@@ -106,8 +106,7 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     refused: judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories),
     notWanted: result?.notWanted === true,
   });
-  await record(run, { ...work, after }, { ...judgement, commits });
-  tellOfTrouble(run, scope);
+  await recordOutcome(run, { ...work, after }, { ...judgement, commits });
   const { outcome, verdict } = judgement;
   return { outcome, verdict, after };
 }
@@ -122,10 +121,13 @@ function isOwnRefusal(run: Run, { iteration, story }: Scope, refused: readonly s
   );
 }
 
-/** Records the outcome in the journal and in the iteration's folder. */
-async function record(
+/**
+ * Records the outcome in the journal and in the iteration's folder, and reports a threshold that it reaches.
+ * @param work.after the files that count from now on
+ */
+export async function recordOutcome(
   run: Run,
-  { after, result, scope }: Work,
+  { after, result, scope }: Pick<Work, 'after' | 'result' | 'scope'>,
   { commits, outcome, progress, signal }: Judgement & { readonly commits: number },
 ): Promise<void> {
   const { iteration, story } = scope;
@@ -139,7 +141,8 @@ async function record(
       accepted,
     });
   }
-  const isUncommitted = outcome === 'storyDone' && commits === 0 && story !== undefined;
+  const isUncommitted =
+    scope.lane === undefined && outcome === 'storyDone' && commits === 0 && story !== undefined;
   const uncommitted = isUncommitted && (await uncommittedWork(run, scope.place, after, [story.id]));
   const spent = runningIteration(run.state(), iteration);
   const turns = result?.end.result?.turns;
@@ -160,6 +163,7 @@ async function record(
   });
   run.keptStories.noteJudged(iteration);
   await writeReceipt(scope.dir, ended, run.state());
+  tellOfTrouble(run, scope);
 }
 
 /** Whether a stop ended the agent, or the wait for a usage limit. */

@@ -32,7 +32,10 @@ export async function keepBoundary(
     readonly storyFile?: string;
   },
 ): Promise<string | undefined> {
-  const open = state.running.filter(({ interrupted }) => !interrupted);
+  const open = state.running.filter(
+    // In a place of its own, nobody else changes what it has left.
+    ({ interrupted, lane }) => !interrupted && lane === undefined,
+  );
   if (open.length === 0) {
     return undefined;
   }

@@ -38,6 +38,7 @@ import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
+import { type Isolation, Lanes } from './lanes.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide, type Start } from './policy.ts';
 import { RequestDesk } from './requestDesk.ts';
@@ -55,6 +56,8 @@ export interface RunParts {
   readonly template: PromptTemplate | undefined;
   /** The state from the journal so far, if the run continues. */
   readonly earlier?: RunState;
+  /** Opens the places of agents; absent: one agent works in the user's tree. */
+  readonly isolate?: (snapshot: Snapshot) => Promise<Isolation>;
   /** Size of the inbox before this loop had the lock, in bytes. */
   readonly inboxFrom: number;
 }
@@ -66,6 +69,10 @@ export class FreshRun {
   private readonly place: Place;
   private readonly briefer: Briefer;
   private readonly desk: RequestDesk;
+  private readonly template: PromptTemplate | undefined;
+  private readonly openPlaces: RunParts['isolate'];
+  /** Absent: one agent works in the user's tree. */
+  private lanes: Lanes | undefined;
   /** The latest state of the files. */
   private snapshot: Snapshot;
   private tidying: Promise<void> | undefined;
@@ -74,9 +81,12 @@ export class FreshRun {
 
   constructor(
     options: RunOptions,
-    { earlier, inboxFrom, journal, place, snapshot, template }: RunParts,
+    parts: RunParts,
   ) {
+    const { earlier, inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
+    this.openPlaces = isolate;
+    this.template = template;
     this.place = place;
     this.snapshot = snapshot;
     const run = openRun(options, journal, {
@@ -89,12 +99,30 @@ export class FreshRun {
     this.briefer = new Briefer(run, template, snapshot);
   }
 
+  /** Opens the places of agents, as soon as the stories and their branch are known. */
+  private async isolate(): Promise<void> {
+    const { desk, openPlaces, place, run, snapshot, template } = this;
+    if (openPlaces === undefined || this.lanes !== undefined) {
+      return;
+    }
+    const isolation = await openPlaces(snapshot);
+    run.branch = isolation.target.branch;
+    this.lanes = new Lanes(run, {
+      ...isolation,
+      userPlace: place,
+      newBriefer: () => new Briefer(run, template, snapshot),
+      skipSignal: iteration => desk.skipSignal(iteration),
+      endSkips: iteration => desk.endSkips(iteration),
+    });
+  }
+
   async start(): Promise<void> {
     const { options, place, run, snapshot } = this;
     const { config, onlyStories, planDir, prepare, runId, storyFile } = options;
     const { head } = snapshot;
     const relative = (file: string) => relativePath(options.files.workspace, file);
     if (prepare === undefined) {
+      await this.isolate();
       // For the first handoff; runs in parallel with the steps before it.
       place.workTree.ask();
     }
@@ -121,6 +149,9 @@ export class FreshRun {
   /** Continues a run that had ended; an iteration that was interrupted is judged first. */
   async resume(): Promise<void> {
     const { run } = this;
+    if (this.options.prepare === undefined) {
+      await this.isolate();
+    }
     run.journal.append({
       type: 'run.resumed',
       ...(await this.facts()),
@@ -129,7 +160,9 @@ export class FreshRun {
     });
     await this.open();
     for (const cutOff of run.state().running) {
-      await this.landCutOff(cutOff);
+      await (this.lanes && cutOff.lane !== undefined
+        ? this.lanes.recover(cutOff, this.snapshot)
+        : this.landCutOff(cutOff));
     }
     const { iteration: last } = run.state();
     const open = new Set(run.state().running.map(({ number }) => number));
@@ -153,7 +186,9 @@ export class FreshRun {
       return prepared;
     }
     this.snapshot = prepared.snapshot;
-    if (options.prepare !== undefined) {
+    if (this.openPlaces !== undefined) {
+      await this.isolate();
+    } else if (options.prepare !== undefined) {
       await goToBranch(options, prepared.snapshot);
     }
     return undefined;
@@ -166,23 +201,37 @@ export class FreshRun {
       stories: snapshot.stories ? snapshot.stories.stories : undefined,
       config: run.config,
       stopRequested: run.stop.requested,
-      verdict,
+      verdict: verdict ?? this.lanes?.verdict,
       otherMode,
+      working: this.lanes?.working,
+      freeLanes: this.lanes?.free,
     });
-    if (decision.kind !== 'start') {
+    if (decision.kind !== 'start' && decision.kind !== 'wait') {
       await this.finishIterations();
     }
     return decision;
   }
 
-  async iterate({ iteration, story }: Start): Promise<void> {
+  /** With lanes, only starts the iteration. */
+  async iterate(start: Start): Promise<void> {
     const { run } = this;
+    const { iteration, story } = start;
+    if (this.lanes) {
+      this.lanes.start(start, this.snapshot);
+      return;
+    }
     const forgetHints = await tellPendingHints(run, story?.id);
     const scope = this.scopeOf(iteration, story, this.snapshot);
     const work = await runIteration(run, scope, this.briefer);
     await this.land(work);
     await forgetHints();
     await appendError(run, scope);
+  }
+
+  /** Waits until an agent has ended, something has landed, or a person has asked for something. */
+  async wait(): Promise<void> {
+    await this.lanes?.wait();
+    await this.finishIterations();
   }
 
   /** Skips a story that makes no progress although its agent was warned. */
@@ -219,11 +268,12 @@ export class FreshRun {
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
-    const handled = desk.takeHandled();
-    const [snapshot, otherMode] = await Promise.all([
+    const handled = new Map([...landedIn(run.state()), ...desk.takeHandled()]);
+    const [found, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
     ]);
+    const snapshot = this.lanes ? { ...found, ...(await this.lanes.target()) } : found;
     this.snapshot = snapshot;
     this.otherMode = otherMode?.mode;
     await recordOwedCommits(run, place.git, snapshot);
@@ -240,8 +290,8 @@ export class FreshRun {
 
   /** @returns what ends the run, if its work is not on its branch */
   private async lookAtHistory(before: Snapshot): Promise<Verdict | undefined> {
-    const { place, run, snapshot } = this;
-    const elsewhere = await followBranch(run, place, snapshot);
+    const { lanes, place, run, snapshot } = this;
+    const elsewhere = lanes ? undefined : await followBranch(run, place, snapshot);
     const history = { place, now: snapshot };
     if (elsewhere === undefined) {
       await lookForLostCommits(run, history, before.stories?.stories ?? []);
@@ -252,6 +302,7 @@ export class FreshRun {
   async end({ circle, detail, open, outcome }: RunEnd): Promise<RunState> {
     const { desk, place, run, snapshot } = this;
     const { files, id, journal, marker } = run;
+    await this.lanes?.idle();
     // Once more, so that a tick in the last moment is not lost.
     try {
       await (marker.isDisplaced ? undefined : desk.look());
@@ -318,7 +369,7 @@ export class FreshRun {
     const { place, run, snapshot } = this;
     const state = run.state();
     const stories = snapshot.stories?.stories ?? [];
-    return state.running.length === 0 && !run.marker.isDisplaced
+    return this.lanes === undefined && state.running.length === 0 && !run.marker.isDisplaced
       ? uncommittedWork(run, place, snapshot, doneWithoutCommit(state, stories))
       : undefined;
   }
@@ -367,7 +418,7 @@ export class FreshRun {
   /** The facts that a run records each time it starts or continues. */
   private async facts() {
     const { agent, apiKey, config, env, onLastWindow, settings, version } = this.options;
-    const branch = await this.place.git.branch();
+    const branch = this.lanes?.branch ?? (await this.place.git.branch());
     const { model, budgetUsd } = config;
     const payer = payerOf(env, apiKey);
     return {
@@ -375,6 +426,8 @@ export class FreshRun {
       ...(await identify(process.pid)),
       agent: agent.id,
       model,
+      lanes: config.lanes,
+      isolated: this.openPlaces ? true : undefined,
       budgetUsd,
       payer: agent.id === 'claude' || agent.id === 'sdk' ? payer : undefined,
       verify: config.verify.length === 0 ? undefined : [...config.verify],
@@ -404,6 +457,11 @@ export class FreshRun {
       warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
     }
   }
+}
+
+/** Their ticks in the story file are ours. */
+function landedIn({ storyRecords }: RunState): [string, boolean][] {
+  return [...storyRecords].flatMap(([id, { landed }]) => (landed ? [[id, true]] : []));
 }
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {

@@ -103,9 +103,9 @@ async function recordWhatWasLeft(
   }: { readonly files: RunFiles; readonly runId: string; readonly state: RunState },
 ): Promise<string | undefined> {
   const git = new GitRepository(files.workspace);
-  for (const { interrupted, number, startCommit, storyId } of state.running) {
+  for (const { interrupted, lane, number, startCommit, storyId } of state.running) {
     // One that was interrupted before is only being judged; others may have committed since.
-    if (startCommit !== undefined && !interrupted) {
+    if (startCommit !== undefined && !interrupted && lane === undefined) {
       await recordCommits(journal, git, {
         ...{ iteration: number, storyId, since: startCommit },
         known: state.commits,

@@ -16,6 +16,7 @@ import { acquireRunLock } from '../workspace/runLock.ts';
 import { ignoreStateDir } from '../workspace/stateIgnore.ts';
 import { AlreadyRunningError } from './exclusiveWork.ts';
 import { FreshRun } from './freshRun.ts';
+import { isIsolated, openIsolation } from './isolation.ts';
 import { closeDeadRun } from './recovery.ts';
 import type { RunOptions } from './runOptions.ts';
 import { goToBranch, isNothingToDo, readyToStart } from './start.ts';
@@ -69,14 +70,24 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     if (await isNothingToDo(options, snapshot)) {
       return undefined;
     }
-    const run = options.prepare === undefined ? await goToBranch(options, snapshot) : options;
+    const isolated = isIsolated(options, earlier);
+    const run =
+      options.prepare === undefined && !isolated ? await goToBranch(options, snapshot) : options;
     const reopened = await reopenUnchecked(run, git, snapshot);
+    // Before the journal exists: a refused run leaves none.
+    const isolation =
+      isolated && run.prepare === undefined
+        ? await openIsolation(run, git, reopened.snapshot)
+        : undefined;
     const journal = await JournalWriter.open(journalFile);
     try {
       const { snapshot, storyIds } = reopened;
       const fresh = new FreshRun(run, {
         ...{ place, journal, snapshot, template, inboxFrom },
         earlier,
+        isolate: isolated
+          ? async now => isolation ?? (await openIsolation(run, git, now))
+          : undefined,
       });
       return await runToEnd(fresh, run.resume === true, [
         ...warnings.map(warning => ['precondition', warning] as const),
@@ -130,8 +141,8 @@ async function runToEnd(
           }
           break;
         case 'wait':
-          // With one lane, this is never called while its agent is working.
-          throw new Error('The loop would wait for an agent, and none works.');
+          await fresh.wait();
+          break;
       }
     }
   } catch (error) {

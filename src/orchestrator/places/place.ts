@@ -12,8 +12,6 @@ export interface Place {
   /** Absolute path of the story file there; absent in free-form and plan mode. */
   readonly storyFile?: string;
   readonly workTree: WorkTreeAhead;
-  /** Nobody else works there; what is done there must land. Otherwise it is the user's tree. */
-  readonly isOwn: boolean;
   /** Variables for what runs there. */
   readonly env: Readonly<Record<string, string>>;
   dispose(): Promise<void>;
@@ -29,7 +27,6 @@ export function userTree(dir: string, storyFile: string | undefined): Place {
     gitDir,
     storyFile,
     workTree: new WorkTreeAhead(git),
-    isOwn: false,
     env: {},
     dispose: async () => undefined,
   };

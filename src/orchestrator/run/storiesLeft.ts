@@ -10,9 +10,11 @@ interface Turn {
   readonly config: Pick<RunConfig, 'failThreshold'>;
 }
 
-/** A refused claim does not count as done, whatever the file says. */
+/** A refused claim does not count as done, and what has landed does, whatever the file says. */
 export function asProven(story: Story, state: RunState): Story {
-  return story.done && storyRecord(state, story.id).refused ? { ...story, done: false } : story;
+  const { landed, refused } = storyRecord(state, story.id);
+  const done = story.done ? refused !== true : landed === true;
+  return done === story.done ? story : { ...story, done };
 }
 
 /** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */

@@ -225,9 +225,14 @@ async function uncommittedTicks(
 }
 
 /** With a slash at the end. */
+/** Distinguishes the workspaces of a repository, and of a machine. @param dir absolute path of the workspace */
+export function workspaceKey(dir: string): string {
+  const hash = createHash('sha256').update(realpathSync.native(dir)).digest('hex');
+  return hash.slice(0, WORKSPACE_DIGITS);
+}
+
 function refsOf(dir: string, runId?: string): string {
-  const workspace = createHash('sha256').update(realpathSync.native(dir)).digest('hex');
-  const own = `${REFS}${workspace.slice(0, WORKSPACE_DIGITS)}/`;
+  const own = `${REFS}${workspaceKey(dir)}/`;
   if (runId === undefined) {
     return own;
   }

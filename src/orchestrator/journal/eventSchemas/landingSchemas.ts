@@ -79,7 +79,6 @@ export function landingSchemas() {
       ...header,
       type: z.literal('target.followed'),
       branch: z.string(),
-      commit: z.string(),
     }),
     /** A person wants more or fewer agents at once. */
     z.looseObject({

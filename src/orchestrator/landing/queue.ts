@@ -1,0 +1,372 @@
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Emitter } from '../../base/emitter.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import { agentEnv } from '../agents/agentEnv.ts';
+import type { AgentCallResult } from '../agents/call/agentCall.ts';
+import type { GitRepository } from '../git/git.ts';
+import type { ReturnReason } from '../journal/eventCodes.ts';
+import { handledIn, runningIteration } from '../journal/runState.ts';
+import type { Place } from '../places/place.ts';
+import { readStories, type Snapshot } from '../places/snapshot.ts';
+import { runGate } from '../proof/checks/gate.ts';
+import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
+import { judge } from '../proof/judge.ts';
+import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
+import type { Story } from '../stories/story.ts';
+import type { Held } from './branchForward.ts';
+import { makeCandidate } from './candidate.ts';
+import { recordOutcome } from './land.ts';
+import type { Target } from './target.ts';
+import { bringToFolder } from './userFolder.ts';
+
+/** Files that a record of the journal names. */
+const MAX_FILES = 50;
+
+/** Work of an agent that says that its story is done. */
+export interface Landable {
+  /** With the agent's place, and the files at its start. */
+  readonly scope: Scope & { readonly story: Story };
+  /** Where the agent began. */
+  readonly base: string;
+  /** Its last commit. */
+  readonly head: string;
+  /** What it has added to the progress log. */
+  readonly progressText: string;
+  /** Absent if the loop was killed before the call ended. */
+  readonly result?: AgentCallResult;
+}
+
+export interface QueueHands {
+  readonly target: Target;
+  /** The queue's own place, with the files of this commit. */
+  readonly placeAt: (commit: string) => Promise<Place>;
+  /** The user's repository. */
+  readonly git: GitRepository;
+}
+
+/** An iteration has left the queue: it has landed, or its story was returned; or it stays for later. */
+export interface Settled {
+  readonly iteration: number;
+  /** What ends the run. */
+  readonly verdict?: Verdict;
+}
+
+/**
+ * Lands finished work on the branch, one story after the other: candidate, checks, reviewer, branch, tick. What is not
+ * decided when the run ends stays queued in the journal, and lands when the run continues.
+ */
+export class LandingQueue {
+  private readonly run: Run;
+  private readonly hands: QueueHands;
+  private readonly waiting: Landable[] = [];
+  private draining: Promise<void> | undefined;
+  private isHalted = false;
+  private readonly settleEmitter = new Emitter<Settled>();
+  readonly onDidSettle = this.settleEmitter.event;
+
+  constructor(run: Run, hands: QueueHands) {
+    this.run = run;
+    this.hands = hands;
+  }
+
+  /** The journal says already that it waits. */
+  add(work: Landable): void {
+    this.waiting.push(work);
+    this.draining ??= this.drain();
+  }
+
+  /** Resolves when nothing is landing or waiting any more. */
+  async idle(): Promise<void> {
+    await this.draining;
+  }
+
+  private async drain(): Promise<void> {
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      const { iteration } = next.scope;
+      let verdict: Verdict | undefined;
+      try {
+        const isOver = this.isHalted || this.run.stop.endSignal.aborted;
+        verdict = isOver ? undefined : await this.land(next);
+      } catch (error) {
+        // It stays queued: whatever prevented the landing, the commits are held.
+        verdict = { kind: 'fatal', message: saidOf(error) };
+      }
+      // What ends the run would end the next landing, too.
+      this.isHalted ||= verdict !== undefined;
+      this.settleEmitter.fire({ iteration, verdict });
+    }
+    this.draining = undefined;
+  }
+
+  /** @returns what ends the run, if anything; then the work stays queued */
+  private async land(work: Landable): Promise<Verdict | undefined> {
+    const { run } = this;
+    const { target } = this.hands;
+    const known = runningIteration(run.state(), work.scope.iteration)?.candidate;
+    if (known !== undefined && (await target.isLanded(known.commit))) {
+      // The loop was killed after the branch had got it.
+      await this.finish(work, known);
+      return undefined;
+    }
+    for (;;) {
+      if (this.isTakenBack(work)) {
+        await this.giveBack(work, { reason: 'person', onto: work.base });
+        return undefined;
+      }
+      const onto = await this.tip();
+      const made = await this.candidateOf(work, onto);
+      if (made.kind === 'conflict') {
+        await this.giveBack(work, { reason: 'conflict', onto, files: made.files });
+        return undefined;
+      }
+      const commit = made.kind === 'candidate' ? made.commit : onto;
+      const { iteration, story } = work.scope;
+      work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
+      const judged = await this.judge(work, { commit, onto });
+      if (judged.kind === 'cutOff') {
+        return judged.verdict;
+      }
+      if (judged.kind !== 'passed') {
+        await this.giveBack(work, { reason: this.reasonOf(work, judged), onto });
+        return undefined;
+      }
+      run.journal.sync();
+      if (commit === onto || (await this.advance(onto, commit))) {
+        await this.finish(work, { commit: commit === onto ? undefined : commit, onto });
+        return undefined;
+      }
+      // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
+    }
+  }
+
+  /**
+   * The commit to land on. If a person has committed on the branch while it could not follow, both are joined first,
+   * which lands like any candidate; if that is not possible, the person has to do it.
+   */
+  private async tip(): Promise<string> {
+    const { target } = this.hands;
+    const { kind, tip } = await target.look();
+    if (kind === 'ahead') {
+      await this.follow();
+    }
+    if (kind !== 'diverged') {
+      return (await target.look()).tip;
+    }
+    const join = await target.joinBase();
+    if (join?.kind === 'join' && (await this.isGreen(join.commit))) {
+      await this.advance(tip, join.commit);
+    } else {
+      this.tellHeld({
+        ...{ kind: 'held', code: 'diverged', files: join?.kind === 'conflict' ? join.files : [] },
+        reason: say('Merge it by hand: git merge {0}', target.tipRef),
+      });
+    }
+    return (await target.look()).tip;
+  }
+
+  /** Lets the branch catch up with what has landed, if it can. */
+  async follow(): Promise<void> {
+    const { target } = this.hands;
+    const { kind } = await target.look();
+    if (kind === 'ahead') {
+      this.tellHeld(await target.follow());
+    } else if (kind === 'same') {
+      this.tellFollowed();
+    }
+  }
+
+  /** @returns whether it has landed; otherwise somebody else has moved the branch */
+  private async advance(from: string, to: string): Promise<boolean> {
+    const result = await this.hands.target.advance(from, to);
+    if (result.kind === 'moved') {
+      return false;
+    }
+    this.tellHeld(result);
+    return true;
+  }
+
+  /** Recorded once, until the reason changes. */
+  private tellHeld(result: Held | { readonly kind: 'followed' }): void {
+    if (result.kind === 'followed') {
+      this.tellFollowed();
+      return;
+    }
+    const { journal, state } = this.run;
+    const { branch, tipRef: ref } = this.hands.target;
+    const files = result.files.slice(0, MAX_FILES);
+    const { held } = state();
+    if (held === undefined || held.reason !== result.code || !isDeepStrictEqual(held.files, files)) {
+      const { code, reason } = result;
+      journal.append({ type: 'target.held', branch, reason: code, files, ref, detail: reason });
+    }
+  }
+
+  private tellFollowed(): void {
+    const { journal, state } = this.run;
+    const { held } = state();
+    if (held !== undefined) {
+      journal.append({ type: 'target.followed', branch: this.hands.target.branch });
+    }
+  }
+
+  /** Whether the checks pass on a commit that is no story's: then nothing is recorded of them. */
+  private async isGreen(commit: string): Promise<boolean> {
+    const { config, env, files, id, stop } = this.run;
+    if (config.verify.length === 0) {
+      return true;
+    }
+    const place = await this.hands.placeAt(commit);
+    const { green } = await runGate({
+      commands: config.verify,
+      cwd: place.dir,
+      env: { ...agentEnv(env), ...place.env },
+      timeLimitMs: config.verifyTimeLimitMs,
+      signal: stop.endSignal,
+      killSignal: stop.killSignal,
+      runId: id,
+      dir: path.join(files.runDir(id), 'join'),
+    });
+    return green;
+  }
+
+  private candidateOf({ base, head, progressText, scope }: Landable, onto: string) {
+    const { config, id } = this.run;
+    const { iteration, story } = scope;
+    return makeCandidate({
+      ...this.hands.target.sharedFiles,
+      root: this.hands.target.root,
+      target: onto,
+      work: head,
+      base,
+      story: { id: story.id, title: story.title, position: story.position },
+      tick: true,
+      progressText,
+      landAs: config.landAs,
+      trailers: {
+        'Ralph-Story': story.id,
+        'Ralph-Run': id,
+        'Ralph-Iteration': `${iteration}`,
+      },
+    });
+  }
+
+  /** Checks and reviewer look at exactly what is to land, in the queue's own place. */
+  private async judge(
+    { scope }: Landable,
+    { commit, onto }: { readonly commit: string; readonly onto: string },
+  ): Promise<ClaimsJudgement> {
+    const { config } = this.run;
+    if (config.verify.length === 0 && !config.reviewer) {
+      return { kind: 'passed' };
+    }
+    const place = await this.hands.placeAt(commit);
+    const { before, story } = scope;
+    const after: Snapshot = {
+      stories: withDone(before, story.id),
+      head: commit,
+      branch: this.hands.target.branch,
+    };
+    return judgeClaims(this.run, {
+      scope: { ...scope, place, before: { ...before, head: onto } },
+      after,
+      stories: [story.id],
+      isWholeTask: false,
+      // What the checks change in the queue's place does not land.
+      afterChecks: async () => ({ after }),
+    });
+  }
+
+  /** A person has skipped the story, or set it to not done, since its agent began. */
+  private isTakenBack({ scope: { iteration, skip, story } }: Landable): boolean {
+    return skip.aborted || handledIn(this.run.state(), iteration).get(story.id) === false;
+  }
+
+  private reasonOf({ scope }: Landable, judged: ClaimsJudgement): ReturnReason {
+    const { iteration } = scope;
+    return judged.kind === 'skipped' || this.isTakenBack({ scope } as Landable)
+      ? 'person'
+      : this.run.state().storyNotes.get(scope.story?.id ?? '')?.failedCheck?.iteration === iteration
+        ? 'checks'
+        : 'review';
+  }
+
+  private async giveBack(
+    { base, head, result, scope }: Landable,
+    {
+      files,
+      onto,
+      reason,
+    }: { readonly reason: ReturnReason; readonly onto: string; readonly files?: readonly string[] },
+  ): Promise<void> {
+    const { iteration, story } = scope;
+    scope.append({
+      ...{ type: 'landing.returned', iteration, storyId: story.id, reason },
+      ...{ base, head, onto, files: files && [...files] },
+    });
+    await this.record({ scope, result }, { isRefused: reason !== 'person', commits: 0 });
+  }
+
+  /** The branch has it: the rest can be repeated after a kill. */
+  private async finish(
+    { progressText, result, scope }: Landable,
+    { commit, onto }: { readonly commit?: string; readonly onto: string },
+  ): Promise<void> {
+    const { run } = this;
+    const { iteration, story } = scope;
+    const storyId = story.id;
+    scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
+    if (commit !== undefined) {
+      const [landed] = await this.hands.git.commits({ at: commit, limit: 1 });
+      scope.append({
+        ...{ type: 'commit.recorded', iteration, storyId, hash: commit },
+        subject: (landed?.subject ?? '').slice(0, 500),
+        author: landed?.author.slice(0, 200),
+      });
+    }
+    run.journal.sync();
+    await bringToFolder(run, scope, progressText);
+    await this.record({ scope, result }, { isRefused: false, commits: commit ? 1 : 0, isDone: true });
+  }
+
+  private async record(
+    { result, scope }: Pick<Landable, 'result' | 'scope'>,
+    {
+      commits,
+      isDone = false,
+      isRefused,
+    }: { readonly commits: number; readonly isDone?: boolean; readonly isRefused: boolean },
+  ): Promise<void> {
+    const { run } = this;
+    const { before, iteration, story } = scope;
+    const storiesBefore = before.stories?.stories ?? [];
+    const judgement = judge({
+      story,
+      storiesBefore,
+      storiesAfter: isDone ? (withDone(before, story.id)?.stories ?? []) : storiesBefore,
+      commits,
+      result,
+      completionPromise: run.config.completionPromise,
+      handled: handledIn(run.state(), iteration),
+      stopped: false,
+      skipped: !isRefused && !isDone,
+      refused: isRefused,
+    });
+    const after = { ...before, ...(await readStories(run.storyFile, before)) };
+    await recordOutcome(run, { scope, result, after }, { ...judgement, commits });
+  }
+}
+
+function withDone({ stories: list }: Snapshot, storyId: string): Snapshot['stories'] {
+  return (
+    list && {
+      ...list,
+      stories: list.stories.map(story =>
+        story.id === storyId ? { ...story, done: true } : story,
+      ),
+    }
+  );
+}

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { HumanError } from '../../base/humanError.ts';
+import { saidOf } from '../../base/messageOf.ts';
+import { say } from '../../base/say.ts';
+import type { Run } from '../run/run.ts';
+import { progressFileOf } from '../run/runWork.ts';
+import type { Scope } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
+import { setStoryDone } from '../stories/edit/edit.ts';
+import { requireInside } from '../stories/outsideLinks.ts';
+import { readStoryList } from '../stories/storyFile.ts';
+
+/**
+ * Writes into the user's folder what a landing did not bring there with the commit, because git does not track these
+ * files, or the work tree does not follow the branch: the tick of the story, and the new entries of the progress log.
+ * The same twice changes nothing.
+ */
+export async function bringToFolder(
+  run: Run,
+  scope: Scope & { readonly story: { readonly id: string } },
+  progressText: string,
+): Promise<void> {
+  await tick(run, scope);
+  await appendProgress(run, scope, progressText);
+}
+
+async function tick(
+  { storyFile }: Pick<Run, 'storyFile'>,
+  scope: Scope & { readonly story: { readonly id: string } },
+): Promise<void> {
+  const { id } = scope.story;
+  const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
+  const named = list?.stories.filter(story => story.id === id) ?? [];
+  const story = named.find(({ done }) => !done);
+  if (storyFile === undefined || (list !== undefined && named.length > 0 && story === undefined)) {
+    return;
+  }
+  try {
+    await setStoryDone(storyFile, { id, position: story?.position }, true, {
+      expectedHash: list?.hash,
+    });
+  } catch (error) {
+    if (!(error instanceof HumanError)) {
+      throw error;
+    }
+    // The journal says that it has landed, which counts.
+    warn(scope, 'tickNotWritten', error.said);
+  }
+}
+
+/** Appends to the progress log in the user's folder what it does not have yet. */
+export async function appendProgress(
+  run: Run,
+  scope: Pick<Scope, 'append'>,
+  text: string,
+): Promise<void> {
+  if (text.trim() === '') {
+    return;
+  }
+  const file = progressFileOf(run);
+  try {
+    requireInside(file);
+    await mkdir(path.dirname(file), { recursive: true });
+    const { O_APPEND, O_CREAT, O_NONBLOCK = 0, O_RDWR } = constants;
+    const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o644);
+    try {
+      if (!(await handle.stat()).isFile()) {
+        throw new HumanError(say('{0} is not a file. Put a text file there, or remove it.', file));
+      }
+      const before = await handle.readFile('utf8');
+      if (!unified(before).includes(unified(text).trim())) {
+        const newline = before.includes('\r\n') ? '\r\n' : '\n';
+        const gap = before === '' || before.endsWith('\n') ? '' : newline;
+        await handle.appendFile(gap + unified(text).replaceAll('\n', newline));
+      }
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    warn(scope, 'progressNotWritten', saidOf(error));
+  }
+}
+
+function unified(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}

@@ -1,0 +1,76 @@
+import { HumanError } from '../../base/humanError.ts';
+import { say } from '../../base/say.ts';
+import { agentEnv } from '../agents/agentEnv.ts';
+import type { GitRepository } from '../git/git.ts';
+import type { RunState } from '../journal/runState.ts';
+import { Target } from '../landing/target.ts';
+import { ClonePlaces, problemWithPlaces } from '../places/clonePlaces.ts';
+import { placesFolder } from '../places/placesFolder.ts';
+import type { Snapshot } from '../places/snapshot.ts';
+import { modeOf, progressFileOf, relativePath } from '../run/runWork.ts';
+import { realPlace } from '../stories/outsideLinks.ts';
+import { tipRef } from '../workspace/workRefs.ts';
+import type { Isolation } from './lanes.ts';
+import type { RunOptions } from './runOptions.ts';
+
+/**
+ * Whether the agents of a run work in places of their own: because there are several, because the person wants it, or
+ * because the run had begun so and has work there.
+ */
+export function isIsolated(options: RunOptions, earlier: RunState | undefined): boolean {
+  const { isolate, lanes } = options.config;
+  const hasPlaces = [...(earlier?.cutOff ?? []), ...(earlier?.running ?? [])].some(
+    ({ lane }) => lane !== undefined,
+  );
+  return modeOf(options) === 'stories' && (lanes > 1 || isolate || hasPlaces);
+}
+
+/**
+ * Opens the branch that work lands on, which is created if it does not exist, and the places of a run. The user's tree
+ * stays on the branch that it is on.
+ * @throws {HumanError} if agents cannot work in places of their own here
+ */
+export async function openIsolation(
+  options: RunOptions,
+  git: GitRepository,
+  { branch: current, head, stories }: Snapshot,
+): Promise<Isolation> {
+  const { config, env, files, storyFile } = options;
+  const { workspace } = files;
+  const wanted = config.branch === 'stay' ? '' : (stories?.branchName ?? '');
+  const branch = wanted === '' ? (current ?? '') : wanted;
+  const root = await git.root();
+  if (root === undefined || head === undefined) {
+    throw new HumanError(
+      say('Lanes need a git repository with at least one commit. Make one, or use one lane.'),
+    );
+  }
+  if (branch === '') {
+    throw new HumanError(
+      say(
+        'HEAD is detached, so there is no branch that the work could land on. Check out a branch (git switch), or name one in the story file ("branchName").',
+      ),
+    );
+  }
+  const problem = await problemWithPlaces(root, head);
+  if (problem !== undefined) {
+    throw new HumanError(problem);
+  }
+  const progressFile = progressFileOf(options);
+  const inRepository = (file: string | undefined) => {
+    const relative = file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
+    return relative.startsWith('..') ? undefined : relative;
+  };
+  return {
+    target: await Target.open({
+      ...{ root, branch, tipRef: tipRef(workspace, branch) },
+      storyFile: inRepository(storyFile),
+      progressFile: inRepository(progressFile),
+    }),
+    places: new ClonePlaces({
+      ...{ workspace, root, storyFile, progressFile, runId: options.runId },
+      ...{ env: agentEnv(env), setup: config.placeSetup },
+      folder: placesFolder(env, process.platform, workspace),
+    }),
+  };
+}

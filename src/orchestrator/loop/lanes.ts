@@ -1,0 +1,423 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { saidOf } from '../../base/messageOf.ts';
+import type { Briefer } from '../iteration/briefing.ts';
+import { runIteration } from '../iteration/iteration.ts';
+import { hasFileAt } from '../git/trackedFile.ts';
+import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
+import { appendAs } from '../journal/appendAs.ts';
+import type { CurrentIteration, KeptWork } from '../journal/currentIteration.ts';
+import type { RunEvent } from '../journal/events.ts';
+import { handledIn, storyNotes } from '../journal/runState.ts';
+import { recordOutcome } from '../landing/land.ts';
+import { joinEarlierWork } from '../landing/earlierWork.ts';
+import { type Landable, LandingQueue } from '../landing/queue.ts';
+import type { Target } from '../landing/target.ts';
+import { appendProgress } from '../landing/userFolder.ts';
+import type { ClonePlace, ClonePlaces } from '../places/clonePlaces.ts';
+import { keepWork } from '../places/keptWork.ts';
+import type { Place } from '../places/place.ts';
+import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
+import { judge } from '../proof/judge.ts';
+import type { Run } from '../run/run.ts';
+import { progressFileOf, relativePath } from '../run/runWork.ts';
+import type { Scope } from '../run/scope.ts';
+import type { Verdict } from '../run/verdict.ts';
+import { warn } from '../run/warn.ts';
+import type { Story } from '../stories/story.ts';
+import { workRef } from '../workspace/workRefs.ts';
+import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
+import type { Start } from './policy.ts';
+import { tellPendingHints } from './tellHints.ts';
+
+/** After these events, the next step may be another one. */
+const WAKING: ReadonlySet<RunEvent['type']> = new Set([
+  'hint.given',
+  'lanes.changed',
+  'limit.ended',
+  'pause.requested',
+  'question.answered',
+  'stop.requested',
+  'story.reset',
+  'story.skipped',
+  'story.ticked',
+]);
+/** Longest wait in ms until the story file and the branch are looked at again. */
+const LOOK_MS = 5_000;
+
+/** What a run needs to let its agents work in places of their own. */
+export interface Isolation {
+  /** The branch that their work lands on. */
+  readonly target: Target;
+  readonly places: ClonePlaces;
+}
+
+export interface LaneHands extends Isolation {
+  readonly userPlace: Place;
+  /** Briefs the agents of one lane. */
+  readonly newBriefer: () => Briefer;
+  readonly skipSignal: (iteration: number) => AbortSignal;
+  readonly endSkips: (iteration: number) => void;
+}
+
+/** An iteration with a story; there are no others with lanes. */
+type StoryScope = Scope & { readonly story: Story; readonly lane: number };
+
+/**
+ * Agents at work, each in a place of its own, and the queue in which their work lands. Everything that is decided is in
+ * the journal, so that a killed loop continues from there.
+ */
+export class Lanes {
+  private readonly run: Run;
+  private readonly hands: LaneHands;
+  private readonly queue: LandingQueue;
+  private readonly briefers = new Map<number, Briefer>();
+  /** Iterations whose agents work or are about to start, by number. */
+  private readonly atWork = new Map<number, { readonly start: Start; readonly lane: number }>();
+  /** Iterations whose work waits to land, or is landing. */
+  private readonly landing = new Map<number, Start>();
+  private readonly tasks = new Set<Promise<void>>();
+  private wake: (() => void) | undefined;
+  private hasChanged = false;
+  private queuePlace: ClonePlace | undefined;
+  private ending: Verdict | undefined;
+
+  constructor(run: Run, hands: LaneHands) {
+    this.run = run;
+    this.hands = hands;
+    this.queue = new LandingQueue(run, {
+      target: hands.target,
+      placeAt: commit => this.queuePlaceAt(commit),
+      git: hands.userPlace.git,
+    });
+    this.queue.onDidSettle(({ iteration, verdict }) => {
+      this.landing.delete(iteration);
+      this.end(verdict);
+      hands.endSkips(iteration);
+      this.change();
+    });
+    run.journal.onDidAppend(({ type }) => {
+      if (WAKING.has(type)) {
+        this.change();
+      }
+    });
+  }
+
+  /** Name of the branch that work lands on. */
+  get branch(): string {
+    return this.hands.target.branch;
+  }
+
+  /** What counts as HEAD of the run: the branch, with everything that has landed. */
+  async target(): Promise<Pick<Snapshot, 'branch' | 'head'>> {
+    return { branch: this.branch, head: (await this.hands.target.look()).tip };
+  }
+
+  /** What is being worked on, or waits to land. */
+  get working(): readonly Start[] {
+    return [...[...this.atWork.values()].map(({ start }) => start), ...this.landing.values()];
+  }
+
+  /** Number of agents that may be started now. */
+  get free(): number {
+    return Math.max(0, this.run.state().lanes - this.atWork.size);
+  }
+
+  /** What ends the run, if anything does. */
+  get verdict(): Verdict | undefined {
+    return this.ending;
+  }
+
+  /** Starts an agent; returns at once. */
+  start(start: Start, snapshot: Snapshot): void {
+    const { iteration, story } = start;
+    if (story === undefined) {
+      throw new Error('Lanes work on stories only.');
+    }
+    const taken = new Set([...this.atWork.values()].map(({ lane }) => lane));
+    let lane = 1;
+    while (taken.has(lane)) {
+      lane += 1;
+    }
+    this.atWork.set(iteration, { start, lane });
+    this.task(iteration, () => this.work({ iteration, story, lane }, snapshot));
+  }
+
+  /** Waits until something has happened since the last call that may lead to another step. */
+  async wait(): Promise<void> {
+    if (!this.hasChanged) {
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, LOOK_MS);
+        this.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.wake = undefined;
+    this.hasChanged = false;
+  }
+
+  /** Resolves when no agent works and nothing is landing any more. */
+  async idle(): Promise<void> {
+    while (this.tasks.size > 0) {
+      await Promise.all(this.tasks);
+    }
+    await this.queue.idle();
+    await this.queue.follow();
+    await this.queuePlace?.dispose();
+    this.queuePlace = undefined;
+  }
+
+  /**
+   * Takes up an iteration that the end of the loop interrupted: its work lands, or is collected from its place, where
+   * nobody else has worked since.
+   */
+  async recover(current: CurrentIteration, snapshot: Snapshot): Promise<void> {
+    const { kept, lane, number: iteration, storyId } = current;
+    const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
+    if (story === undefined || lane === undefined) {
+      return;
+    }
+    if (current.queued && kept !== undefined) {
+      this.enqueue({
+        scope: this.scopeOf({ iteration, story, lane }, this.hands.userPlace, snapshot),
+        base: kept.base,
+        head: kept.head,
+        progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
+      });
+      return;
+    }
+    const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
+    if (place === undefined) {
+      // Somebody has used or removed it since; what it had is kept.
+      warn({ append: appendAs(iteration, this.run.journal) }, 'placeGone', `lane-${lane}`);
+      return;
+    }
+    const bytes = await this.run.keptStories.read(iteration);
+    const stories = this.run.keptStories.parse(bytes) ?? snapshot.stories;
+    const scope = this.scopeOf({ iteration, story, lane }, place, {
+      stories,
+      head: current.startCommit,
+    });
+    const before = bytes && stories && { bytes, stories };
+    try {
+      await this.collect(scope, place, await collectWork(this.run, { scope, kept: before }));
+    } finally {
+      await place.dispose();
+    }
+  }
+
+  private task(iteration: number, work: () => Promise<void>): void {
+    const task = work()
+      .catch((error: unknown) => this.end({ kind: 'fatal', message: saidOf(error) }))
+      .finally(() => {
+        this.atWork.delete(iteration);
+        this.tasks.delete(task);
+        this.change();
+      });
+    this.tasks.add(task);
+  }
+
+  /** One agent, from its place to what it leaves there. */
+  private async work(
+    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
+    snapshot: Snapshot,
+  ): Promise<void> {
+    const { run } = this;
+    const { places, target } = this.hands;
+    const { lane, story } = at;
+    const forgetHints = await tellPendingHints(run, story.id);
+    const commit = await this.startOf(story, at.iteration);
+    if (run.stop.requested) {
+      // Nothing has begun.
+      return;
+    }
+    const place = await places.take(`lane-${lane}`, {
+      ...{ commit, branch: target.branch, story: story.id, iteration: at.iteration },
+      signal: run.stop.endSignal,
+    });
+    try {
+      await this.workIn(place, at, snapshot);
+    } finally {
+      await place.dispose();
+    }
+    await forgetHints();
+  }
+
+  private async workIn(
+    place: ClonePlace,
+    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
+    snapshot: Snapshot,
+  ): Promise<void> {
+    const { run } = this;
+    const { lane } = at;
+    const before = await readSnapshot(place.storyFile, place.git, snapshot);
+    const scope = this.scopeOf(at, place, before);
+    for (const warning of place.warnings) {
+      warn(scope, 'placePrepared', warning);
+    }
+    await mkdir(scope.dir, { recursive: true });
+    await keepProgress(scope.dir, this.progressIn(place));
+    const briefer = this.briefers.get(lane) ?? this.hands.newBriefer();
+    this.briefers.set(lane, briefer);
+    const work = await runIteration(run, scope, briefer);
+    await this.collect(scope, place, work);
+  }
+
+  /** Makes safe what an agent has left, before anything is judged. */
+  private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
+    const { run } = this;
+    const { iteration, story } = scope;
+    const ref = workRef(run.files.workspace, { runId: run.id, storyId: story.id, iteration });
+    const kept = await keepWork(place, this.hands.target.root, ref);
+    const commits = await this.countCommits(scope.before.head, kept.head);
+    const base = this.baseOf(scope);
+    scope.append({
+      ...{ type: 'work.kept', iteration, storyId: story.id, base },
+      ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
+      ...{ commits, problem: kept.problem },
+    });
+    const progressText = await progressSince(scope.dir, this.progressIn(place));
+    if (!(await this.isProgressTracked())) {
+      // What the next agents are told; otherwise it lands with the commits.
+      await appendProgress(run, scope, progressText);
+    }
+    run.journal.sync();
+    // Only uncommitted work is left by agents that never commit; then that is what lands.
+    const head = commits === 0 ? (kept.uncommitted ?? kept.head) : kept.head;
+    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
+    const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
+    if (isDone && !isUnticked && head !== undefined && base !== undefined) {
+      scope.append({
+        ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
+      });
+      scope.append({ type: 'landing.queued', iteration, storyId: story.id, base, head });
+      run.journal.sync();
+      this.enqueue({ scope, base, head, progressText, result: work.result });
+      return;
+    }
+    await this.endWithoutClaim(scope, work, commits);
+  }
+
+  private enqueue(work: Landable): void {
+    const { iteration, story } = work.scope;
+    if (this.run.stop.endSignal.aborted) {
+      // It lands when the run continues.
+      return;
+    }
+    this.landing.set(iteration, { iteration, story });
+    this.queue.add(work);
+  }
+
+  private async endWithoutClaim(scope: StoryScope, work: Work, commits: number): Promise<void> {
+    const { run } = this;
+    const { iteration, story } = scope;
+    const { error } = work.result ?? {};
+    const judgement = judge({
+      story,
+      storiesBefore: scope.before.stories?.stories ?? [],
+      storiesAfter: storiesLeft(work),
+      commits,
+      result: work.result,
+      completionPromise: run.config.completionPromise,
+      handled: handledIn(run.state(), iteration),
+      stopped:
+        work.result === undefined ||
+        run.stop.endSignal.aborted ||
+        (run.stop.requested && error?.kind === 'usageLimit'),
+      skipped: scope.skip.aborted,
+      refused: false,
+      notWanted: work.result?.notWanted === true,
+    });
+    await recordOutcome(run, { ...work, scope }, { ...judgement, commits });
+    this.hands.endSkips(iteration);
+    this.end(judgement.verdict);
+  }
+
+  /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
+  private async startOf(story: Story, iteration: number): Promise<string> {
+    const { target } = this.hands;
+    const onto = (await target.look()).tip;
+    const { kept } = storyNotes(this.run.state(), story.id);
+    if (kept === undefined) {
+      return onto;
+    }
+    const joined = await joinEarlierWork(target, { onto, work: kept.head, storyId: story.id });
+    if (joined.kind !== 'conflict') {
+      return joined.commit;
+    }
+    this.run.journal.append({
+      ...{ type: 'landing.returned', iteration: kept.iteration, storyId: story.id },
+      ...{ reason: 'conflict', base: kept.base, head: kept.head, onto, files: [...joined.files] },
+    });
+    warn(
+      { append: appendAs(iteration, this.run.journal) },
+      'workNotContinued',
+      joined.files.join(', '),
+    );
+    return onto;
+  }
+
+  /** Where the work of a story begins that continues earlier work of its own. */
+  private baseOf({ before, story }: StoryScope): string | undefined {
+    const kept: KeptWork | undefined = storyNotes(this.run.state(), story.id).kept;
+    return kept?.base ?? before.head;
+  }
+
+  private scopeOf(
+    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
+    place: Place,
+    before: Snapshot,
+  ): StoryScope {
+    const { files, id, journal } = this.run;
+    const { iteration } = at;
+    return {
+      ...at,
+      place,
+      dir: files.iterationDir(id, iteration),
+      before,
+      skip: this.hands.skipSignal(iteration),
+      append: appendAs(iteration, journal),
+    };
+  }
+
+  private async countCommits(from: string | undefined, to: string | undefined): Promise<number> {
+    return from === undefined || to === undefined || from === to
+      ? 0
+      : (await this.hands.userPlace.git.commits({ since: from, at: to })).length;
+  }
+
+  /** One after the other: the queue lands one story at a time. */
+  private async queuePlaceAt(commit: string): Promise<Place> {
+    const { places, target } = this.hands;
+    await this.queuePlace?.dispose();
+    this.queuePlace = undefined;
+    this.queuePlace = await places.take('queue', {
+      ...{ commit, branch: target.branch },
+      signal: this.run.stop.endSignal,
+    });
+    return this.queuePlace;
+  }
+
+  private async isProgressTracked(): Promise<boolean> {
+    const { root, sharedFiles } = this.hands.target;
+    const { progressFile } = sharedFiles;
+    const { tip } = await this.hands.target.look();
+    return progressFile !== undefined && (await hasFileAt(root, tip, progressFile));
+  }
+
+  private progressIn(place: Place): string {
+    const { run } = this;
+    return path.join(place.dir, relativePath(run.files.workspace, progressFileOf(run)));
+  }
+
+  private end(verdict: Verdict | undefined): void {
+    this.ending ??= verdict;
+  }
+
+  private change(): void {
+    this.hasChanged = true;
+    this.wake?.();
+  }
+}
