@@ -1,7 +1,8 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
+import { MAX_LANES } from '../orchestrator/journal/eventCodes.ts';
 import {
   currentOf,
   questionOf,
@@ -26,6 +27,7 @@ import { fileOption, findStory } from './storyFiles.ts';
 const MAX_QUESTION = 200;
 
 interface ControlFlags extends Flags {
+  readonly lane?: number;
   readonly story?: string;
   readonly undo?: true;
 }
@@ -34,12 +36,27 @@ interface ControlFlags extends Flags {
 export function addControlCommands(program: Command): void {
   forPeople(program.command('pause'))
     .description('pause the run after this iteration')
+    .argument('[id]', 'start no further agent for this story; the run continues with the others')
+    .addOption(laneOption('start no further agent in this lane'))
     .addOption(cwdOption())
-    .action((flags: ControlFlags) => pause(new RunFiles(flags.cwd)));
+    .addOption(fileOption())
+    .action((id: string | undefined, flags: ControlFlags) =>
+      isOfPart(id, flags) ? pausePart(id, flags, true) : pause(new RunFiles(flags.cwd)),
+    );
   forPeople(program.command('resume'))
     .description('continue a run that is paused, or that waits for an answer or a usage limit')
+    .argument('[id]', 'continue with a story that is paused or stopped')
+    .addOption(laneOption('start agents in this lane again'))
     .addOption(cwdOption())
-    .action((flags: ControlFlags) => resume(new RunFiles(flags.cwd)));
+    .addOption(fileOption())
+    .action((id: string | undefined, flags: ControlFlags) =>
+      isOfPart(id, flags) ? pausePart(id, flags, false) : resume(new RunFiles(flags.cwd)),
+    );
+  forPeople(program.command('lanes'))
+    .description('let more or fewer agents work at once in the active run')
+    .addArgument(new Argument('<n>', `how many, from 1 to ${MAX_LANES}`).argParser(laneNumber))
+    .addOption(cwdOption())
+    .action((lanes: number, flags: ControlFlags) => setLanes(lanes, new RunFiles(flags.cwd)));
   forPeople(program.command('skip'))
     .description('let the run skip a story')
     .argument('[id]', 'id of the story; default: the one that is worked on')
@@ -113,6 +130,79 @@ async function resume(files: RunFiles): Promise<void> {
         ? 'The run will not pause after this iteration.'
         : 'The run continues.',
   );
+}
+
+function laneOption(description: string): Option {
+  return new Option('--lane <n>', description).argParser(laneNumber);
+}
+
+function laneNumber(text: string): number {
+  const lane = Number(text);
+  if (!/^\d+$/.test(text) || lane < 1 || lane > MAX_LANES) {
+    throw new UsageError(`"${shorten(text, 20)}" is not a number from 1 to ${MAX_LANES}.`);
+  }
+  return lane;
+}
+
+function isOfPart(id: string | undefined, { lane }: ControlFlags): boolean {
+  if (id !== undefined && lane !== undefined) {
+    throw new UsageError('Name a story or a lane, not both.');
+  }
+  return id !== undefined || lane !== undefined;
+}
+
+/** Pauses or continues one story, or one lane. */
+async function pausePart(
+  storyId: string | undefined,
+  { cwd, file, lane }: ControlFlags,
+  paused: boolean,
+): Promise<void> {
+  const files = new RunFiles(cwd);
+  if (storyId !== undefined) {
+    await findStory(files, storyId, file);
+  } else {
+    await requireLanes(files);
+  }
+  const loop = await livingLoop(files);
+  const request: RunRequest = { type: paused ? 'pause' : 'resume', storyId, lane };
+  const delivered = await deliverRequest(files, request);
+  if (delivered.kind !== 'taken') {
+    throw await noLoop(files, loop?.runId);
+  }
+  const what = storyId === undefined ? `Lane ${lane}` : named(storyId);
+  const again = storyId === undefined ? `--lane ${lane}` : named(storyId);
+  print(
+    paused
+      ? `${what} pauses as soon as its agent has finished. "ralph-fresh resume ${again}" continues.`
+      : `${what} continues.`,
+  );
+}
+
+async function setLanes(lanes: number, files: RunFiles): Promise<void> {
+  const loop = await requireLanes(files);
+  const delivered = await deliverRequest(files, { type: 'lanes', lanes });
+  if (delivered.kind !== 'taken') {
+    throw await noLoop(files, loop);
+  }
+  print(
+    lanes === 1
+      ? 'One agent works at once from now on. Others finish what they have.'
+      : `Up to ${lanes} agents work at once from now on.`,
+  );
+}
+
+/** @returns the id of the active run, if its agents work in places of their own */
+async function requireLanes(files: RunFiles): Promise<string> {
+  const loop = await livingLoop(files);
+  if (loop === undefined) {
+    throw await noLoop(files, undefined);
+  }
+  if (!(await readRun(files, loop.runId)).isolated) {
+    throw new HumanError(
+      'The agent of this run works in your own work tree, so there can be only one. Start the next run with --lanes 2.',
+    );
+  }
+  return loop.runId;
 }
 
 async function skip(id: string | undefined, { cwd, file }: Flags): Promise<void> {

@@ -23,7 +23,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ['status', async () => (await import('./statusCommand.ts')).addStatusCommand],
   ['stories next tick untick', async () => (await import('./storyCommands.ts')).addStoryCommands],
   [
-    'pause resume skip hint answer',
+    'pause resume lanes skip hint answer',
     async () => (await import('./controlCommands.ts')).addControlCommands,
   ],
   ['stop', async () => (await import('./stopCommand.ts')).addStopCommand],

@@ -1,25 +1,53 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { shorten } from '../base/text.ts';
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
 import { postRequest } from '../orchestrator/workspace/inbox.ts';
+import { deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
-import { cwdOption } from './arguments.ts';
+import { cwdOption, type Flags } from './arguments.ts';
 import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
+import { fileOption, findStory } from './storyFiles.ts';
+
+interface StopFlags extends Flags {
+  readonly now?: true;
+  readonly afterIteration?: true;
+}
 
 /** `ralph-fresh stop`: ends the run here and waits until all its processes are gone. */
 export function addStopCommand(program: Command): void {
   forPeople(program.command('stop'))
     .description('stop the run in this folder and wait until its processes have ended')
+    .argument('[id]', 'stop only the agent of this story; the run continues with the others')
     .addOption(cwdOption())
     .addOption(
       new Option('--now', 'do not give the agent time to exit').conflicts('afterIteration'),
     )
     .option('--after-iteration', 'let the agent finish its iteration first')
-    .action(async (flags: { cwd: string; now?: true; afterIteration?: true }) => {
+    .addOption(fileOption())
+    .action(async (id: string | undefined, flags: StopFlags) => {
+      if (id !== undefined) {
+        await stopStory(id, flags);
+        return;
+      }
       await stop(flags.cwd, flags.now ? 'kill' : flags.afterIteration ? 'afterIteration' : 'end');
     });
+}
+
+async function stopStory(storyId: string, { cwd, file }: StopFlags): Promise<void> {
+  const files = new RunFiles(cwd);
+  await findStory(files, storyId, file);
+  const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
+  if (delivered.kind !== 'taken') {
+    await reportNoLoop(files);
+    return;
+  }
+  const name = shorten(storyId, 80);
+  print(
+    `The agent of ${name} ends, and what it has done is kept. "ralph-fresh resume ${name}" continues.`,
+  );
 }
 
 async function stop(cwd: string, mode: StopMode): Promise<void> {

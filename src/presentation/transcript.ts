@@ -309,6 +309,24 @@ function lines(
             : t('From now on, up to {0} agents work at once', event.lanes),
         ),
       ];
+    case 'lane.paused':
+      return [
+        own(
+          'plain',
+          event.paused
+            ? t('No further agent starts in lane {0}', event.lane)
+            : t('Lane {0} continues', event.lane),
+        ),
+      ];
+    case 'story.paused':
+      return [
+        own(
+          'plain',
+          event.paused
+            ? t('No further agent starts for {0}', event.storyId)
+            : t('{0} continues', event.storyId),
+        ),
+      ];
     case 'run.rolledBack':
       return [own('warning', rolledBackWords(event, t))];
     default:

@@ -225,6 +225,10 @@ function between(index: number): RunEventBody[] {
         })),
         { type: 'target.followed', branch: '7' },
         ...[1, 3].map(lanes => ({ type: 'lanes.changed', lanes }) as const),
+        ...[true, false].flatMap<RunEventBody>(paused => [
+          { type: 'lane.paused', lane: 2, paused },
+          { type: 'story.paused', storyId, paused },
+        ]),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),
       ];

@@ -314,6 +314,8 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     ...{ files: fc.array(words, { maxLength: 3 }), ref: words },
   }),
   'target.followed': fc.record({ branch: words }),
+  'lane.paused': fc.record({ lane: iteration, paused: fc.boolean() }),
+  'story.paused': fc.record({ storyId, paused: fc.boolean() }),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },

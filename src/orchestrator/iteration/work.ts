@@ -78,7 +78,11 @@ export async function lookAgain(run: Run, work: Work): Promise<Work> {
   await run.requests.look();
   const after = await readSnapshot(place.storyFile, place.git, before);
   const again = await look(run, { ...work, after });
-  if (work.scope.lane === undefined && again.astray === undefined && again.after.gitProblem === undefined) {
+  if (
+    work.scope.lane === undefined &&
+    again.astray === undefined &&
+    again.after.gitProblem === undefined
+  ) {
     await recordCommits(run.journal, place.git, {
       ...{ iteration, storyId: story?.id },
       since: work.after.head,

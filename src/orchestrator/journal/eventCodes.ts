@@ -1,3 +1,6 @@
+/** Highest number of agents that work at once. */
+export const MAX_LANES = 16;
+
 export const RUN_OUTCOMES = [
   /** Every story is done, or the task's promise was accepted. */
   'completed',

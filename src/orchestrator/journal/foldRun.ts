@@ -314,6 +314,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return { ...state, held: undefined };
     case 'lanes.changed':
       return { ...state, lanes: event.lanes };
+    case 'lane.paused': {
+      const others = (state.pausedLanes ?? []).filter(lane => lane !== event.lane);
+      const pausedLanes = event.paused ? [...others, event.lane] : others;
+      return { ...state, pausedLanes: pausedLanes.length === 0 ? undefined : pausedLanes };
+    }
+    case 'story.paused':
+      return withStory(state, event.storyId, record => ({
+        ...record,
+        paused: event.paused || undefined,
+      }));
     case 'promise.seen':
       return promiseSeen(state, event);
     case 'iteration.ended':

@@ -48,6 +48,7 @@ export function resumedRun(
     pause: undefined,
     stopMode: undefined,
     pauseRequested: false,
+    pausedLanes: undefined,
     // The interrupted iteration is judged first.
     running: before.cutOff.length > 0 ? before.cutOff.map(withoutProcess) : before.running,
     cutOff: [],

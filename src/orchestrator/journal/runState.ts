@@ -77,6 +77,8 @@ export interface RunState {
   readonly lanes: number;
   /** Agents work in places of their own, and their work lands on `branch`. */
   readonly isolated?: true;
+  /** Lanes in which no further agent starts. */
+  readonly pausedLanes?: readonly number[];
   /** What has landed is kept next to the branch, which cannot follow now. */
   readonly held?: {
     readonly reason: HeldReason;

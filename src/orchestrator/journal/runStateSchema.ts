@@ -65,6 +65,7 @@ export const runStateSchema = once(() => {
     failures: count,
     blocked: z.string().optional(),
     skipped: z.enum(['person', 'stuck']).optional(),
+    paused: z.literal(true).optional(),
     costUsd: z.number(),
     iterations: count,
   } satisfies FieldsOf<StoryRecord>);
@@ -185,6 +186,7 @@ export const runStateSchema = once(() => {
     running: z.array(current),
     lanes: count,
     isolated: z.literal(true).optional(),
+    pausedLanes: z.array(count).optional(),
     held: z
       .object({ reason: z.enum(HELD_REASONS), files: z.array(z.string()), ref: z.string() })
       .optional(),

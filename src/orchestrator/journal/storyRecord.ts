@@ -26,6 +26,8 @@ export interface StoryRecord {
   readonly blocked?: string;
   /** Skipped in this run, and by whom. */
   readonly skipped?: 'person' | 'stuck';
+  /** A person wants no further agent for it now. */
+  readonly paused?: true;
   readonly costUsd: number;
   readonly iterations: number;
 }
@@ -73,7 +75,7 @@ export function newStart(record: StoryRecord): StoryRecord {
 
 /** When a run continues, old failures no longer count against the story; what was done for it still counts. */
 export function anotherChance(record: StoryRecord): StoryRecord {
-  return { ...notStuck(record), blocked: undefined, failures: 0 };
+  return { ...notStuck(record), blocked: undefined, failures: 0, paused: undefined };
 }
 
 /** The story makes progress, or gets a new chance to. */

@@ -11,7 +11,11 @@ import type { Target } from './target.ts';
  */
 export async function joinEarlierWork(
   { root, sharedFiles }: Target,
-  { onto, storyId, work }: { readonly onto: string; readonly work: string; readonly storyId: string },
+  {
+    onto,
+    storyId,
+    work,
+  }: { readonly onto: string; readonly work: string; readonly storyId: string },
 ): Promise<{ readonly kind: 'joined'; readonly commit: string } | Conflict> {
   const merged = await mergeSharing(root, {
     target: onto,

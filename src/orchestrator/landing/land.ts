@@ -17,7 +17,7 @@ import { judgeClaims } from '../proof/claims.ts';
 import { type Judgement, judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { modeOf } from '../run/runWork.ts';
-import type { Scope } from '../run/scope.ts';
+import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import { storyChanges } from '../stories/storyChanges.ts';
@@ -101,8 +101,8 @@ export async function land(run: Run, work: Work): Promise<Landing> {
     result,
     completionPromise: config.completionPromise,
     handled: handledIn(run.state(), iteration),
-    stopped: result === undefined || isStopped(run, result),
-    skipped: scope.skip.aborted,
+    stopped: result === undefined || scope.skip.reason === STORY_STOPPED || isStopped(run, result),
+    skipped: isSkipped(scope),
     refused: judged.kind === 'refused' && isOwnRefusal(run, scope, judged.stories),
     notWanted: result?.notWanted === true,
   });

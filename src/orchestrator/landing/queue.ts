@@ -14,7 +14,7 @@ import { runGate } from '../proof/checks/gate.ts';
 import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
-import type { Scope } from '../run/scope.ts';
+import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
 import type { Held } from './branchForward.ts';
@@ -199,7 +199,11 @@ export class LandingQueue {
     const { branch, tipRef: ref } = this.hands.target;
     const files = result.files.slice(0, MAX_FILES);
     const { held } = state();
-    if (held === undefined || held.reason !== result.code || !isDeepStrictEqual(held.files, files)) {
+    if (
+      held === undefined ||
+      held.reason !== result.code ||
+      !isDeepStrictEqual(held.files, files)
+    ) {
       const { code, reason } = result;
       journal.append({ type: 'target.held', branch, reason: code, files, ref, detail: reason });
     }
@@ -282,7 +286,7 @@ export class LandingQueue {
 
   /** A person has skipped the story, or set it to not done, since its agent began. */
   private isTakenBack({ scope: { iteration, skip, story } }: Landable): boolean {
-    return skip.aborted || handledIn(this.run.state(), iteration).get(story.id) === false;
+    return isSkipped({ skip }) || handledIn(this.run.state(), iteration).get(story.id) === false;
   }
 
   private reasonOf({ scope }: Landable, judged: ClaimsJudgement): ReturnReason {
@@ -329,7 +333,10 @@ export class LandingQueue {
     }
     run.journal.sync();
     await bringToFolder(run, scope, progressText);
-    await this.record({ scope, result }, { isRefused: false, commits: commit ? 1 : 0, isDone: true });
+    await this.record(
+      { scope, result },
+      { isRefused: false, commits: commit ? 1 : 0, isDone: true },
+    );
   }
 
   private async record(
@@ -364,9 +371,7 @@ function withDone({ stories: list }: Snapshot, storyId: string): Snapshot['stori
   return (
     list && {
       ...list,
-      stories: list.stories.map(story =>
-        story.id === storyId ? { ...story, done: true } : story,
-      ),
+      stories: list.stories.map(story => (story.id === storyId ? { ...story, done: true } : story)),
     }
   );
 }

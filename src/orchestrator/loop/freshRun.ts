@@ -79,10 +79,7 @@ export class FreshRun {
   private verdict: Verdict | undefined;
   private otherMode: string | undefined;
 
-  constructor(
-    options: RunOptions,
-    parts: RunParts,
-  ) {
+  constructor(options: RunOptions, parts: RunParts) {
     const { earlier, inboxFrom, isolate, journal, place, snapshot, template } = parts;
     this.options = options;
     this.openPlaces = isolate;

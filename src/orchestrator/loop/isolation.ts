@@ -58,7 +58,8 @@ export async function openIsolation(
   }
   const progressFile = progressFileOf(options);
   const inRepository = (file: string | undefined) => {
-    const relative = file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
+    const relative =
+      file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
     return relative.startsWith('..') ? undefined : relative;
   };
   return {

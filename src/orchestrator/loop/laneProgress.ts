@@ -10,10 +10,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Keeps the progress log of a place, so that it can be told later what the agent has added. */
 export async function keepProgress(dir: string, progressFile: string): Promise<void> {
-  await writePlainFile(
-    path.join(dir, PROGRESS_BEFORE),
-    (await readText(progressFile)) ?? '',
-  );
+  await writePlainFile(path.join(dir, PROGRESS_BEFORE), (await readText(progressFile)) ?? '');
 }
 
 /** What the agent has added to the progress log of its place; '' if it cannot be told. Kept in the folder as well. */
@@ -31,9 +28,7 @@ export async function keptProgress(dir: string): Promise<string> {
 async function newProgress(dir: string, progressFile: string): Promise<string> {
   const before = await readPlainFile(path.join(dir, PROGRESS_BEFORE), MAX_BYTES);
   const after = await readText(progressFile);
-  return before === undefined || after === undefined
-    ? ''
-    : added(before.toString('utf8'), after);
+  return before === undefined || after === undefined ? '' : added(before.toString('utf8'), after);
 }
 
 /**
@@ -48,7 +43,10 @@ export function added(before: string, after: string): string {
   }
   const known = new Set(old.split('\n'));
   const lines = now.split('\n').filter(line => line.trim() === '' || !known.has(line));
-  const text = lines.join('\n').replaceAll(/\n{3,}/g, '\n\n').trim();
+  const text = lines
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
   return text === '' ? '' : `\n${text}\n`;
 }
 

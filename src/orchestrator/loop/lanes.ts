@@ -1,16 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
+import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
-import { hasFileAt } from '../git/trackedFile.ts';
 import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration, KeptWork } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { handledIn, storyNotes } from '../journal/runState.ts';
-import { recordOutcome } from '../landing/land.ts';
 import { joinEarlierWork } from '../landing/earlierWork.ts';
+import { recordOutcome } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
 import type { Target } from '../landing/target.ts';
 import { appendProgress } from '../landing/userFolder.ts';
@@ -21,7 +21,7 @@ import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
-import type { Scope } from '../run/scope.ts';
+import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -33,11 +33,13 @@ import { tellPendingHints } from './tellHints.ts';
 /** After these events, the next step may be another one. */
 const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'hint.given',
+  'lane.paused',
   'lanes.changed',
   'limit.ended',
   'pause.requested',
   'question.answered',
   'stop.requested',
+  'story.paused',
   'story.reset',
   'story.skipped',
   'story.ticked',
@@ -120,7 +122,7 @@ export class Lanes {
 
   /** Number of agents that may be started now. */
   get free(): number {
-    return Math.max(0, this.run.state().lanes - this.atWork.size);
+    return this.freeLanes().length;
   }
 
   /** What ends the run, if anything does. */
@@ -134,11 +136,7 @@ export class Lanes {
     if (story === undefined) {
       throw new Error('Lanes work on stories only.');
     }
-    const taken = new Set([...this.atWork.values()].map(({ lane }) => lane));
-    let lane = 1;
-    while (taken.has(lane)) {
-      lane += 1;
-    }
+    const [lane = 1] = this.freeLanes();
     this.atWork.set(iteration, { start, lane });
     this.task(iteration, () => this.work({ iteration, story, lane }, snapshot));
   }
@@ -206,6 +204,17 @@ export class Lanes {
     } finally {
       await place.dispose();
     }
+  }
+
+  /** The numbers of lanes in which an agent may be started now. */
+  private freeLanes(): number[] {
+    const { lanes, pausedLanes = [] } = this.run.state();
+    const busy = [...this.atWork.values()].map(({ lane }) => lane);
+    const usable = Array.from({ length: lanes }, (_, index) => index + 1).filter(
+      lane => !busy.includes(lane) && !pausedLanes.includes(lane),
+    );
+    // Lanes that are fewer now finish what they have.
+    return usable.slice(0, Math.max(0, lanes - busy.length));
   }
 
   private task(iteration: number, work: () => Promise<void>): void {
@@ -324,9 +333,10 @@ export class Lanes {
       handled: handledIn(run.state(), iteration),
       stopped:
         work.result === undefined ||
+        scope.skip.reason === STORY_STOPPED ||
         run.stop.endSignal.aborted ||
         (run.stop.requested && error?.kind === 'usageLimit'),
-      skipped: scope.skip.aborted,
+      skipped: isSkipped(scope),
       refused: false,
       notWanted: work.result?.notWanted === true,
     });

@@ -144,7 +144,9 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
   return (
     (!state.isolated || next?.story === undefined ? question(situation) : undefined) ??
     (state.pauseRequested ? { kind: 'pause', reason: 'person' } : undefined) ??
-    (next?.reason === undefined ? undefined : notReady(stories, state)) ??
+    (next?.reason === undefined
+      ? undefined
+      : (onlyPaused(situation) ?? notReady(stories, state))) ??
     (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
     (state.iteration >= config.maxIterations
       ? { kind: 'end', outcome: 'maxIterations' }
@@ -270,6 +272,16 @@ export function comeLast({
       record.later === undefined ? [] : [[id, record.later.since] as const],
     ),
   );
+}
+
+/** A person has paused the stories that could be worked on: the run waits for them. */
+function onlyPaused(situation: Situation): Decision | undefined {
+  const { state } = situation;
+  const turn = turnOf(situation);
+  const paused = [...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : []));
+  const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
+  const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
+  return next.story === undefined ? undefined : { kind: 'pause', reason: 'person' };
 }
 
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {

@@ -4,6 +4,7 @@ import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
 import { currentOf, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
+import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { RunRequest } from '../workspace/inbox.ts';
 import type { OnLastWindow } from '../workspace/openWindows.ts';
@@ -180,6 +181,27 @@ export class RequestDesk {
     }
   }
 
+  /** @returns whether an agent of this story is working, or its work is being judged */
+  private skipRunning(storyId: string | undefined): boolean {
+    const found = this.run
+      .state()
+      .running.filter(current => storyId !== undefined && current.storyId === storyId);
+    for (const { number } of found) {
+      this.skips.get(number)?.abort();
+    }
+    return found.length > 0;
+  }
+
+  /** Ends the agent of a story; work that waits to land is not touched. */
+  private stopStory(storyId: string): void {
+    for (const current of this.run.state().running) {
+      const { number, queued, step } = current;
+      if (current.storyId === storyId && !queued && step === 'agent') {
+        this.skips.get(number)?.abort(STORY_STOPPED);
+      }
+    }
+  }
+
   private take(request: RunRequest): void {
     const { journal, state, stop } = this.run;
     const waiting = waitingOf(state());
@@ -191,9 +213,19 @@ export class RequestDesk {
     }
     switch (request.type) {
       case 'stop':
-        stop.request(request.mode, 'inbox');
+        if (request.storyId === undefined) {
+          stop.request(request.mode, 'inbox');
+        } else {
+          this.stopStory(request.storyId);
+        }
+        break;
+      case 'lanes':
         break;
       case 'resume':
+        if (request.storyId !== undefined || request.lane !== undefined) {
+          this.wake();
+          break;
+        }
         if (state().pauseRequested && waiting === undefined) {
           // The requested pause is canceled before it started.
           journal.append({ type: 'pause.ended', by: 'person' });
@@ -204,9 +236,10 @@ export class RequestDesk {
         this.wake();
         break;
       case 'skip':
-        if (current && running !== undefined && (request.storyId ?? running) === running) {
-          this.skips.get(current.number)?.abort();
-        } else if (request.storyId !== undefined) {
+        if (this.skipRunning(request.storyId ?? running)) {
+          break;
+        }
+        if (request.storyId !== undefined) {
           this.wakeIfAbout(request.storyId);
         }
         break;

@@ -17,7 +17,7 @@ export function asProven(story: Story, state: RunState): Story {
   return done === story.done ? story : { ...story, done };
 }
 
-/** Ids of stories that get no more iterations in this run: skipped, blocked, or failed too often. */
+/** Ids of stories that get no more iterations in this run, or not now: skipped, blocked, paused, or failed too often. */
 export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const story of stories ?? []) {
@@ -25,6 +25,7 @@ export function leftAlone({ config, state, stories }: Turn): ReadonlySet<string>
     if (
       record.skipped !== undefined ||
       record.blocked !== undefined ||
+      record.paused === true ||
       record.failures >= config.failThreshold
     ) {
       ids.add(story.id);

@@ -20,9 +20,6 @@ export type GuardMode = (typeof GUARD_MODES)[number];
 export const BRANCH_MODES = ['checkout', 'stay'] as const;
 export type BranchMode = (typeof BRANCH_MODES)[number];
 
-/** Highest number of agents that work at once. */
-export const MAX_LANES = 16;
-
 /** How the commits of a story land: as they are, below a merge commit, or as one commit. */
 export const LAND_AS = ['merge', 'squash'] as const;
 export type LandAs = (typeof LAND_AS)[number];

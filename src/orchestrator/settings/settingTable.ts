@@ -3,12 +3,12 @@ import * as z from 'zod';
 import { type Message, say } from '../../base/say.ts';
 import type { ClaudePermissionMode } from '../agents/claude/claude.ts';
 import { COMMAND_PRESETS } from '../agents/command/commandPresets.ts';
+import { MAX_LANES } from '../journal/eventCodes.ts';
 import {
   BRANCH_MODES,
   DEFAULT_CONFIG,
   GUARD_MODES,
   LAND_AS,
-  MAX_LANES,
   ON_LIMIT,
   ON_QUESTION,
   ON_STUCK,

@@ -16,7 +16,7 @@ import { LineSplitter } from '../../base/lineSplitter.ts';
 import { once } from '../../base/once.ts';
 import { openPlainFile, PLAIN } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
-import { STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
+import { MAX_LANES, STOP_MODES, type StopMode } from '../journal/eventCodes.ts';
 import { requirePlainState } from './plainState.ts';
 import type { RunFiles } from './runFiles.ts';
 
@@ -34,15 +34,26 @@ export const MAX_TEXT = 8_000;
 const MAX_NAME = 200;
 
 /** Requests of watchers to the loop; one line of JSON each. Anybody may append, the loop reads. */
-const requestSchema = once(() =>
-  z.discriminatedUnion('type', [
-    z.looseObject({ type: z.literal('stop'), mode: z.enum(STOP_MODES) }),
+const requestSchema = once(() => {
+  const ofPart = { storyId: z.string().optional(), lane: z.number().int().positive().optional() };
+  return z.discriminatedUnion('type', [
+    z.looseObject({
+      type: z.literal('stop'),
+      mode: z.enum(STOP_MODES),
+      /** Only the agent of this story; the run continues. */
+      storyId: z.string().optional(),
+    }),
+    /** This many agents at once. */
+    z.looseObject({ type: z.literal('lanes'), lanes: z.number().int().min(1).max(MAX_LANES) }),
     /** A person has ticked (or unticked) the story in its file; the loop records it in the journal. */
     z.looseObject({ type: z.literal('tick'), storyId: z.string(), done: z.boolean() }),
-    /** Wait after this iteration. */
-    z.looseObject({ type: z.literal('pause') }),
-    /** Continue after a pause or a question, or end the wait for the reset of a usage limit. */
-    z.looseObject({ type: z.literal('resume') }),
+    /** Wait after this iteration; or start no further agent for a story, or in a lane. */
+    z.looseObject({ type: z.literal('pause'), ...ofPart }),
+    /**
+     * Continue after a pause or a question, or end the wait for the reset of a usage limit; or with a story, or in a
+     * lane.
+     */
+    z.looseObject({ type: z.literal('resume'), ...ofPart }),
     /** Skip a story; the current one if none is named. */
     z.looseObject({ type: z.literal('skip'), storyId: z.string().optional() }),
     /** Give a skipped, failed or blocked story another chance. */
@@ -63,15 +74,21 @@ const requestSchema = once(() =>
     }),
     /** The window is closed or reloaded. */
     z.looseObject({ type: z.literal('goodbye'), window: z.string().min(1).max(MAX_NAME) }),
-  ]),
-);
+  ]);
+});
+
+/** What a request is about; without both, the whole run. */
+export interface PartOfRun {
+  readonly storyId?: string | undefined;
+  readonly lane?: number | undefined;
+}
 
 /** A request, without fields unknown to the reader. */
 export type RunRequest =
-  | { readonly type: 'stop'; readonly mode: StopMode }
+  | { readonly type: 'stop'; readonly mode: StopMode; readonly storyId?: string | undefined }
+  | { readonly type: 'lanes'; readonly lanes: number }
   | { readonly type: 'tick'; readonly storyId: string; readonly done: boolean }
-  | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
+  | ({ readonly type: 'pause' | 'resume' } & PartOfRun)
   | { readonly type: 'skip'; readonly storyId?: string | undefined }
   | { readonly type: 'reset'; readonly storyId: string }
   | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }

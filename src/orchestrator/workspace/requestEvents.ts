@@ -14,7 +14,19 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     case 'tick':
       return [{ type: 'story.ticked', storyId: request.storyId, done: request.done }];
     case 'pause':
-      return [{ type: 'pause.requested' }];
+    case 'resume': {
+      const { lane, storyId, type } = request;
+      const paused = type === 'pause';
+      return storyId !== undefined
+        ? [{ type: 'story.paused', storyId, paused }]
+        : lane !== undefined
+          ? [{ type: 'lane.paused', lane, paused }]
+          : paused
+            ? [{ type: 'pause.requested' }]
+            : [];
+    }
+    case 'lanes':
+      return state.isolated ? [{ type: 'lanes.changed', lanes: request.lanes }] : [];
     case 'skip': {
       const storyId = request.storyId ?? currentOf(state)?.storyId;
       return storyId === undefined ? [] : [{ type: 'story.skipped', storyId, by: 'person' }];
@@ -26,7 +38,9 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     case 'answer':
       return [answered(request.text, state)];
     case 'stop':
-    case 'resume':
+      return request.storyId === undefined
+        ? []
+        : [{ type: 'story.paused', storyId: request.storyId, paused: true }];
     case 'hello':
     case 'goodbye':
       return [];

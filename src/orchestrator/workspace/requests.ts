@@ -118,13 +118,27 @@ async function answer(
 function isAnswer(event: RunEvent, request: RunRequest): boolean {
   switch (request.type) {
     case 'stop':
-      return event.type === 'stop.requested';
+      return request.storyId === undefined
+        ? event.type === 'stop.requested'
+        : event.type === 'story.paused' && event.storyId === request.storyId;
+    case 'lanes':
+      return event.type === 'lanes.changed' && event.lanes === request.lanes;
     case 'tick':
       return event.type === 'story.ticked' && event.storyId === request.storyId;
     case 'pause':
-      return event.type === 'pause.requested';
-    case 'resume':
-      return event.type === 'pause.ended' || event.type === 'limit.ended';
+    case 'resume': {
+      const { lane, storyId, type } = request;
+      const paused = type === 'pause';
+      if (storyId !== undefined || lane !== undefined) {
+        return (
+          (event.type === 'story.paused' && event.storyId === storyId && event.paused === paused) ||
+          (event.type === 'lane.paused' && event.lane === lane && event.paused === paused)
+        );
+      }
+      return paused
+        ? event.type === 'pause.requested'
+        : event.type === 'pause.ended' || event.type === 'limit.ended';
+    }
     case 'skip':
       return (
         event.type === 'story.skipped' &&
@@ -149,7 +163,7 @@ function isAnswer(event: RunEvent, request: RunRequest): boolean {
 }
 
 function isForLivingLoop({ type }: RunRequest): boolean {
-  return ['stop', 'pause', 'resume', 'hello', 'goodbye'].includes(type);
+  return ['stop', 'pause', 'resume', 'lanes', 'hello', 'goodbye'].includes(type);
 }
 
 function post(files: RunFiles, runId: string, request: RunRequest): Recorded {

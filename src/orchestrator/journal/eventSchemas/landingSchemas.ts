@@ -86,5 +86,19 @@ export function landingSchemas() {
       type: z.literal('lanes.changed'),
       lanes: z.number().int().positive(),
     }),
+    /** A person wants no further agent in this lane, or wants them again. */
+    z.looseObject({
+      ...header,
+      type: z.literal('lane.paused'),
+      lane: z.number().int().positive(),
+      paused: z.boolean(),
+    }),
+    /** A person wants no further agent for this story, or wants them again. */
+    z.looseObject({
+      ...header,
+      type: z.literal('story.paused'),
+      storyId: z.string(),
+      paused: z.boolean(),
+    }),
   ] as const;
 }
