@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { englishOf } from '../base/say.ts';
 import { shorten, withoutControls } from '../base/text.ts';
+import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
 import { currentOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
@@ -9,6 +10,7 @@ import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
 import type { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import type { WatchedRun } from '../orchestrator/workspace/runWatcher.ts';
+import { heldWords } from './landingLines.ts';
 import { outcomeSentence, rolledBackWords, runEnd, waitingSentence } from './sentences.ts';
 import { withFileCount } from './storyCount.ts';
 import { costWords, dollars, english } from './translate.ts';
@@ -39,6 +41,7 @@ export async function statusData(files: RunFiles, run: WatchedRun): Promise<obje
     iteration: state.iteration,
     maxIterations: state.maxIterations,
     story: currentOf(state)?.storyId ?? null,
+    ...lanesData(run),
     onlyStories: state.onlyStories ?? null,
     stories: count ?? { done: state.stories.done, total: state.stories.total },
     plan: (await readPlan(files, state)) ?? null,
@@ -53,6 +56,28 @@ export async function statusData(files: RunFiles, run: WatchedRun): Promise<obje
     payer: state.payer ?? null,
     verify: state.verify,
     problem,
+  };
+}
+
+/** With lanes: who works on what, and what waits to land. Without, the same of one agent. */
+function lanesData(run: WatchedRun): object {
+  const { state } = run;
+  const { isActive } = runStanding(run);
+  return {
+    lanes: state.lanes,
+    isolated: state.isolated === true,
+    pausedLanes: state.pausedLanes ?? [],
+    running: isActive
+      ? state.running.map(({ activity, lane, number, queued, step, storyId }) => ({
+          iteration: number,
+          story: storyId ?? null,
+          lane: lane ?? null,
+          step: state.limits.has(number) ? 'limit' : (step ?? 'agent'),
+          queued: queued === true,
+          activity: activity ?? null,
+        }))
+      : [],
+    held: state.held ?? null,
   };
 }
 
@@ -212,12 +237,64 @@ function statusLines(
   const later = [...comeLast(state).keys()];
   return [
     `${where} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${state.pauseRequested ? ' · will pause after this iteration' : ''}`,
-    ...(current?.storyId === undefined ? [] : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
+    ...(state.isolated
+      ? laneLines(state)
+      : current?.storyId === undefined
+        ? []
+        : [`${current.storyId}: ${current.storyTitle ?? ''}`]),
     ...(later.length === 0
       ? []
       : [`After the others, because of no progress: ${shorten(later.join(', '), 200)}`]),
     ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
-    ...(waiting !== undefined || current?.activity === undefined ? [] : [`  ${current.activity}`]),
+    ...(waiting !== undefined || state.isolated || current?.activity === undefined
+      ? []
+      : [`  ${current.activity}`]),
+    ...heldLines(state),
+  ];
+}
+
+/** A line for each agent, then for each story that waits to land, in the order of the queue. */
+function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): string[] {
+  const words = ({ activity, number, step }: CurrentIteration) => {
+    if (limits.has(number)) {
+      return 'waits for the usage limit';
+    }
+    switch (step) {
+      case 'queue':
+        return 'waits to land';
+      case 'gate':
+        return 'is checked';
+      case 'review':
+        return 'is reviewed';
+      default:
+        return activity === undefined ? 'works' : activity;
+    }
+  };
+  const ordered = [
+    ...running.filter(({ queued }) => !queued),
+    ...running.filter(({ queued }) => queued),
+  ];
+  const lines = ordered.map(current => {
+    const { lane, queued, storyId = '', storyTitle = '' } = current;
+    const where = queued ? 'landing' : `lane ${lane ?? ''}`.trim();
+    const title = shorten(storyTitle, 60);
+    return `  ${where} · ${shorten(storyId, 40)}: ${title} · ${shorten(words(current), 80)}`;
+  });
+  const paused = pausedLanes.length === 0 ? '' : ` · paused: ${pausedLanes.join(', ')}`;
+  return [`Up to ${lanes} ${lanes === 1 ? 'agent' : 'agents'} at once${paused}`, ...lines];
+}
+
+function heldLines({ branch = '', held }: RunState): string[] {
+  if (held === undefined) {
+    return [];
+  }
+  const { files, reason, ref } = held;
+  const more = files.length - MAX_NAMED;
+  const named = files.slice(0, MAX_NAMED).join(', ');
+  return [
+    heldWords(branch, reason, english),
+    ...(files.length === 0 ? [] : [`  ${named}${more > 0 ? ` and ${more} more` : ''}`]),
+    `  What has landed is kept meanwhile: git log ${ref}`,
   ];
 }
 

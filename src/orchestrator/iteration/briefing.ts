@@ -6,6 +6,7 @@ import type { Place } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, type RunWork, relativePath, taskOf } from '../run/runWork.ts';
+import type { ConflictNote } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { describeGuardChange, type GuardChange } from './guard/guard.ts';
@@ -40,6 +41,9 @@ export interface Briefed {
   readonly place: Place;
   /** The files at its start. */
   readonly before: Snapshot;
+  /** See `Scope`. */
+  readonly lane?: number;
+  readonly conflict?: ConflictNote;
 }
 
 type BriefedRun = RunWork &
@@ -134,7 +138,7 @@ export class Briefer {
   }
 
   private promptInput(
-    { before, story }: Briefed,
+    { before, conflict, lane, story }: Briefed,
     handoff: RalphFreshHandoff,
     uncommitted: Uncommitted | undefined,
   ): PromptInput {
@@ -146,6 +150,8 @@ export class Briefer {
       handoff,
       task: taskOf(run, before),
       story,
+      lane,
+      conflict,
       storyFile: storyFile === undefined ? undefined : relative(storyFile),
       plan: planDir === undefined ? undefined : planPaths(files.workspace, planDir),
       progressFile: relative(progressFileOf(run)),

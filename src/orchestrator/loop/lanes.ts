@@ -9,6 +9,7 @@ import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration, KeptWork } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { handledIn, storyNotes } from '../journal/runState.ts';
+import { describeConflict } from '../landing/conflict.ts';
 import { joinEarlierWork } from '../landing/earlierWork.ts';
 import { recordOutcome } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
@@ -21,7 +22,7 @@ import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
-import { isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
+import { type ConflictNote, isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -44,6 +45,8 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'story.skipped',
   'story.ticked',
 ]);
+/** Length of each diff of a conflict that the next agent is told, in characters. */
+const MAX_DIFF = 5_000;
 /** Longest wait in ms until the story file and the branch are looked at again. */
 const LOOK_MS = 5_000;
 
@@ -262,7 +265,7 @@ export class Lanes {
     const { run } = this;
     const { lane } = at;
     const before = await readSnapshot(place.storyFile, place.git, snapshot);
-    const scope = this.scopeOf(at, place, before);
+    const scope = { ...this.scopeOf(at, place, before), conflict: await this.conflictOf(at.story) };
     for (const warning of place.warnings) {
       warn(scope, 'placePrepared', warning);
     }
@@ -306,7 +309,7 @@ export class Lanes {
       this.enqueue({ scope, base, head, progressText, result: work.result });
       return;
     }
-    await this.endWithoutClaim(scope, work, commits);
+    await this.endOpen(scope, work, { commits, isClaimed: isDone && !isUnticked });
   }
 
   private enqueue(work: Landable): void {
@@ -319,14 +322,22 @@ export class Lanes {
     this.queue.add(work);
   }
 
-  private async endWithoutClaim(scope: StoryScope, work: Work, commits: number): Promise<void> {
+  /** The story stays open: its agent does not say that it is done, or its work could not be kept. */
+  private async endOpen(
+    scope: StoryScope,
+    work: Work,
+    { commits, isClaimed }: { readonly commits: number; readonly isClaimed: boolean },
+  ): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
     const { error } = work.result ?? {};
     const judgement = judge({
       story,
       storiesBefore: scope.before.stories?.stories ?? [],
-      storiesAfter: storiesLeft(work),
+      // Without its commits, a claim counts for nothing.
+      storiesAfter: storiesLeft(work).map(other =>
+        other.id === story.id ? { ...other, done: false } : other,
+      ),
       commits,
       result: work.result,
       completionPromise: run.config.completionPromise,
@@ -337,7 +348,7 @@ export class Lanes {
         run.stop.endSignal.aborted ||
         (run.stop.requested && error?.kind === 'usageLimit'),
       skipped: isSkipped(scope),
-      refused: false,
+      refused: isClaimed,
       notWanted: work.result?.notWanted === true,
     });
     await recordOutcome(run, { ...work, scope }, { ...judgement, commits });
@@ -367,6 +378,35 @@ export class Lanes {
       joined.files.join(', '),
     );
     return onto;
+  }
+
+  /** For the agent that does a story again. */
+  private async conflictOf({ id }: Story): Promise<ConflictNote | undefined> {
+    const { root, sharedFiles } = this.hands.target;
+    const { conflict } = storyNotes(this.run.state(), id);
+    if (conflict === undefined) {
+      return undefined;
+    }
+    const { base, files, head, iteration, onto } = conflict;
+    const except = [sharedFiles.storyFile, sharedFiles.progressFile].filter(
+      file => file !== undefined,
+    );
+    try {
+      const diffs = await describeConflict(
+        root,
+        { target: onto, work: head, base, files, except },
+        { own: MAX_DIFF, others: MAX_DIFF },
+      );
+      return { iteration, files, ...diffs };
+    } catch (error) {
+      // The commits may be gone; the agent can do the story without them.
+      warn(
+        { append: appendAs(iteration, this.run.journal) },
+        'conflictNotDescribed',
+        saidOf(error),
+      );
+      return { iteration, files, own: '', others: '' };
+    }
   }
 
   /** Where the work of a story begins that continues earlier work of its own. */

@@ -11,6 +11,16 @@ export function isSkipped({ skip }: Pick<Scope, 'skip'>): boolean {
   return skip.aborted && skip.reason !== STORY_STOPPED;
 }
 
+/** Why the story's earlier work did not land: it and other work change the same lines. */
+export interface ConflictNote {
+  readonly iteration: number;
+  /** Relative to the repository's root. */
+  readonly files: readonly string[];
+  /** Diffs, already cut to a few thousand characters: what others changed in these files, and the earlier work. */
+  readonly others: string;
+  readonly own: string;
+}
+
 /** The state of one iteration. */
 export interface Scope {
   readonly iteration: number;
@@ -19,6 +29,8 @@ export interface Scope {
   readonly place: Place;
   /** The lane of its agent, from 1; absent in the user's tree. */
   readonly lane?: number;
+  /** Why earlier work on the story did not land, for the agent. */
+  readonly conflict?: ConflictNote;
   /** Absolute path of the iteration's folder. */
   readonly dir: string;
   /** The files at its start. */

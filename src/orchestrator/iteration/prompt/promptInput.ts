@@ -1,4 +1,5 @@
 import type { FailedCheck } from '../../journal/storyNotes.ts';
+import type { ConflictNote } from '../../run/scope.ts';
 import type { Story } from '../../stories/story.ts';
 import type { RalphFreshHandoff } from '../handoff.ts';
 import type { Uncommitted } from './uncommitted.ts';
@@ -38,6 +39,9 @@ export interface PromptInput {
   readonly failedCheck?: Omit<FailedCheck, 'problem'>;
   /** Why the reviewer did not accept the last claim. */
   readonly review?: { readonly iteration: number; readonly objections: readonly string[] };
+  readonly conflict?: ConflictNote;
+  /** The agent's lane, if it works in a place of its own next to others. */
+  readonly lane?: number;
   /** Files that are not committed; absent if git did not report them. */
   readonly uncommitted?: Uncommitted;
   /** Forbidden changes of an iteration, as sentences. */

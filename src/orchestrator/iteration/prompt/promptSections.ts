@@ -27,7 +27,7 @@ import {
   lastThatFit,
   section,
 } from './promptLists.ts';
-import { shortenToTokens, tailToTokens } from './tokens.ts';
+import { shortenBlockToTokens, shortenToTokens, tailToTokens } from './tokens.ts';
 
 /** The non-empty sections, in the order of the prompt. Pure. */
 export function promptSections(
@@ -39,6 +39,7 @@ export function promptSections(
     warnings: warnings(input),
     failedCheck: failedCheck(input),
     review: review(input),
+    conflict: conflict(input),
     hints: hints(input),
     answers: answers(input),
     story: story(input),
@@ -95,6 +96,11 @@ function warnings(input: PromptInput): string {
     const rest = guardNote.changes.length - shown.length;
     found.push(
       `**Iteration ${guardNote.iteration} changed what no agent may change**: ${shown.join(' ')}${rest > 0 ? ` …and ${rest} more.` : ''} Leave these as they are.`,
+    );
+  }
+  if (input.lane !== undefined) {
+    found.push(
+      'Other agents work on other stories at the same time, each in a clone of its own, as you do. Commit on the branch that is checked out; it is merged when your story is done. Do not push, and do not switch branches. If you start a server, use a port from `$RALPH_FRESH_PORT` on (`$RALPH_FRESH_PORT_COUNT` of them are yours).',
     );
   }
   found.push(...uncommittedNotes(input));
@@ -159,6 +165,29 @@ function review({ review: found }: PromptInput): string {
   return section(
     "The Reviewer's Objections",
     `A reviewer looked at the work of iteration ${found.iteration} and did not accept it. Meet every objection:\n${bullets([...shown, ...andMore(rest)])}`,
+  );
+}
+
+/** What the story's earlier agent did, and what landed before it. */
+function conflict({ conflict: found }: PromptInput): string {
+  if (found === undefined) {
+    return '';
+  }
+  const diff = (text: string) =>
+    text.trim() === '' ? 'Nothing that git can show.' : fenced(shortRuns(text), 'diff');
+  const others = shortRuns(shortenBlockToTokens(found.others, PART.diff));
+  const own = shortRuns(shortenBlockToTokens(found.own, PART.diff));
+  return section(
+    'Earlier Work on This Story Did Not Fit',
+    `Iteration ${found.iteration} finished this story, but meanwhile other work landed that changes the same lines: ${named(found.files)}. You start on the branch with that other work, and without the earlier attempt. Do the story again on top of what is there; take from the attempt what still fits.
+
+What others changed in these files:
+
+${diff(others)}
+
+What the earlier attempt changed:
+
+${diff(own)}`,
   );
 }
 
