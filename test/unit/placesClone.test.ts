@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { problemWithPlaces } from '../../src/orchestrator/places/clonePlaces.ts';
+import { keepWork } from '../../src/orchestrator/places/keptWork.ts';
+import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
+import { textOf, UserOfPlaces } from '../support/placesOf.ts';
+
+const KEPT = 'refs/ralph-fresh/places/abc123/kept/';
+const isWindows = process.platform === 'win32';
+
+describe('the folder of places', () => {
+  const at = (env: Record<string, string>, platform: NodeJS.Platform) =>
+    placesFolder(env, platform, import.meta.dirname).replace(/[0-9a-f]{12}$/, '*');
+
+  test('is in the cache folder of each system', () => {
+    assert.equal(at({ HOME: '/h' }, 'linux'), '/h/.cache/ralph-fresh/places/*');
+    const xdg = { HOME: '/h', XDG_CACHE_HOME: '/c' };
+    assert.equal(at(xdg, 'linux'), '/c/ralph-fresh/places/*');
+    assert.equal(at({ ...xdg, XDG_CACHE_HOME: 'c' }, 'linux'), '/h/.cache/ralph-fresh/places/*');
+    assert.equal(at(xdg, 'darwin'), '/h/Library/Caches/ralph-fresh/places/*');
+    assert.equal(at({ LOCALAPPDATA: 'C:\\L' }, 'win32'), 'C:\\L\\ralph-fresh\\places\\*');
+  });
+
+  test('without one, the next step is named', () => {
+    assert.throws(() => at({}, 'linux'), /Set HOME/);
+    assert.throws(() => at({}, 'win32'), /Set LOCALAPPDATA/);
+  });
+});
+
+describe('a place', () => {
+  test('has the files of the commit on the branch, and no way to the branches of the user', async () => {
+    await using user = await UserOfPlaces.make();
+    await user.user.git('tag', 'v1');
+    const commit = await user.user.head();
+    const place = await user.take('lane-2', {}, { branch: 'ralph/work' });
+    const agent = user.at(place.root);
+    assert.equal(await agent.head(), commit);
+    assert.equal(await agent.git('branch', '--show-current'), 'ralph/work');
+    assert.equal(await agent.git('status', '--porcelain'), '');
+    assert.equal(await agent.git('remote'), '');
+    assert.equal(await agent.git('describe', '--tags'), 'v1');
+    assert.equal(await agent.read('src/b.txt'), 'b\n');
+    assert.equal(place.dir, place.root);
+    assert.equal(place.gitDir, path.join(place.root, '.git'));
+    assert.equal((await place.workTree.now()).hasUncommittedChanges, false);
+    assert.equal(place.env['RALPH_FRESH_LANE'], '2');
+    assert.deepEqual(await user.refs('refs/ralph-fresh/places/abc123/'), { 'lane-2': commit });
+  });
+
+  test('is used again, with another commit, without what is kept of the last work', async () => {
+    await using user = await UserOfPlaces.make();
+    const place = await user.workIn(async (agent, taken) => {
+      await agent.write('new.txt', 'new');
+      await agent.commit();
+      await agent.write('left.txt', 'left');
+      await agent.write('a.txt', 'changed');
+      assert.equal((await keepWork(taken, user.root, 'refs/x/1')).problem, undefined);
+    });
+    await user.user.write('c.txt', 'c\n');
+    const next = await user.user.commit();
+    const again = await user.take();
+    assert.equal(again.root, place.root);
+    const agent = user.at(again.root);
+    assert.equal(await agent.head(), next);
+    assert.equal(await agent.git('status', '--porcelain', '--ignored'), '');
+    assert.deepEqual((await readdir(again.root)).sort(), ['.git', 'a.txt', 'c.txt', 'src']);
+    assert.equal(await agent.read('a.txt'), 'a\n');
+    // It was kept before, so it is not kept twice.
+    assert.deepEqual(await user.refs(KEPT), {});
+  });
+
+  test('keeps work that nobody has kept before it is used again', async () => {
+    await using user = await UserOfPlaces.make();
+    let head = '';
+    await user.workIn(async agent => {
+      await agent.write('new.txt', 'new');
+      head = await agent.commit();
+      await agent.write('left.txt', 'left');
+    });
+    await user.take();
+    const refs = Object.entries(await user.refs(KEPT));
+    assert.deepEqual(refs.find(([name]) => /^lane-1\/\d+$/.test(name))?.[1], head);
+    const [, uncommitted = ''] = refs.find(([name]) => name.endsWith('-uncommitted')) ?? [];
+    assert.equal((await user.filesOf(uncommitted))['left.txt'], 'left');
+  });
+
+  test('starts in the same subfolder, with the story file and progress log of the user as they are', async () => {
+    await using user = await UserOfPlaces.make({ 'packages/a/.omc/prd.json': '{"old":1}' });
+    const workspace = path.join(user.root, 'packages', 'a');
+    await user.user.write('packages/a/.omc/prd.json', '{"new":2}\r\n');
+    await user.user.write('.gitignore', 'progress.txt\n');
+    await user.user.commit();
+    await user.user.write('packages/a/.omc/prd.json', Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]));
+    await user.user.write('packages/a/.omc/progress.txt', 'learned\n');
+    const storyFile = path.join(workspace, '.omc', 'prd.json');
+    const progressFile = path.join(workspace, '.omc', 'progress.txt');
+    const place = await user.take('lane-1', { workspace, storyFile, progressFile });
+    assert.equal(place.dir, path.join(place.root, 'packages', 'a'));
+    assert.equal(place.storyFile, path.join(place.dir, '.omc', 'prd.json'));
+    assert.deepEqual(await readFile(place.storyFile), await readFile(storyFile));
+    assert.equal(await textOf(place.dir, '.omc/progress.txt'), 'learned\n');
+    // What only we put there is no work of an agent.
+    const kept = await keepWork(place, user.root, 'refs/x/1');
+    assert.equal(kept.uncommitted, undefined);
+    await writeFile(place.storyFile, 'changed by the agent');
+    assert.deepEqual((await keepWork(place, user.root, 'refs/x/2')).files, [
+      'packages/a/.omc/prd.json',
+    ]);
+  });
+
+  test('has the files of .worktreeinclude that git ignores, and nothing of our state', async () => {
+    await using user = await UserOfPlaces.make({
+      '.gitignore': '.env*\n.omc/state\nsecret/\nnode_modules\n',
+      '.worktreeinclude': '.env\nsecret/*.key\nplain.txt\n.omc\nnode_modules\n',
+    });
+    const files = ['.env', '.env.local', 'plain.txt', 'secret/a.key', '.omc/state/x.json'];
+    for (const file of [...files, 'src/.env', 'node_modules/x.js']) {
+      await user.user.write(file, file);
+    }
+    const place = await user.take();
+    const found = await readdir(place.root, { recursive: true });
+    assert.deepEqual(found.filter(file => /\.env|plain|secret|state|node_m/.test(file)).sort(), [
+      ...['.env', 'secret', path.join('secret', 'a.key'), path.join('src', '.env')],
+    ]);
+    await place.dispose();
+    await user.user.write('.env', 'newer');
+    const again = await user.take();
+    assert.equal(await textOf(again.root, '.env'), 'newer');
+  });
+
+  test('is as sparse as the tree of the user', async () => {
+    await using user = await UserOfPlaces.make({ 'docs/c.txt': 'c' });
+    await user.user.git('sparse-checkout', 'set', 'src');
+    const { root } = await user.workIn(async (agent, place) => {
+      assert.deepEqual((await readdir(place.root)).sort(), ['.git', 'a.txt', 'src']);
+      assert.equal(await agent.git('status', '--porcelain'), '');
+      await agent.write('src/new.txt', 'new');
+      const kept = await keepWork(place, user.root, 'refs/x/1');
+      assert.deepEqual(kept.files, ['src/new.txt']);
+      assert.equal((await user.filesOf(kept.uncommitted ?? ''))['docs/c.txt'], 'c');
+    });
+    await user.take();
+    assert.deepEqual((await readdir(root)).sort(), ['.git', 'a.txt', 'src']);
+    assert.deepEqual(await readdir(path.join(root, 'src')), ['b.txt']);
+  });
+
+  test('has the identity and line ends of the user, and neither remotes nor hooks', async () => {
+    await using user = await UserOfPlaces.make({ '.gitattributes': '*.txt filter=loud\n' });
+    await user.user.git('config', 'core.autocrlf', 'true');
+    await user.user.git('config', 'filter.loud.smudge', 'tr a-z A-Z # "quoted" \\back');
+    await user.user.git('config', 'core.hooksPath', '.husky/_');
+    await user.user.git('config', 'remote.origin.url', 'https://example.com/x.git');
+    await user.user.git('config', 'credential.helper', 'store');
+    const place = await user.take();
+    const agent = user.at(place.root);
+    assert.equal(await agent.git('config', 'user.email'), 'test@example.com');
+    assert.equal(await agent.git('config', 'filter.loud.smudge'), 'tr a-z A-Z # "quoted" \\back');
+    assert.equal(await agent.read('a.txt'), isWindows ? 'a\r\n' : 'A\r\n');
+    const config = await agent.git('config', '--local', '--list');
+    assert.doesNotMatch(config, /hookspath|remote|credential/i);
+  });
+
+  test('keeps pointers where Git LFS is configured, but not installed', async () => {
+    await using user = await UserOfPlaces.make();
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n';
+    await user.user.write('big.bin', pointer);
+    await user.user.write('.gitattributes', '*.bin filter=lfs diff=lfs merge=lfs -text\n');
+    await user.user.commit();
+    await user.user.git('config', 'filter.lfs.clean', 'git-lfs-is-not-here clean -- %f');
+    await user.user.git('config', 'filter.lfs.process', 'git-lfs-is-not-here filter-process');
+    await user.user.git('config', 'filter.lfs.required', 'true');
+    const place = await user.take();
+    assert.equal(await textOf(place.root, 'big.bin'), pointer);
+    assert.equal((await keepWork(place, user.root, 'refs/x/1')).uncommitted, undefined);
+  });
+
+  test('can be taken of a shallow clone and of a linked work tree', async () => {
+    await using user = await UserOfPlaces.make();
+    await user.user.commit('second');
+    const shallow = path.join(user.temp.path, 'shallow');
+    const url = `file://${user.root.split(path.sep).join('/')}`;
+    await user.user.git('clone', '--quiet', '--depth=1', url, shallow);
+    const linked = path.join(user.temp.path, 'linked');
+    await user.user.git('worktree', 'add', '--quiet', linked);
+    for (const [index, root] of [shallow, linked].entries()) {
+      const commit = await user.at(root).head();
+      assert.equal(await problemWithPlaces(root, commit), undefined);
+      const place = await user.take(`lane-${index}`, { root, workspace: root }, { commit });
+      const agent = user.at(place.root);
+      await agent.git('config', 'user.name', 'Agent');
+      await agent.git('config', 'user.email', 'agent@example.com');
+      await agent.write('new.txt', 'new');
+      const head = await agent.commit();
+      const kept = await keepWork(place, root, 'refs/x/1');
+      assert.equal(kept.head, head);
+      assert.equal(kept.problem, undefined);
+      assert.equal(await user.at(root).git('rev-parse', 'refs/x/1'), head);
+    }
+  });
+
+  test('four at once, each with its own ports; one taken twice is refused', async () => {
+    await using user = await UserOfPlaces.make();
+    const names = ['lane-1', 'lane-2', 'lane-3', 'queue'];
+    const places = await Promise.all(names.map(name => user.take(name)));
+    const ports = places.map(({ env }) => env['RALPH_FRESH_PORT']);
+    assert.equal(new Set(ports).size, 4);
+    assert.equal(places[3]?.env['RALPH_FRESH_LANE'], '0');
+    await assert.rejects(user.take('lane-2'), /Process \d+ works in .*lane-2/);
+    assert.deepEqual(await Promise.all(places.map(({ root }) => user.at(root).head())), [
+      ...Array<string>(4).fill(await user.user.head()),
+    ]);
+  });
+
+  test('the garbage collection of the user takes nothing away', async () => {
+    await using user = await UserOfPlaces.make();
+    await user.user.write('lost.txt', 'lost');
+    const commit = await user.user.commit();
+    const place = await user.take('lane-1', {}, { commit });
+    await user.user.git('reset', '--hard', '--quiet', 'HEAD~1');
+    await user.user.git('reflog', 'expire', '--expire=now', '--all');
+    await user.user.git('gc', '--quiet', '--prune=now');
+    assert.equal(await user.at(place.root).git('show', 'HEAD:lost.txt'), 'lost');
+  });
+
+  test('a branch or a commit that cannot be is an error with a reason', async () => {
+    await using user = await UserOfPlaces.make();
+    await assert.rejects(user.take('lane-1', {}, { branch: 'a..b' }), /a\.\.b/);
+    await assert.rejects(user.take('lane-1', {}, { commit: 'ab'.repeat(20) }), /abababab/);
+    await assert.rejects(user.take('kept'), /not a name/);
+    assert.equal((await user.take()).name, 'lane-1');
+  });
+
+  test('a link in the repository that leads out of it gets no copy of a file', async () => {
+    await using user = await UserOfPlaces.make();
+    const outside = path.join(user.temp.path, 'outside');
+    await mkdir(outside);
+    await symlink(outside, path.join(user.root, '.omc'), 'dir');
+    await writeFile(path.join(outside, 'prd.json'), 'mine');
+    await user.user.commit();
+    const storyFile = path.join(user.root, '.omc', 'prd.json');
+    await assert.rejects(user.take('lane-1', { storyFile }), /leads out of the place/);
+    assert.equal(await textOf(outside, 'prd.json'), 'mine');
+  });
+});
+
+describe('what makes places impossible is said before a run', () => {
+  test('submodules, a partial clone', async () => {
+    await using user = await UserOfPlaces.make();
+    const before = await user.user.head();
+    assert.equal(await problemWithPlaces(user.root, before), undefined);
+    await user.user.git('-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', './', 'sub');
+    const after = await user.user.commit();
+    assert.match((await problemWithPlaces(user.root, after))?.key ?? '', /submodules/);
+    assert.equal(await problemWithPlaces(user.root, before), undefined);
+    await user.user.git('config', 'remote.origin.promisor', 'true');
+    assert.match((await problemWithPlaces(user.root, before))?.key ?? '', /partial clone/);
+  });
+
+  test('a git that is too old', { skip: isWindows }, async () => {
+    await using user = await UserOfPlaces.make();
+    const bin = path.join(user.temp.path, 'bin');
+    await mkdir(bin);
+    await writeFile(path.join(bin, 'git'), '#!/bin/sh\necho git version 2.37.9\n');
+    await chmod(path.join(bin, 'git'), 0o755);
+    const { PATH } = process.env;
+    process.env['PATH'] = `${bin}:${PATH}`;
+    try {
+      const problem = await problemWithPlaces(user.root, 'HEAD');
+      assert.deepEqual(problem?.args, ['2.38', 'git version 2.37.9']);
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+  });
+});
+
+describe('a place in which an agent did damage is made again', () => {
+  const damages: Record<string, (root: string) => Promise<unknown>> = {
+    'deleted .git': root => rm(path.join(root, '.git'), { recursive: true }),
+    'made .git a dangling link': async root => {
+      await rm(path.join(root, '.git'), { recursive: true });
+      await symlink('/nowhere', path.join(root, '.git'));
+    },
+    'made .git a file': async root => {
+      await rename(path.join(root, '.git'), path.join(root, 'git'));
+      await writeFile(path.join(root, '.git'), 'gitdir: git\n');
+    },
+    'emptied HEAD': root => writeFile(path.join(root, '.git', 'HEAD'), ''),
+    'deleted the objects': root => rm(path.join(root, '.git', 'objects'), { recursive: true }),
+  };
+  for (const [name, damage] of Object.entries(damages)) {
+    test(`${name}: what is left is kept, the place set aside`, async () => {
+      await using user = await UserOfPlaces.make();
+      await user.workIn(async (agent, { root }) => {
+        await agent.write('new.txt', 'committed');
+        await agent.commit();
+        await agent.write('left.txt', 'left');
+        await damage(root);
+      });
+      const again = await user.take();
+      assert.equal(await user.at(again.root).git('status', '--porcelain'), '');
+      assert.equal((await readdir(path.join(user.folder, 'aside'))).length, 2);
+      const refs = Object.entries(await user.refs(KEPT));
+      const [, commit = ''] = refs.find(([ref]) => ref.endsWith('-uncommitted')) ?? [];
+      assert.equal((await user.filesOf(commit))['left.txt'], 'left');
+    });
+  }
+
+  test('locks, a merge, other branches and a hidden change are gone', async () => {
+    await using user = await UserOfPlaces.make();
+    const { root } = await user.workIn(async (agent, place) => {
+      await agent.git('switch', '--quiet', '--create', 'other');
+      await agent.git('update-index', '--assume-unchanged', 'a.txt');
+      await agent.write('a.txt', 'hidden');
+      await writeFile(path.join(place.root, '.git', 'index.lock'), '');
+      await writeFile(path.join(place.root, '.git', 'MERGE_HEAD'), await agent.head());
+      await writeFile(path.join(place.root, '.git', 'objects', 'info', 'alternates'), '/nowhere\n');
+      await mkdir(path.join(place.root, 'src', 'b.txt.d', '.git'), { recursive: true });
+    });
+    await user.take();
+    const agent = user.at(root);
+    assert.equal(await agent.read('a.txt'), 'a\n');
+    assert.equal(await agent.git('branch', '--format=%(refname)'), 'refs/heads/main');
+    assert.match(await agent.git('status'), /nothing to commit, working tree clean/);
+    const [[ref = '', hash = ''] = []] = Object.entries(await user.refs(KEPT)).filter(([name]) =>
+      name.endsWith('-uncommitted'),
+    );
+    assert.match(ref, /lane-1/);
+    assert.equal((await user.filesOf(hash))['a.txt'], 'hidden');
+  });
+
+  test('a folder of that name that is not ours is set aside, not deleted', async () => {
+    await using user = await UserOfPlaces.make();
+    await mkdir(path.join(user.folder, 'lane-1'), { recursive: true });
+    await writeFile(path.join(user.folder, 'lane-1', 'mine.txt'), 'mine');
+    await user.take();
+    const [name = ''] = (await readdir(path.join(user.folder, 'aside'))).filter(
+      entry => !entry.endsWith('.own'),
+    );
+    assert.equal(await textOf(user.folder, 'aside', name, 'mine.txt'), 'mine');
+    assert.ok(existsSync(path.join(user.folder, 'lane-1', 'a.txt')));
+  });
+});
