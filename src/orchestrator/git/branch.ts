@@ -153,7 +153,8 @@ export async function changedFilesBut(dir: string, except: readonly string[]): P
   return changed.filter(file => !excepted.includes(file));
 }
 
-async function requireBranchName(dir: string, name: string): Promise<void> {
+/** @throws {HumanError} if git allows no branch of this name */
+export async function requireBranchName(dir: string, name: string): Promise<void> {
   // Git resolves `@{-1}` to the previous branch; a name in a file must be taken literally.
   const checked = await runGit(dir, 'check-ref-format', '--branch', name).catch(
     (error: unknown) => {
@@ -173,8 +174,8 @@ async function requireBranchName(dir: string, name: string): Promise<void> {
   }
 }
 
-/** Git cannot store both a branch `a` and a branch `a/b`. */
-async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
+/** The branch because of which git cannot create another one: it cannot store both `a` and `a/b`. */
+export async function branchInTheWay(dir: string, name: string): Promise<string | undefined> {
   const first = HEADS + (name.split('/')[0] ?? name);
   const refs = (await runGit(dir, 'for-each-ref', '--format=%(refname)', first)).split(/\r?\n/);
   return refs

@@ -5,6 +5,7 @@ import { HumanError } from '../../base/humanError.ts';
 import { say, type Words } from '../../base/say.ts';
 import { findCommits, type LinkedHash } from './changes.ts';
 import { asHumanError, GitRepository } from './git.ts';
+import { isTooOld, MERGE_TREE_GIT, scratchCommit } from './mergeTree.ts';
 import { gitResult, runGit, writeGit } from './runGit.ts';
 import {
   changedPaths,
@@ -15,14 +16,6 @@ import {
   requireNoState,
   requireUnlocked,
 } from './treeCommit.ts';
-
-/** For temporary commits that only represent the sides of a merge; no ref ever points to them. */
-const SCRATCH_IDENTITY = [
-  ...['-c', 'user.name=Ralph Fresh', '-c', 'user.email=ralph-fresh@localhost'],
-  ...['-c', 'commit.gpgSign=false'],
-];
-/** The first git version that can merge without a work tree. */
-const MERGE_TREE_GIT = '2.38';
 
 export interface RevertOptions {
   /** Full hashes, oldest commit first. */
@@ -237,16 +230,6 @@ async function without(
         ),
       )
     : new Error(merged.stderr.trim() || `git merge-tree ended with ${merged.code}.`);
-}
-
-/** Older versions print their usage, with other options. */
-function isTooOld(stderr: string): boolean {
-  return /git merge-tree /.test(stderr) && !stderr.includes('--write-tree');
-}
-
-async function scratchCommit(dir: string, tree: string, parent: string): Promise<string> {
-  const args = [...SCRATCH_IDENTITY, 'commit-tree', tree, '-p', parent, '-m', 'side of a merge'];
-  return (await writeGit(dir, args)).trim();
 }
 
 async function treeOf(dir: string, commit: string): Promise<string> {

@@ -10,7 +10,7 @@ export interface GitOptions {
    */
   readonly writes?: boolean;
   /** Standard input. */
-  readonly input?: string;
+  readonly input?: string | Buffer;
   /**
    * The whole environment; default: this process's own, without variables that point git to another repository.
    */

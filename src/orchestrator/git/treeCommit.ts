@@ -43,16 +43,21 @@ export async function commitOnHead(
  * moves the branch after the files: if the process is killed in between, HEAD is where it was.
  */
 export async function fastForward(dir: string, commit: string): Promise<void> {
-  await writeGit(dir, [
-    ...['merge', '--ff-only', '--no-overwrite-ignore'],
-    // Overrides settings for merges in the configuration.
-    ...['--no-squash', '--no-verify-signatures', '--no-autostash', '--no-stat', '--no-progress'],
-    commit,
-  ]);
+  await writeGit(dir, mergeForward(commit));
   // A hook may have added a commit on top of it.
   if ((await runGit(dir, 'merge-base', commit, 'HEAD')).trim() !== commit) {
     throw new Error('it gave no reason.');
   }
+}
+
+/** The arguments for git with which it fast-forwards HEAD, and does nothing else. */
+export function mergeForward(commit: string): string[] {
+  return [
+    ...['merge', '--ff-only', '--no-overwrite-ignore'],
+    // Overrides settings for merges in the configuration.
+    ...['--no-squash', '--no-verify-signatures', '--no-autostash', '--no-stat', '--no-progress'],
+    commit,
+  ];
 }
 
 /**

@@ -1,0 +1,99 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import { runGit, writeGit } from '../git/runGit.ts';
+import { type TreeEntry, viewTrees } from '../git/treeView.ts';
+
+/** What the index has at a path; `undefined` if it has nothing. */
+type IndexEntries = ReadonlyMap<string, TreeEntry | undefined>;
+
+/**
+ * The files that are in the work tree as a commit has them: our own ticks and notes, after a landing that the work
+ * tree could not follow.
+ *
+ * @param root absolute path of the top folder
+ * @param commit full hash
+ * @param files relative to the top folder
+ * @throws git's message
+ */
+export async function filesAsIn(
+  root: string,
+  commit: string,
+  files: readonly string[],
+): Promise<string[]> {
+  const isFile = (file: string) =>
+    lstatSync(path.join(root, file), { throwIfNoEntry: false })?.isFile() === true;
+  const present = files.filter(isFile);
+  if (present.length === 0) {
+    return [];
+  }
+  const [[view], hashes] = await Promise.all([
+    viewTrees(root, [commit], present),
+    // As `git add` would store them.
+    runGit(root, 'hash-object', '--', ...present),
+  ]);
+  const ids = hashes.trim().split(/\r?\n/);
+  return present.filter((file, i) => {
+    const entry = view?.entry(file);
+    return entry?.mode.startsWith('100') === true && entry.id === ids[i];
+  });
+}
+
+/**
+ * Makes the index say of some files what a commit says. If {@link filesAsIn} names them, git does not take them for
+ * local changes of a person any more, and can fast-forward to that commit. The files stay as they are.
+ *
+ * @returns takes it back; `undefined` if one of the files has a conflict, and nothing has changed
+ * @throws git's message
+ */
+export async function stageAsIn(
+  root: string,
+  commit: string,
+  files: readonly string[],
+): Promise<(() => Promise<void>) | undefined> {
+  const [[view], before] = await Promise.all([
+    viewTrees(root, [commit], files),
+    indexEntries(root, files),
+  ]);
+  if (before === undefined) {
+    return undefined;
+  }
+  const none = '0'.repeat(commit.length);
+  const wanted = new Map(files.map(file => [file, view?.entry(file)]));
+  await writeEntries(root, wanted, none);
+  return async () => {
+    const now = await indexEntries(root, files);
+    // What somebody else has staged meanwhile stays.
+    const ours = [...before].filter(([file]) => now?.get(file)?.id === wanted.get(file)?.id);
+    await writeEntries(root, new Map(ours), none);
+  };
+}
+
+/** @returns `undefined` if one of them has a conflict */
+async function indexEntries(
+  root: string,
+  files: readonly string[],
+): Promise<IndexEntries | undefined> {
+  const output = await runGit(
+    root,
+    ...['--no-optional-locks', '--literal-pathspecs', 'ls-files', '--stage', '-z', '--', ...files],
+  );
+  const found = new Map<string, TreeEntry | undefined>(files.map(file => [file, undefined]));
+  for (const line of output.split('\0')) {
+    const [, mode = '', id = '', stage, file = ''] =
+      /^(\d+) ([0-9a-f]+) (\d)\t([\s\S]+)$/.exec(line) ?? [];
+    if (stage !== undefined && stage !== '0') {
+      return undefined;
+    }
+    if (found.has(file)) {
+      found.set(file, { mode, id });
+    }
+  }
+  return found;
+}
+
+async function writeEntries(root: string, entries: IndexEntries, none: string): Promise<void> {
+  const lines = [...entries].map(([file, entry]) =>
+    entry === undefined ? `0 ${none}\t${file}\0` : `${entry.mode} ${entry.id}\t${file}\0`,
+  );
+  await writeGit(root, ['update-index', '-z', '--index-info'], { input: lines.join('') });
+}

@@ -1,0 +1,128 @@
+import { mergeTrees, scratchCommit } from '../git/mergeTree.ts';
+import { hashNameOf, newObject, writeObjects } from '../git/objects.ts';
+import { type TreeEntry, type TreeView, viewTrees } from '../git/treeView.ts';
+import type { Conflict } from './conflict.ts';
+import { type SharedFiles, sharedPaths } from './sharedFiles.ts';
+
+/** Two commits to merge, and how the shared files are merged. */
+export interface SharedMerge {
+  /** Full hash of the commit that the result comes after. */
+  readonly target: string;
+  /** Full hash of the other one. */
+  readonly work: string;
+  readonly shared: SharedFiles;
+  /** The commit that both come from, if its files and those of `work` are needed for that. */
+  readonly base?: string;
+  /**
+   * New contents of the shared files, by path; the others are as in `target`. Files that `target` does not have
+   * are left out of the result.
+   */
+  readonly contents: (views: SharedViews) => ReadonlyMap<string, Buffer>;
+}
+
+/** The shared files of the commits. */
+export interface SharedViews {
+  readonly target: TreeView;
+  /** Both only if a `base` was given. */
+  readonly work?: TreeView;
+  readonly base?: TreeView;
+  /** Whether nothing but the shared files differs from `target`. */
+  readonly isSameElsewhere: boolean;
+}
+
+export interface MergedTree {
+  readonly kind: 'merged';
+  readonly tree: string;
+  /** The tree of `target`. */
+  readonly targetTree: string;
+}
+
+/**
+ * Merges two commits as git does, except for the shared files, which never conflict. Only creates git objects.
+ * @throws {HumanError} if git is too old
+ * @throws git's message
+ */
+export async function mergeSharing(
+  root: string,
+  merge: SharedMerge,
+): Promise<MergedTree | Conflict> {
+  const merged = await mergeRest(root, merge);
+  if (merged.kind === 'conflict') {
+    return merged;
+  }
+  const paths = sharedPaths(merge.shared);
+  const more = merge.base === undefined ? [] : [merge.work, merge.base];
+  const roots = [merge.target, merged.tree, ...more];
+  const [target, both, work, base] = await viewTrees(root, roots, paths);
+  if (target === undefined || both === undefined) {
+    throw new Error('git cat-file gave too few answers.');
+  }
+  const asInTarget = both.with(entriesOf(target, paths));
+  if ('blocked' in asInTarget) {
+    return { kind: 'conflict', reason: 'files', files: [asInTarget.blocked] };
+  }
+  const contents = merge.contents({
+    target,
+    work,
+    base,
+    isSameElsewhere: asInTarget.tree === target.id,
+  });
+  const blobs = [...contents].map(([path, content]) => ({
+    path,
+    blob: newObject('blob', content, hashNameOf(target.id)),
+  }));
+  const entries = entriesOf(target, paths);
+  for (const { blob, path } of blobs) {
+    entries.set(path, { mode: target.entry(path)?.mode ?? '100644', id: blob.id });
+  }
+  const edited = both.with(entries);
+  if ('blocked' in edited) {
+    return { kind: 'conflict', reason: 'files', files: [edited.blocked] };
+  }
+  if (edited.objects.length > 0) {
+    await writeObjects(root, [...blobs.map(({ blob }) => blob), ...edited.objects]);
+  }
+  return { kind: 'merged', tree: edited.tree, targetTree: target.id };
+}
+
+/** Merges everything but the shared files; what the tree has at their paths is undecided. */
+async function mergeRest(
+  root: string,
+  { shared, target, work }: SharedMerge,
+): Promise<{ readonly kind: 'merged'; readonly tree: string } | Conflict> {
+  const paths = sharedPaths(shared);
+  const isShared = (path: string) => paths.includes(path);
+  const first = await mergeTrees(root, target, work);
+  if (first.kind === 'unrelated') {
+    return { kind: 'conflict', reason: 'unrelated', files: [] };
+  }
+  if (first.kind === 'merged' || first.paths.every(isShared)) {
+    return { kind: 'merged', tree: first.tree };
+  }
+  const conflict = (files: readonly string[]): Conflict => ({
+    kind: 'conflict',
+    reason: 'files',
+    files: files.filter(file => !isShared(file)).sort(),
+  });
+  // The agent may have moved a shared file, for example. Once more, as if it had not touched them.
+  const [ours, theirs] = await viewTrees(root, [target, work], paths);
+  const edited = ours && theirs?.with(entriesOf(ours, paths));
+  if (edited !== undefined && 'blocked' in edited) {
+    return { kind: 'conflict', reason: 'files', files: [edited.blocked] };
+  }
+  if (edited === undefined || edited.tree === theirs?.id) {
+    return conflict(first.paths);
+  }
+  await writeObjects(root, edited.objects);
+  const untouched = await scratchCommit(root, edited.tree, work);
+  const second = await mergeTrees(root, target, untouched);
+  if (second.kind === 'merged') {
+    return second;
+  }
+  return conflict(second.kind === 'conflict' ? second.paths : first.paths);
+}
+
+/** The entries of the shared files, `undefined` for those that the tree does not have. */
+function entriesOf(view: TreeView, paths: readonly string[]): Map<string, TreeEntry | undefined> {
+  return new Map(paths.map(path => [path, view.entry(path)]));
+}
