@@ -154,6 +154,21 @@ export function warningWords(
       return t('The state folder disappeared while an agent was working: {0}', words);
     case 'errorsLogNotWritten':
       return t('errors.log could not be written: {0}', words);
+    case 'workNotContinued':
+      return t(
+        'The agent starts without the earlier work on its story, which conflicts with what has landed: {0}',
+        words,
+      );
+    case 'placePrepared':
+      return words;
+    case 'placeGone':
+      return t('The place of the interrupted agent is gone or in use: {0}', words);
+    case 'tickNotWritten':
+      return t('The story has landed, but could not be ticked in its file: {0}', words);
+    case 'progressNotWritten':
+      return t('The new entries of progress.txt could not be written: {0}', words);
+    case 'conflictNotDescribed':
+      return t('The next agent is not told the details of the conflict: {0}', words);
     case 'oldRunsNotCleared':
       return t('Files of old runs could not be removed: {0}', words);
     default:

@@ -41,6 +41,8 @@ export const WARNING_CODES = [
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
+  ...['workNotContinued', 'placePrepared', 'placeGone', 'tickNotWritten'],
+  ...['progressNotWritten', 'conflictNotDescribed'],
   'precondition',
 ];
 

@@ -6,6 +6,7 @@ import { say } from '../../base/say.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
+import { writeGit } from '../git/runGit.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
 import { handledIn, runningIteration } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
@@ -17,6 +18,7 @@ import type { Run } from '../run/run.ts';
 import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
+import { candidateRef } from '../workspace/workRefs.ts';
 import type { Held } from './branchForward.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
@@ -124,6 +126,8 @@ export class LandingQueue {
         return undefined;
       }
       const commit = made.kind === 'candidate' ? made.commit : onto;
+      // Until it has landed, nothing else holds it against git's garbage collection.
+      await writeGit(target.root, ['update-ref', candidateRef(run.files.workspace), commit]);
       const { iteration, story } = work.scope;
       work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
       const judged = await this.judge(work, { commit, onto });

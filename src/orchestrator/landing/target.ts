@@ -65,6 +65,8 @@ interface State extends TargetLook {
 export class Target {
   private readonly place: LandingBranch;
   private readonly forward: BranchForward;
+  /** The last operation, of those that wait for each other. */
+  private last: Promise<unknown> = Promise.resolve();
 
   private constructor(place: LandingBranch) {
     this.place = place;
@@ -88,6 +90,25 @@ export class Target {
       throw asHumanError(error, say('git cannot create the branch {0}', shorten(branch, 200)));
     }
     return new Target({ ...options, ref });
+  }
+
+  /** Absolute path of the user's top folder. */
+  get root(): string {
+    return this.place.root;
+  }
+
+  get branch(): string {
+    return this.place.branch;
+  }
+
+  /** The ref of the tip while the branch cannot follow. */
+  get tipRef(): string {
+    return this.place.tipRef;
+  }
+
+  get sharedFiles(): SharedFiles {
+    const { progressFile, storyFile } = this.place;
+    return { progressFile, storyFile };
   }
 
   /** @throws {HumanError} if the branch does not exist any more, or the repository cannot be read */
@@ -282,13 +303,20 @@ export class Target {
   }
 
   private readable<T>(read: () => Promise<T>): Promise<T> {
-    return read().catch((error: unknown) => {
+    return this.alone(read).catch((error: unknown) => {
       throw asHumanError(error);
     });
   }
 
+  /** One after the other: a look in the middle of a move would take it for a person's. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.last.then(work);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
   private writable<T>(write: () => Promise<T>): Promise<T> {
-    return write().catch((error: unknown) => {
+    return this.alone(write).catch((error: unknown) => {
       const branch = shorten(this.place.branch, 200);
       throw asHumanError(error, say('git cannot bring landed work into the branch {0}', branch));
     });

@@ -11,6 +11,7 @@ import { warn } from '../run/warn.ts';
 import { setStoryDone } from '../stories/edit/edit.ts';
 import { requireInside } from '../stories/outsideLinks.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { hasEntries, withEntries } from './sharedFiles.ts';
 
 /**
  * Writes into the user's folder what a landing did not bring there with the commit, because git does not track these
@@ -69,11 +70,11 @@ export async function appendProgress(
       if (!(await handle.stat()).isFile()) {
         throw new HumanError(say('{0} is not a file. Put a text file there, or remove it.', file));
       }
-      const before = await handle.readFile('utf8');
-      if (!unified(before).includes(unified(text).trim())) {
-        const newline = before.includes('\r\n') ? '\r\n' : '\n';
-        const gap = before === '' || before.endsWith('\n') ? '' : newline;
-        await handle.appendFile(gap + unified(text).replaceAll('\n', newline));
+      const before = await handle.readFile();
+      // As a landing writes it, so that the branch can follow later.
+      const after = withEntries(before, text);
+      if (!hasEntries(before, text) && after.subarray(0, before.length).equals(before)) {
+        await handle.appendFile(after.subarray(before.length));
       }
     } finally {
       await handle.close();
@@ -81,8 +82,4 @@ export async function appendProgress(
   } catch (error) {
     warn(scope, 'progressNotWritten', saidOf(error));
   }
-}
-
-function unified(text: string): string {
-  return text.replaceAll('\r\n', '\n');
 }

@@ -115,6 +115,7 @@ export class Lanes {
 
   /** What counts as HEAD of the run: the branch, with everything that has landed. */
   async target(): Promise<Pick<Snapshot, 'branch' | 'head'>> {
+    await this.queue.follow();
     return { branch: this.branch, head: (await this.hands.target.look()).tip };
   }
 

@@ -149,6 +149,31 @@ export class ClonePlaces {
     }
   }
 
+  /**
+   * Opens a place as the agent of an iteration of this run left it.
+   * @returns `undefined` if somebody else has used it since, or it is gone
+   * @throws {HumanError} if another process has the place
+   */
+  async reopen(name: string, iteration: number): Promise<ClonePlace | undefined> {
+    requirePlaceName(name);
+    const { folder, runId } = this.options;
+    await mkdir(folder, { recursive: true });
+    const files = new PlaceFiles(await realpath(folder), name);
+    const unlock = await files.lock();
+    const record = await files.readRecord().catch(() => undefined);
+    if (record?.isReady !== true || record.runId !== runId || record.iteration !== iteration) {
+      await unlock();
+      return undefined;
+    }
+    const { dir, storyFile } = await this.pathsIn(files);
+    const git = new GitRepository(dir);
+    return {
+      ...{ name, root: files.tree, dir, git, gitDir: gitDirOf(files.tree), storyFile },
+      ...{ workTree: new WorkTreeAhead(git), env: {}, warnings: [] },
+      dispose: unlock,
+    };
+  }
+
   /** Waits until what was discarded so far is deleted, which can take long. */
   async tidied(): Promise<void> {
     await this.tidying;
@@ -288,19 +313,8 @@ export class ClonePlaces {
   ) {
     const { env, progressFile, root, runId, setup, setupLimitMs, storyFile, workspace } =
       this.options;
-    const [realRoot, realWorkspace] = await Promise.all([realpath(root), realpath(workspace)]);
-    const prefix = slashes(path.relative(realRoot, realWorkspace));
+    const { dir, placeOf, prefix, storyFile: ownStoryFile } = await this.pathsIn(files);
     await folderIn(files.tree, prefix);
-    const dir = path.join(files.tree, prefix);
-    const placeOf = async (file: string): Promise<string | undefined> => {
-      const inWorkspace = slashes(path.relative(workspace, file));
-      if (!isOutside(inWorkspace)) {
-        return path.posix.join(prefix, inWorkspace);
-      }
-      const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
-      const inRoot = slashes(path.relative(realRoot, path.join(folder, path.basename(file))));
-      return isOutside(inRoot) ? undefined : inRoot;
-    };
     const orders: CopyOrder[] = [];
     for (const from of [storyFile, progressFile]) {
       const to = from === undefined ? undefined : await placeOf(from);
@@ -330,11 +344,30 @@ export class ClonePlaces {
       ({ warnings, ...dependencies } = prepared);
     }
     await files.writeRecord({ ...record, copied, dependencies, isReady: true });
-    const ownStoryFile = storyFile === undefined ? undefined : await placeOf(storyFile);
+    return { dir, storyFile: ownStoryFile, warnings };
+  }
+
+  /** Where the files of the user's folder are in a place. */
+  private async pathsIn(files: PlaceFiles) {
+    const { root, storyFile, workspace } = this.options;
+    const [realRoot, realWorkspace] = await Promise.all([realpath(root), realpath(workspace)]);
+    const prefix = slashes(path.relative(realRoot, realWorkspace));
+    /** From the top folder; `undefined` for a file outside of the repository. */
+    const placeOf = async (file: string): Promise<string | undefined> => {
+      const inWorkspace = slashes(path.relative(workspace, file));
+      if (!isOutside(inWorkspace)) {
+        return path.posix.join(prefix, inWorkspace);
+      }
+      const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
+      const inRoot = slashes(path.relative(realRoot, path.join(folder, path.basename(file))));
+      return isOutside(inRoot) ? undefined : inRoot;
+    };
+    const own = storyFile === undefined ? undefined : await placeOf(storyFile);
     return {
-      dir,
-      storyFile: ownStoryFile === undefined ? storyFile : path.join(files.tree, ownStoryFile),
-      warnings,
+      dir: path.join(files.tree, prefix),
+      prefix,
+      placeOf,
+      storyFile: own === undefined ? storyFile : path.join(files.tree, own),
     };
   }
 }

@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { say } from '../../base/say.ts';
+import { workspaceKey } from '../git/workspaceKey.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** As long as in the refs of restore points. */
-const KEY_DIGITS = 12;
 
 /**
  * The folder of a workspace's places, in the person's cache folder: outside of the workspace, so that no tool that
@@ -41,12 +37,6 @@ export function placesFolder(
  */
 export function placeRefs(folder: string): string {
   return `refs/ralph-fresh/places/${path.basename(folder)}/`;
-}
-
-/** Digits that tell workspaces apart, by their real path. */
-function workspaceKey(workspace: string): string {
-  const real = realpathSync.native(workspace);
-  return createHash('sha256').update(real).digest('hex').slice(0, KEY_DIGITS);
 }
 
 function cacheFolder(env: Environment, platform: NodeJS.Platform): string | undefined {

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
@@ -16,6 +14,7 @@ import {
   requireNoState,
   requireUnlocked,
 } from '../git/treeCommit.ts';
+import { workspaceKey } from '../git/workspaceKey.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
 import { isRunId } from './runFiles.ts';
 
@@ -26,8 +25,6 @@ import { isRunId } from './runFiles.ts';
 const REFS = 'refs/ralph-fresh/';
 /** A full SHA-1 or SHA-256 hash as git writes it; it needs no lookup. All zeros would remove the ref. */
 const FULL_HASH = /^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** Length of the hash that distinguishes a repository's workspaces. */
-const WORKSPACE_DIGITS = 12;
 
 /** The commit of the repository before an iteration. */
 export interface RestorePoint {
@@ -225,12 +222,6 @@ async function uncommittedTicks(
 }
 
 /** With a slash at the end. */
-/** Distinguishes the workspaces of a repository, and of a machine. @param dir absolute path of the workspace */
-export function workspaceKey(dir: string): string {
-  const hash = createHash('sha256').update(realpathSync.native(dir)).digest('hex');
-  return hash.slice(0, WORKSPACE_DIGITS);
-}
-
 function refsOf(dir: string, runId?: string): string {
   const own = `${REFS}${workspaceKey(dir)}/`;
   if (runId === undefined) {

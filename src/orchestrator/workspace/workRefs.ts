@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { workspaceKey } from './restorePoints.ts';
+import { workspaceKey } from '../git/workspaceKey.ts';
 
 /** Longest part of a ref that is made of a name of somebody else, in UTF-16 units. */
 const MAX_NAME = 60;
@@ -25,6 +25,11 @@ export function workRefsOf(dir: string): string {
 /** The ref that holds what has landed while the branch cannot follow. */
 export function tipRef(dir: string, branch: string): string {
   return `refs/ralph-fresh/landed/${workspaceKey(dir)}/${partOf(branch)}`;
+}
+
+/** The ref that holds the newest commit that is to land. */
+export function candidateRef(dir: string): string {
+  return `refs/ralph-fresh/candidate/${workspaceKey(dir)}`;
 }
 
 /** A name as one part of a ref; different names give different parts, also where the file system ignores case. */
