@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -155,6 +155,35 @@ describe('what an agent left is kept in the repository of the user', () => {
     });
     assert.equal(kept.head, head);
     assert.match(englishOf(kept.problem ?? ''), /A commit is missing .* refs\/heads\/bad/);
+  });
+
+  test('a broken commit: the files are kept on top of the start, and the place is set aside', async () => {
+    await using user = await UserOfPlaces.make();
+    const { kept, place } = await keep(user, async (agent, { root }) => {
+      await agent.write('new.txt', 'new');
+      await agent.commit();
+      const tree = await agent.git('rev-parse', 'HEAD^{tree}');
+      await rm(path.join(root, '.git', 'objects', tree.slice(0, 2), tree.slice(2)));
+      await agent.write('a.txt', 'changed');
+    });
+    assert.equal(kept.head, undefined);
+    assert.match(englishOf(kept.problem ?? ''), /git cannot keep/);
+    assert.equal((await user.filesOf(kept.uncommitted ?? ''))['new.txt'], 'new');
+    await place.dispose();
+    const again = await user.take();
+    assert.equal(await user.at(again.root).git('status', '--porcelain'), '');
+    assert.equal((await listPlaces(user.folder)).length, 2);
+  });
+
+  test('the story file behind a link that the agent made', { skip: isWindows }, async () => {
+    await using user = await UserOfPlaces.make({ '.omc/prd.json': '{}' });
+    const storyFile = path.join(user.root, '.omc', 'prd.json');
+    const place = await user.take('lane-1', { storyFile });
+    await rename(path.join(place.root, '.omc'), path.join(place.root, 'moved'));
+    await symlink('moved', path.join(place.root, '.omc'));
+    const kept = await keepWork(place, user.root, REF);
+    assert.equal(kept.problem, undefined);
+    assert.deepEqual([...kept.files].sort(), ['.omc', '.omc/prd.json', 'moved/prd.json']);
   });
 
   test('a place that is gone, or was never one, is a problem and no error', async () => {

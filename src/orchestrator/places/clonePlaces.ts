@@ -1,6 +1,7 @@
 import { cp, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
+import { once } from '../../base/once.ts';
 import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { asHumanError, GitRepository } from '../git/git.ts';
@@ -9,7 +10,7 @@ import { writeGit } from '../git/runGit.ts';
 import { ALONE, makeSharedClone, problemWithSharing } from '../git/sharedClone.ts';
 import { type CopyOrder, copyInto, folderIn, includedFiles } from './copiedFiles.ts';
 import { areAsPrepared, dependencyKey, prepareDependencies } from './dependencies.ts';
-import { copyIndex, inspectPlace, isHeld, keepHolding } from './keptWork.ts';
+import { copyIndex, type Holding, inspectPlace, isHeld, keepHolding } from './keptWork.ts';
 import type { Place } from './place.ts';
 import { emptyTrash, PlaceFiles, type PlaceRecord, requirePlaceName } from './placeFiles.ts';
 import { placeRefs } from './placesFolder.ts';
@@ -25,7 +26,7 @@ export interface ClonePlace extends Place {
   readonly env: Readonly<Record<string, string>>;
   /** What a person should know about how it was prepared. */
   readonly warnings: readonly Message[];
-  /** Gives the place and its ports back. Its files stay for the next one. */
+  /** Gives the place and its ports back; may be called twice. Its files stay for the next one. */
   dispose(): Promise<void>;
 }
 
@@ -127,10 +128,11 @@ export class ClonePlaces {
           return {
             ...{ name, root: files.tree, dir, git, gitDir: gitDirOf(files.tree), storyFile },
             ...{ workTree: new WorkTreeAhead(git), env, warnings },
-            async dispose() {
+            // The second time, both may belong to somebody else.
+            dispose: once(async () => {
               await ports.dispose();
               await unlock();
-            },
+            }),
           };
         } catch (error) {
           await ports.dispose();
@@ -203,18 +205,30 @@ export class ClonePlaces {
       // A process was killed while it prepared the place: nobody has worked there since the last proof.
       return { record, listing: undefined };
     }
-    const { root } = this.options;
-    const holding = await inspectPlace(files, root, record);
-    if (!(await isHeld(files, root, record, holding))) {
-      const stamp = new Date().toISOString().replace(/\D/g, '');
-      const ref = `${this.refs}kept/${files.name}/${stamp}`;
-      const kept = await keepHolding(files, root, ref, holding);
-      if (kept.problem !== undefined) {
-        await this.setAside(files, record.start);
-        return undefined;
+    const holding = await this.keepUnheld(files, record).catch((error: unknown) => {
+      if (systemRefusal(error) !== undefined) {
+        throw error;
       }
+      return undefined;
+    });
+    if (holding === undefined) {
+      await this.setAside(files, record.start);
+      return undefined;
     }
     return { record, listing: holding.listing };
+  }
+
+  /** @returns what is in the place, all of which is safe; `undefined` if some of it cannot be read or kept */
+  private async keepUnheld(files: PlaceFiles, record: PlaceRecord): Promise<Holding | undefined> {
+    const { root } = this.options;
+    const holding = await inspectPlace(files, root, record);
+    if (await isHeld(files, root, record, holding)) {
+      return holding;
+    }
+    const stamp = new Date().toISOString().replace(/\D/g, '');
+    const ref = `${this.refs}kept/${files.name}/${stamp}`;
+    const kept = await keepHolding(files, root, ref, holding);
+    return kept.problem === undefined ? holding : undefined;
   }
 
   /** Another ref holds the commit that its own commits build on. */

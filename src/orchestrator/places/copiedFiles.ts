@@ -48,7 +48,7 @@ export async function includedFiles(workspace: string): Promise<string[]> {
  * Copies files into a place, byte for byte. What is missing in the user's tree, or is not a file, is left out.
  *
  * @param top real path of the place's top folder
- * @returns the SHA-256 of each copied file, by its path there
+ * @returns the SHA-256 of each copied file, by its real path there
  * @throws {HumanError} if a link in the place leads out of it
  */
 export async function copyInto(
@@ -60,21 +60,26 @@ export async function copyInto(
     if ((await stat(from).catch(() => undefined))?.isFile() === true) {
       const target = await roomFor(top, to);
       await copyFile(from, target, constants.COPYFILE_FICLONE);
-      copied[to] = (await hashOf(target)) ?? '';
+      copied[path.relative(top, target).split(path.sep).join('/')] = (await hashOf(target)) ?? '';
     }
   }
   return copied;
 }
 
-/** Which files are still as they were copied, by path from the top folder. */
+/**
+ * Which files are still as they were copied, by path from the top folder. Not those behind a link: git refuses to
+ * look there, and an agent made it.
+ */
 export async function unchangedCopies(
   top: string,
   copied: Readonly<Record<string, string>>,
 ): Promise<string[]> {
   const same = await Promise.all(
-    Object.entries(copied).map(async ([file, hash]) =>
-      (await hashOf(path.join(top, file))) === hash ? [file] : [],
-    ),
+    Object.entries(copied).map(async ([file, hash]) => {
+      const at = path.join(top, file);
+      const isPlain = (await realpath(at).catch(() => undefined)) === at;
+      return isPlain && (await hashOf(at)) === hash ? [file] : [];
+    }),
   );
   return same.flat();
 }

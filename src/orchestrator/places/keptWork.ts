@@ -199,7 +199,13 @@ export async function inspectPlace(
     : { head: undefined, tips: [] };
   const index = path.join(files.reader, `index-${randomUUID()}`);
   try {
-    const work = await commitWork(files, record, index, head ?? record.start, problems);
+    const commitOn = (parent: string) => commitWork(files, record, index, parent, problems);
+    const work = await commitOn(head ?? record.start).catch((error: unknown) => {
+      const why = reason(messageOf(error));
+      problems.push(say('Not all files in {0} can be read: {1}', files.tree, why));
+      // The agent's own commit may be broken; that from which it started is the user's.
+      return head === undefined ? nothing : commitOn(record.start).catch(() => nothing);
+    });
     return { head, tips, ...work, problems };
   } finally {
     await rm(index, { force: true });
