@@ -244,6 +244,7 @@ describe('what earlier iterations and the person left', () => {
         timedOut: false,
       },
       review: { iteration: 1, objections: ['no'] },
+      conflict: { iteration: 1, files: ['a.ts'], others: '+b', own: '+c' },
       hints: ['hint'],
       answers: [{ question: 'q', answer: 'a' }],
     });

@@ -111,6 +111,38 @@ export async function land(run: Run, work: Work): Promise<Landing> {
   return { outcome, verdict, after };
 }
 
+/**
+ * Records the outcome of an iteration in a place of its own whose story stays open: its agent does not say that it is
+ * done, or its work could not be kept.
+ * @returns what ends the run, if anything
+ */
+export async function leaveOpen(
+  run: Run,
+  work: Work,
+  { commits, isClaimed }: { readonly commits: number; readonly isClaimed: boolean },
+): Promise<Verdict | undefined> {
+  const { result, scope } = work;
+  const { before, iteration, story } = scope;
+  const judgement = judge({
+    story,
+    storiesBefore: before.stories?.stories ?? [],
+    // Without its commits, a claim counts for nothing.
+    storiesAfter: storiesLeft(work).map(other =>
+      other.id === story?.id ? { ...other, done: false } : other,
+    ),
+    commits,
+    result,
+    completionPromise: run.config.completionPromise,
+    handled: handledIn(run.state(), iteration),
+    stopped: result === undefined || scope.skip.reason === STORY_STOPPED || isStopped(run, result),
+    skipped: isSkipped(scope),
+    refused: isClaimed,
+    notWanted: result?.notWanted === true,
+  });
+  await recordOutcome(run, work, { ...judgement, commits });
+  return judgement.verdict;
+}
+
 /** That a story is refused which a person ticked meanwhile says nothing about the agent's own. */
 function isOwnRefusal(run: Run, { iteration, story }: Scope, refused: readonly string[]): boolean {
   const handled = handledIn(run.state(), iteration);

@@ -11,7 +11,7 @@ import type { RunEvent } from '../journal/events.ts';
 import { handledIn, storyNotes } from '../journal/runState.ts';
 import { describeConflict } from '../landing/conflict.ts';
 import { joinEarlierWork } from '../landing/earlierWork.ts';
-import { recordOutcome } from '../landing/land.ts';
+import { leaveOpen } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
 import type { Target } from '../landing/target.ts';
 import { appendProgress } from '../landing/userFolder.ts';
@@ -19,10 +19,9 @@ import type { ClonePlace, ClonePlaces } from '../places/clonePlaces.ts';
 import { keepWork } from '../places/keptWork.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
-import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
-import { type ConflictNote, isSkipped, type Scope, STORY_STOPPED } from '../run/scope.ts';
+import type { ConflictNote, Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
@@ -310,7 +309,13 @@ export class Lanes {
       this.enqueue({ scope, base, head, progressText, result: work.result });
       return;
     }
-    await this.endOpen(scope, work, { commits, isClaimed: isDone && !isUnticked });
+    const verdict = await leaveOpen(
+      run,
+      { ...work, scope },
+      { commits, isClaimed: isDone && !isUnticked },
+    );
+    this.hands.endSkips(iteration);
+    this.end(verdict);
   }
 
   private enqueue(work: Landable): void {
@@ -321,40 +326,6 @@ export class Lanes {
     }
     this.landing.set(iteration, { iteration, story });
     this.queue.add(work);
-  }
-
-  /** The story stays open: its agent does not say that it is done, or its work could not be kept. */
-  private async endOpen(
-    scope: StoryScope,
-    work: Work,
-    { commits, isClaimed }: { readonly commits: number; readonly isClaimed: boolean },
-  ): Promise<void> {
-    const { run } = this;
-    const { iteration, story } = scope;
-    const { error } = work.result ?? {};
-    const judgement = judge({
-      story,
-      storiesBefore: scope.before.stories?.stories ?? [],
-      // Without its commits, a claim counts for nothing.
-      storiesAfter: storiesLeft(work).map(other =>
-        other.id === story.id ? { ...other, done: false } : other,
-      ),
-      commits,
-      result: work.result,
-      completionPromise: run.config.completionPromise,
-      handled: handledIn(run.state(), iteration),
-      stopped:
-        work.result === undefined ||
-        scope.skip.reason === STORY_STOPPED ||
-        run.stop.endSignal.aborted ||
-        (run.stop.requested && error?.kind === 'usageLimit'),
-      skipped: isSkipped(scope),
-      refused: isClaimed,
-      notWanted: work.result?.notWanted === true,
-    });
-    await recordOutcome(run, { ...work, scope }, { ...judgement, commits });
-    this.hands.endSkips(iteration);
-    this.end(judgement.verdict);
   }
 
   /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
