@@ -68,7 +68,7 @@ function lanesData(run: WatchedRun): object {
     isolated: state.isolated === true,
     pausedLanes: state.pausedLanes ?? [],
     running: isActive
-      ? state.running.map(({ activity, lane, number, queued, step, storyId }) => ({
+      ? inOrder(state.running).map(({ activity, lane, number, queued, step, storyId }) => ({
           iteration: number,
           story: storyId ?? null,
           lane: lane ?? null,
@@ -253,6 +253,11 @@ function statusLines(
   ];
 }
 
+/** They start in parallel. */
+function inOrder(running: RunState['running']): RunState['running'] {
+  return [...running].sort((a, b) => a.number - b.number);
+}
+
 /** A line for each agent, then for each story that waits to land, in the order of the queue. */
 function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): string[] {
   const words = ({ activity, number, step }: CurrentIteration) => {
@@ -271,7 +276,7 @@ function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): stri
     }
   };
   const ordered = [
-    ...running.filter(({ queued }) => !queued),
+    ...running.filter(({ queued }) => !queued).sort((a, b) => (a.lane ?? 0) - (b.lane ?? 0)),
     ...running.filter(({ queued }) => queued),
   ];
   const lines = ordered.map(current => {

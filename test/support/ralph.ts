@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -218,6 +218,26 @@ export class Workspace {
       { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
       ...['run', ...FAKE, '--claude-path', fakeAgent('scripted'), ...args],
     );
+  }
+
+  /** Like {@link script}, with the calls of each story, which may be made in parallel; of `review`, the reviewer's. */
+  scriptOf(
+    calls: Readonly<Record<string, readonly (readonly Step[])[]>>,
+    ...args: readonly string[]
+  ): RunningCli {
+    return this.cliWith(
+      { FAKE_AGENT_SCRIPT: JSON.stringify(calls) },
+      ...['run', ...FAKE, '--claude-path', fakeAgent('scripted'), ...args],
+    );
+  }
+
+  /** What git prints in the workspace, without the line break at the end. */
+  git(...args: readonly string[]): string {
+    return execFileSync('git', [...args], {
+      cwd: this.folder,
+      env: this.env,
+      encoding: 'utf8',
+    }).trimEnd();
   }
 
   /** The prompt of an iteration of the newest run. */

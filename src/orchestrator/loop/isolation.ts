@@ -17,7 +17,7 @@ import type { RunOptions } from './runOptions.ts';
  * Whether the agents of a run work in places of their own: because there are several, because the person wants it, or
  * because the run had begun so and has work there.
  */
-export function isIsolated(options: RunOptions, earlier: RunState | undefined): boolean {
+export function isIsolated(options: RunOptions, earlier?: RunState): boolean {
   const { isolate, lanes } = options.config;
   const hasPlaces = [...(earlier?.cutOff ?? []), ...(earlier?.running ?? [])].some(
     ({ lane }) => lane !== undefined,

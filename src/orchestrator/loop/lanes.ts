@@ -175,9 +175,11 @@ export class Lanes {
    * nobody else has worked since.
    */
   async recover(current: CurrentIteration, snapshot: Snapshot): Promise<void> {
-    const { kept, lane, number: iteration, storyId } = current;
+    const { kept, lane = 1, number: iteration, storyId } = current;
     const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
-    if (story === undefined || lane === undefined) {
+    if (story === undefined) {
+      // A person has removed it from the list; refs hold what its agent has committed.
+      await this.close(current, snapshot);
       return;
     }
     if (current.queued && kept !== undefined) {
@@ -193,6 +195,7 @@ export class Lanes {
     if (place === undefined) {
       // Somebody has used or removed it since; what it had is kept.
       warn({ append: appendAs(iteration, this.run.journal) }, 'placeGone', `lane-${lane}`);
+      await this.close(current, snapshot, story);
       return;
     }
     const bytes = await this.run.keptStories.read(iteration);
@@ -207,6 +210,18 @@ export class Lanes {
     } finally {
       await place.dispose();
     }
+  }
+
+  /** Ends an interrupted iteration of which nothing more is known. */
+  private async close(
+    { lane, number: iteration }: CurrentIteration,
+    snapshot: Snapshot,
+    story?: Story,
+  ): Promise<void> {
+    const at = { iteration, lane: lane ?? 1 };
+    const scope = { ...this.scopeOf(at, this.hands.userPlace, snapshot), story };
+    await leaveOpen(this.run, { scope, after: snapshot }, { commits: 0, isClaimed: false });
+    this.hands.endSkips(iteration);
   }
 
   /** The numbers of lanes in which an agent may be started now. */
@@ -387,11 +402,11 @@ export class Lanes {
     return kept?.base ?? before.head;
   }
 
-  private scopeOf(
-    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
+  private scopeOf<T extends { readonly iteration: number; readonly lane: number }>(
+    at: T,
     place: Place,
     before: Snapshot,
-  ): StoryScope {
+  ): T & Omit<Scope, 'iteration' | 'lane' | 'story'> {
     const { files, id, journal } = this.run;
     const { iteration } = at;
     return {

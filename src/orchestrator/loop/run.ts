@@ -67,10 +67,12 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
       root,
       before,
     });
+    const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
+      // What has landed may still wait for the branch.
+      await (isolated ? (await openIsolation(options, git, snapshot)).target.follow() : undefined);
       return undefined;
     }
-    const isolated = isIsolated(options, earlier);
     const run =
       options.prepare === undefined && !isolated ? await goToBranch(options, snapshot) : options;
     const reopened = await reopenUnchecked(run, git, snapshot);

@@ -21,6 +21,7 @@ import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { newestRunId } from '../workspace/runFiles.ts';
 import { isAllDone } from './isAllDone.ts';
+import { isIsolated } from './isolation.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** The prerequisites of a run. */
@@ -62,7 +63,8 @@ function groundOf(
   return {
     files,
     env,
-    settings: { agent: agent.id, branch, reviewer },
+    // With places of their own, agents need no branch in the user's tree.
+    settings: { agent: agent.id, branch: isIsolated(options) ? 'stay' : branch, reviewer },
     stories,
     progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // A fake of `claude` that follows the test's script for its first, second, … call; further calls repeat the last one.
-// FAKE_AGENT_SCRIPT is a JSON list of lists of steps. Without it, script.json beside the notes contains that list.
+// FAKE_AGENT_SCRIPT is a JSON list of lists of steps; or an object with such a list for each story, whose calls are
+// counted by themselves, and for `review`. Without it, script.json beside the notes contains the script.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -21,6 +22,7 @@ import {
   result,
   say,
   stay,
+  story,
   storyFile,
   text,
   waitForNote,
@@ -30,13 +32,16 @@ import {
 
 init();
 const notes = path.join(process.env.FAKE_AGENT_NOTES, 'agents.jsonl');
-const calls = readFileSync(notes, 'utf8')
-  .split('\n')
-  .filter(line => line.includes('"pid"')).length;
-const script = JSON.parse(
+const whole = JSON.parse(
   process.env.FAKE_AGENT_SCRIPT ??
     readFileSync(path.join(process.env.FAKE_AGENT_NOTES, 'script.json'), 'utf8'),
 );
+const isByStory = !Array.isArray(whole);
+const script = isByStory ? (whole[story ?? 'review'] ?? [['work']]) : whole;
+const calls = readFileSync(notes, 'utf8')
+  .split('\n')
+  .filter(line => line.includes('"pid"'))
+  .filter(line => !isByStory || JSON.parse(line).story === story).length;
 
 /** Changes one story of the file. */
 function change(id, edit) {

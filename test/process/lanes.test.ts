@@ -1,0 +1,437 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
+
+/** A correct agent that writes this file. */
+const writes = (story: string, file: string, content: string): readonly Step[] => [
+  { write: [file, content] },
+  { tick: story },
+  { commit: `feat: ${story}` },
+  { result: [`${story} is done.`] },
+];
+const four = (a: string, b: string): string => `${a}\n\n\n\n${b}\n`;
+const subjects = (workspace: Workspace, ...args: readonly string[]) =>
+  workspace.git('log', '--first-parent', '--format=%s', ...args).split('\n');
+const outcomes = async (workspace: Workspace) =>
+  (await workspace.events('iteration.ended')).map(({ outcome }) => outcome);
+/** Commits something before the run. */
+const committed = async (workspace: Workspace, files: Readonly<Record<string, string>>) => {
+  for (const [file, content] of Object.entries(files)) {
+    await workspace.write(file, content);
+  }
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'Files of the project');
+};
+
+describe('lanes', () => {
+  test('several agents work at once, and each story lands as a commit that says where it comes from', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(4) });
+    const calls = Object.fromEntries(
+      ['US-001', 'US-002', 'US-003'].map(id => [
+        id,
+        // All three are at work before the first one finishes.
+        [[{ text: `at ${id}` }, { wait: 'go' }, 'work'] as Step[]],
+      ]),
+    );
+    const run = workspace.scriptOf(calls, '--lanes', '3');
+    await workspace.agent(3);
+    await workspace.note('go');
+    const { code, stdout, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /COMPLETE after 4 iterations/);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003', 'US-004']);
+    assert.equal(workspace.git('status', '--short'), '');
+    assert.deepEqual(subjects(workspace).sort(), [
+      'First commit',
+      ...['US-001', 'US-002', 'US-003', 'US-004'].map(id => `feat: ${id}`),
+    ]);
+    const [landed] = await workspace.events('landing.landed');
+    const message = workspace.git('log', '-1', '--format=%B', String(landed?.['commit']));
+    assert.match(message, new RegExp(`^Ralph-Story: ${landed?.['storyId']}$`, 'm'));
+    assert.match(message, /^Ralph-Iteration: \d$/m);
+    const started = await workspace.events('iteration.started');
+    assert.deepEqual(
+      started
+        .slice(0, 3)
+        .map(({ lane }) => lane)
+        .sort(),
+      [1, 2, 3],
+    );
+  });
+
+  test('two stories that are green alone and red together: the second one goes back', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const check = 'test ! -f a.txt || test ! -f b.txt || test -f both.txt';
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ wait: 'both' }, ...writes('US-001', 'a.txt', 'a')]],
+        'US-002': [
+          [{ text: 'ready' }, { wait: 'both' }, ...writes('US-002', 'b.txt', 'b')],
+          writes('US-002', 'both.txt', 'b'),
+        ],
+      },
+      ...['--lanes', '2', '--verify', check],
+    );
+    await workspace.agent(2);
+    await workspace.note('both');
+    const { code, stdout } = await run.finished;
+    const returned = await workspace.events('landing.returned');
+    const [first] = await workspace.events('landing.landed');
+    if (first?.['storyId'] === 'US-001') {
+      assert.equal(code, 0, stdout);
+      assert.deepEqual(
+        returned.map(({ reason, storyId }) => [reason, storyId]),
+        [['checks', 'US-002']],
+      );
+      // Its next agent continues with its own work, on top of the other story.
+      assert.match(await workspace.prompt(3), /The Last Check Failed/);
+      assert.ok(existsSync(path.join(workspace.folder, 'b.txt')));
+    } else {
+      assert.equal(returned[0]?.['storyId'], 'US-001');
+    }
+    for (const commit of workspace.git('rev-list', '--first-parent', 'HEAD').split('\n')) {
+      const files = workspace.git('ls-tree', '--name-only', commit).split('\n');
+      const isRed =
+        files.includes('a.txt') && files.includes('b.txt') && !files.includes('both.txt');
+      assert.ok(!isRed, commit);
+    }
+  });
+
+  test('a conflict goes back to a fresh agent, which is told what others did and what was tried', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { 'shared.txt': 'one\ntwo\nthree\n' });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ wait: 'both' }, ...writes('US-001', 'shared.txt', 'one\nFIRST\nthree\n')]],
+        'US-002': [
+          [{ wait: 'landed' }, ...writes('US-002', 'shared.txt', 'one\nSECOND\nthree\n')],
+          writes('US-002', 'shared.txt', 'one\nFIRST and SECOND\nthree\n'),
+        ],
+      },
+      ...['--lanes', '2'],
+    );
+    await workspace.agent(2);
+    await workspace.note('both');
+    await workspace.event('landing.landed');
+    await workspace.note('landed');
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+    const [returned] = await workspace.events('landing.returned');
+    assert.deepEqual(
+      [returned?.['reason'], returned?.['files'], returned?.['storyId']],
+      ['conflict', ['shared.txt'], 'US-002'],
+    );
+    const prompt = await workspace.prompt(3);
+    assert.match(prompt, /Earlier Work on This Story Did Not Fit/);
+    assert.match(prompt, /\+FIRST/);
+    assert.match(prompt, /\+SECOND/);
+    assert.equal(await workspace.read('shared.txt'), 'one\nFIRST and SECOND\nthree\n');
+    assert.deepEqual(await outcomes(workspace), ['storyDone', 'rejected', 'storyDone']);
+    // The first attempt is still there.
+    const kept = workspace.git('for-each-ref', '--format=%(objectname)', 'refs/ralph-fresh/work');
+    assert.ok(kept.split('\n').includes(String(returned?.['head'])));
+  });
+
+  test('a person who is on another branch keeps everything as it is, but for the ticks', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write(
+      '.omc/prd.json',
+      JSON.stringify({ branchName: 'ralph/lanes', userStories: openStories(2) }),
+    );
+    await committed(workspace, { 'mine.txt': 'one\n' });
+    await workspace.write('mine.txt', 'changed\n');
+    await workspace.write('staged.txt', 'staged\n');
+    workspace.git('add', 'staged.txt');
+    const { code, stderr } = await workspace.scriptOf({}, '--lanes', '2').finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(workspace.git('branch', '--show-current'), 'main');
+    assert.equal(
+      workspace.git('status', '--short'),
+      ' M .omc/prd.json\n M mine.txt\nA  staged.txt',
+    );
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(subjects(workspace, 'ralph/lanes').length, 4);
+    assert.ok(!existsSync(path.join(workspace.folder, 'US-001.txt')));
+  });
+
+  test('local changes hold the branch, landing continues, and the branch follows when they are gone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await committed(workspace, { 'shared.txt': four('one', 'two') });
+    await workspace.write('shared.txt', four('mine', 'two'));
+    const first = workspace.scriptOf(
+      { 'US-001': [writes('US-001', 'shared.txt', four('one', 'agent'))] },
+      ...['--lanes', '2'],
+    );
+    const { code, stdout, stderr } = await first.finished;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /main follows as soon as these files are committed or stashed:/);
+    const [held] = await workspace.events('target.held');
+    assert.deepEqual([held?.['reason'], held?.['files']], ['localChanges', ['shared.txt']]);
+    assert.equal(await workspace.read('shared.txt'), four('mine', 'two'));
+    assert.equal(subjects(workspace, String(held?.['ref'])).length, 4);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.match(workspace.git('status', '--short'), /^ M \.omc\/prd\.json\n M shared\.txt$/);
+    workspace.git('stash', 'push', '--quiet', 'shared.txt');
+    const stories = JSON.parse(await workspace.read('.omc/prd.json'));
+    assert.ok(stories);
+    // The next run lets the branch follow before it does anything else.
+    const second = await workspace.scriptOf({}, '--lanes', '2', '--new').finished;
+    assert.equal(second.code, 0, second.stderr);
+    assert.equal(subjects(workspace).length, 4);
+    assert.equal(workspace.git('status', '--short'), '');
+    workspace.git('stash', 'pop', '--quiet');
+    assert.equal(await workspace.read('shared.txt'), four('mine', 'agent'));
+  });
+
+  test('several commits land as they are below a merge, or as one', async t => {
+    for (const landAs of ['merge', 'squash']) {
+      const workspace = await Workspace.create(t, { stories: openStories(1) });
+      const steps: readonly Step[] = [
+        { write: ['a.txt', 'a'] },
+        { commit: 'test: a' },
+        ...writes('US-001', 'b.txt', 'b'),
+      ];
+      const run = workspace.scriptOf({ 'US-001': [steps] }, '--isolate', '--land-as', landAs);
+      assert.equal((await run.finished).code, 0, run.stderr);
+      assert.deepEqual(subjects(workspace), ['feat: US-001', 'First commit']);
+      const parents = workspace.git('log', '-1', '--format=%P').split(' ');
+      assert.equal(parents.length, landAs === 'merge' ? 2 : 1);
+      assert.equal(workspace.git('status', '--short'), '');
+      assert.deepEqual(await workspace.done(), ['US-001']);
+    }
+  });
+
+  test('work that is not finished is kept, and the next agent of the story continues with it', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [
+          [{ write: ['half.txt', 'half'] }, { commit: 'wip' }, { result: ['More to do.'] }],
+          [{ shell: 'test -f half.txt' }, ...writes('US-001', 'whole.txt', 'whole')],
+        ],
+      },
+      ...['--isolate'],
+    );
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await outcomes(workspace), ['progress', 'storyDone']);
+    assert.ok(existsSync(path.join(workspace.folder, 'half.txt')));
+    assert.equal(subjects(workspace).length, 2);
+  });
+
+  test('an agent that never commits: what it leaves lands, after the checks', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const run = workspace.scriptOf(
+      { 'US-001': [[{ write: ['new.txt', 'new'] }, { tick: 'US-001' }, { result: ['Done.'] }]] },
+      ...['--isolate', '--verify', 'test -f new.txt'],
+    );
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.equal(await workspace.read('new.txt'), 'new');
+    assert.equal(workspace.git('status', '--short'), '');
+  });
+
+  test('the story file and the progress log that count are those in the folder, tracked by git or not', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    await workspace.write('.gitignore', '.omc\n');
+    workspace.git('rm', '--quiet', '-r', '--cached', '.omc');
+    workspace.git('add', '.gitignore');
+    workspace.git('commit', '--quiet', '-m', 'Ignore');
+    const learns = (id: string): readonly Step[] => [
+      { append: ['.omc/progress.txt', `## 2026-01-02 - ${id}\n- Learned by ${id}\n`] },
+      'work',
+    ];
+    const run = workspace.scriptOf(
+      { 'US-001': [learns('US-001')], 'US-002': [learns('US-002')] },
+      ...['--lanes', '2'],
+    );
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const log = await workspace.read('.omc/progress.txt');
+    assert.match(log, /Learned by US-001/);
+    assert.match(log, /Learned by US-002/);
+    assert.equal(workspace.git('status', '--short'), '');
+    assert.equal(workspace.git('ls-files', '.omc'), '');
+  });
+});
+
+describe('lanes that are interrupted', () => {
+  test('a stop ends all agents, nothing is lost, and the same command continues', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'wip: a' }, 'stay']],
+        'US-002': [[{ write: ['b.txt', 'b'] }, { text: 'written' }, 'stay']],
+      },
+      ...['--lanes', '2'],
+    );
+    await workspace.agent(2);
+    await until('both have written', async () => {
+      const notes = await workspace.notes();
+      return notes.filter(note => 'step' in note && note.step === 'stay').length === 2;
+    });
+    const agents = await workspace.agents();
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    assert.equal((await run.finished).code, 130);
+    assert.deepEqual(agents.filter(isAlive), []);
+    const second = workspace.scriptOf(
+      {
+        'US-001': [[], [{ shell: 'test -f a.txt' }, 'work']],
+        'US-002': [[], ['work']],
+      },
+      ...['--lanes', '2'],
+    );
+    const { code, stderr } = await second.finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    assert.ok(existsSync(path.join(workspace.folder, 'a.txt')));
+    // What was not committed is kept beside.
+    const refs = workspace.git('for-each-ref', '--format=%(refname)', 'refs/ralph-fresh/work');
+    assert.match(refs, /-uncommitted$/m);
+  });
+
+  test('killed while a story waits to land and another one is worked on, it continues with both', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      { 'US-001': [['work']], 'US-002': [[{ text: 'at work' }, 'stay']] },
+      ...[
+        '--lanes',
+        '2',
+        '--verify',
+        `test -f ${path.join(workspace.notesDir, 'pass')} || sleep 60`,
+      ],
+    );
+    await workspace.event('check.started');
+    await workspace.agent(2);
+    run.child.kill('SIGKILL');
+    await run.finished;
+    await workspace.note('pass');
+    const second = workspace.scriptOf(
+      { 'US-002': [[], ['work']] },
+      ...['--lanes', '2', '--verify', `test -f ${path.join(workspace.notesDir, 'pass')}`],
+    );
+    const { code, stderr, stdout } = await second.finished;
+    assert.equal(code, 0, stderr + stdout);
+    const landed = (await workspace.events('landing.landed')).map(({ storyId }) => storyId);
+    assert.deepEqual(landed.sort(), ['US-001', 'US-002']);
+    // No second agent for the story that was finished.
+    const started = (await workspace.events('iteration.started')).map(({ storyId }) => storyId);
+    assert.deepEqual(started.filter(id => id === 'US-001').length, 1);
+    assert.equal(subjects(workspace).length, 3);
+  });
+
+  test('a place that somebody removed is made again', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const home = workspace.env['HOME'] ?? '';
+    const run = workspace.scriptOf({ 'US-001': [['work', 'stay']] }, '--isolate');
+    await workspace.agent(1);
+    run.child.kill('SIGKILL');
+    await run.finished;
+    await workspace.cli('stop').finished;
+    await rm(path.join(home, '.cache'), { recursive: true, force: true });
+    const { code, stderr } = await workspace.scriptOf({}, '--isolate').finished;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+});
+
+describe('lanes that a person steers', () => {
+  test('fewer lanes finish what they have, more start at once', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(4) });
+    const waits = (id: string): readonly Step[] => [{ wait: id }, 'work'];
+    const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
+    const run = workspace.scriptOf(
+      Object.fromEntries(ids.map(id => [id, [waits(id)]])),
+      ...['--lanes', '2'],
+    );
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('lanes', '4').finished).code, 0);
+    await workspace.agent(4);
+    assert.equal((await workspace.cli('lanes', '1').finished).code, 0);
+    for (const id of ids) {
+      await workspace.note(id);
+    }
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(await workspace.done(), ids);
+  });
+
+  test('a stopped story waits until it is resumed; the others continue', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'wip' }, 'stay'], ['work']],
+        'US-002': [['work']],
+      },
+      ...['--lanes', '2'],
+    );
+    await until('it stays', async () =>
+      (await workspace.notes()).some(note => 'step' in note && note.step === 'stay'),
+    );
+    const stop = await workspace.cli('stop', 'US-001').finished;
+    assert.equal(stop.code, 0, stop.stderr);
+    const pause = await workspace.event('pause.started');
+    assert.equal(pause['reason'], 'person');
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    assert.equal((await workspace.cli('resume', 'US-001').finished).code, 0);
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(await workspace.read('a.txt'), 'a');
+  });
+
+  test('a question of one agent does not stop the others', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const run = workspace.scriptOf(
+      {
+        'US-001': [[{ result: ['<promise>NEEDS_HUMAN: Blue or green?</promise>'] }], ['work']],
+      },
+      ...['--lanes', '2', '--on-question', 'wait'],
+    );
+    const pause = await workspace.event('pause.started');
+    assert.equal(pause['reason'], 'question');
+    assert.deepEqual(await workspace.done(), ['US-002', 'US-003']);
+    assert.equal((await workspace.cli('answer', 'Blue').finished).code, 0);
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
+    assert.match(await workspace.prompt(4), /Blue/);
+  });
+
+  test('a story that is skipped while its work is checked does not land', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf(
+      {},
+      ...['--isolate', '--verify', `test ! -f US-001.txt || sleep 60`],
+    );
+    await workspace.event('check.started');
+    assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+    assert.equal((await run.finished).code, 1, run.stderr);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+    const [returned] = await workspace.events('landing.returned');
+    assert.equal(returned?.['reason'], 'person');
+    assert.equal(subjects(workspace).length, 2);
+  });
+});
+
+test('status says who works on what', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(2) });
+  workspace.scriptOf(
+    { 'US-001': [[{ text: 'At it.' }, 'stay']], 'US-002': [[{ text: 'Me too.' }, 'stay']] },
+    ...['--lanes', '2'],
+  );
+  await until('both speak', async () => (await workspace.events('agent.text')).length === 2);
+  const { stdout } = await workspace.cli('status').finished;
+  assert.match(stdout, /lane 1 · US-001: Story number 1 · At it\./);
+  assert.match(stdout, /lane 2 · US-002: Story number 2 · Me too\./);
+  const data = JSON.parse((await workspace.cli('status', '--json').finished).stdout);
+  assert.equal(data.lanes, 2);
+  assert.deepEqual(
+    data.running.map(({ lane, story }: { lane: number; story: string }) => [lane, story]),
+    [
+      [1, 'US-001'],
+      [2, 'US-002'],
+    ],
+  );
+  await workspace.cli('stop', '--now').finished;
+  assert.ok(await readFile(workspace.files.stateFile));
+});
