@@ -5,6 +5,9 @@ import { type Door, waitingSentence } from './sentences.ts';
 import { type EventOf, line, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { dollars, span, type Translate } from './translate.ts';
 
+/** Two resets this near, in ms, are the same: agents learn of it one after the other. */
+const SAME_RESET_MS = 90_000;
+
 /** What controls the run and who pays. */
 export function settings(
   event: EventOf<'run.started' | 'run.resumed'>,
@@ -63,17 +66,35 @@ export function limitWaiting(
 ): readonly TranscriptLine[] {
   const { until, known, message, remainingMs } = event;
   if (state.limits.get(event.iteration)?.until === until) {
+    if ([...state.limits.keys()][0] !== event.iteration) {
+      return [];
+    }
     const minutes = Math.round(remainingMs / 60_000);
     const isRound = minutes % 30 === 0 || (minutes < 30 && minutes % 5 === 0) || minutes === 1;
     return isRound && minutes > 0
       ? [own('dim', t('Usage limit: continues in {0}', span(remainingMs, t)))]
       : [];
   }
+  if (isSameLimit(event, state)) {
+    // Another agent waits for it already, and its countdown is shown.
+    return [];
+  }
   const now = Date.parse(event.at);
   return [
     own('warning', waitingSentence({ kind: 'limit', until, known, message }, t, { now, door })),
     ...(message === '' ? [] : [line('dim', `  ${shorten(t.said(message), MAX_LINE)}`)]),
   ];
+}
+
+/** Whether an agent in another lane waits for the same reset. */
+function isSameLimit(
+  { iteration, until }: EventOf<'limit.waiting'>,
+  { limits }: RunState,
+): boolean {
+  return [...limits].some(
+    ([other, limit]) =>
+      other !== iteration && Math.abs(Date.parse(limit.until) - Date.parse(until)) < SAME_RESET_MS,
+  );
 }
 
 /** A stop that lets the agent finish first. */
@@ -157,6 +178,11 @@ export function warningWords(
     case 'workNotContinued':
       return t(
         'The agent starts without the earlier work on its story, which conflicts with what has landed: {0}',
+        words,
+      );
+    case 'fewerLanes':
+      return t(
+        'The account rejects requests, so at most {0} agents work at once. More start as calls succeed.',
         words,
       );
     case 'placePrepared':

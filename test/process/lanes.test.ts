@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { isAlive, openStories, type Step, until, Workspace } from '../support/ralph.ts';
+import { failed, verdict } from '../support/scenarioSteps.ts';
 
 /** A correct agent that writes this file. */
 const writes = (story: string, file: string, content: string): readonly Step[] => [
@@ -254,6 +255,127 @@ describe('lanes', () => {
     assert.match(log, /Learned by US-002/);
     assert.equal(workspace.git('status', '--short'), '');
     assert.equal(workspace.git('ls-files', '.omc'), '');
+  });
+});
+
+describe('lanes and what they are given', () => {
+  const lists: Readonly<Record<string, readonly [file: string, text: string, done: RegExp]>> = {
+    'a Markdown plan': [
+      'IMPLEMENTATION_PLAN.md',
+      '# Plan\n\n- [ ] **T1**: First\n- [ ] **T2**: Second\n',
+      /- \[x\] \*\*T1\*\*.*\n- \[x\] \*\*T2\*\*/,
+    ],
+    Beads: [
+      '.beads/issues.jsonl',
+      '{"id":"b-1","title":"First","status":"open","priority":1}\n{"id":"b-2","title":"Second","status":"open","priority":1}\n',
+      /"b-1".*"status":"closed".*\n.*"b-2".*"status":"closed"/,
+    ],
+    'an orchestration': [
+      '.claude/orchestration/plan.yaml',
+      'name: Work\nphases:\n  - name: One\n    tasks:\n      - id: y-1\n        title: First\n        status: pending\n      - id: y-2\n        title: Second\n        status: pending\n',
+      /y-1[\s\S]*status: completed[\s\S]*y-2[\s\S]*status: completed/,
+    ],
+  };
+  for (const [name, [file, text, done]] of Object.entries(lists)) {
+    for (const isTracked of [true, false]) {
+      test(`${name} that git ${isTracked ? 'tracks' : 'does not track'} never conflicts`, async t => {
+        const workspace = await Workspace.create(t, { stories: undefined });
+        await mkdir(path.dirname(path.join(workspace.folder, file)), { recursive: true });
+        await workspace.write(file, text);
+        if (isTracked) {
+          workspace.git('add', '-A');
+          workspace.git('commit', '--quiet', '-m', 'List');
+        } else {
+          await workspace.write('.git/info/exclude', `${file}\n`);
+        }
+        // Each agent ticks the list with the words of its format, as it finds it.
+        const works: readonly Step[] = [
+          { shell: 'echo work > "$RALPH_FRESH_LANE.txt"' },
+          { tickAny: [file] },
+          { commit: 'feat: a story' },
+          { result: ['Done.'] },
+        ];
+        const ids = [...text.matchAll(/\b(?:T|b-|y-)\d/g)].map(([id]) => id);
+        const run = workspace.scriptOf(
+          Object.fromEntries(ids.map(id => [id, [works]])),
+          ...['--lanes', '2', '--file', file],
+        );
+        const { code, stderr, stdout } = await run.finished;
+        assert.equal(code, 0, stderr + stdout);
+        assert.match(await workspace.read(file), done);
+        assert.equal(workspace.git('status', '--short'), '');
+        assert.deepEqual(await workspace.events('landing.returned'), []);
+      });
+    }
+  }
+
+  test('the reviewer looks at exactly what is to land, and may send it back', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const review = (approved: boolean): readonly Step[] => [
+      {
+        shell:
+          'git status --short > "$FAKE_AGENT_NOTES/review.txt"; git log -1 --format=%s >> "$FAKE_AGENT_NOTES/review.txt"',
+      },
+      verdict(approved, approved ? [] : ['Not good enough']),
+    ];
+    const run = workspace.scriptOf(
+      {
+        'US-001': [['work'], [{ append: ['US-001.txt', 'better'] }, 'work']],
+        review: [review(false), review(true), review(true)],
+      },
+      ...['--isolate', '--reviewer'],
+    );
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+    const [returned] = await workspace.events('landing.returned');
+    assert.equal(returned?.['reason'], 'review');
+    // While the reviewer looked at the first story, the lane took the next one.
+    const again = (await workspace.events('iteration.started')).findLast(
+      ({ storyId }) => storyId === 'US-001',
+    );
+    assert.match(await workspace.prompt(Number(again?.['iteration'])), /Not good enough/);
+    assert.deepEqual((await outcomes(workspace)).sort(), ['rejected', 'storyDone', 'storyDone']);
+    const seen = await readFile(path.join(workspace.notesDir, 'review.txt'), 'utf8');
+    assert.match(seen, /^feat: US-00\d\n$/);
+  });
+
+  test('a usage limit stops all starts, with one countdown, and uses up no iteration', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const limited: readonly Step[] = [
+      { wait: 'limit' },
+      failed(429, `Claude AI usage limit reached|${Math.floor(Date.now() / 1_000) + 3_600}`),
+    ];
+    const run = workspace.scriptOf(
+      { 'US-001': [limited, ['work']], 'US-002': [limited, ['work']] },
+      ...['--lanes', '2'],
+    );
+    await workspace.agent(2);
+    await workspace.note('limit');
+    await until(
+      'both wait',
+      async () =>
+        new Set((await workspace.events('limit.waiting')).map(({ iteration }) => iteration))
+          .size === 2,
+    );
+    assert.equal(run.stdout.match(/Usage limit/g)?.length, 1);
+    assert.equal((await workspace.agents()).length, 2);
+    assert.equal((await workspace.cli('resume').finished).code, 0);
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.equal((await workspace.events('iteration.started')).length, 3);
+  });
+
+  test('a budget is kept by all agents together', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(6) });
+    // Each call costs 0.25 USD.
+    const run = workspace.scriptOf({}, '--lanes', '3', '--budget', '0.75');
+    assert.equal((await run.finished).code, 1);
+    const [end] = await workspace.events('run.ended');
+    assert.equal(end?.['outcome'], 'budget');
+    const ended = await workspace.events('agent.ended');
+    const spent = ended.reduce((sum, { costUsd }) => sum + Number(costUsd ?? 0), 0);
+    assert.equal(spent, 0.75);
+    // Nobody was started who had nothing to spend.
+    assert.equal((await workspace.events('iteration.started')).length, 3);
   });
 });
 

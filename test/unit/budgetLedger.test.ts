@@ -42,14 +42,14 @@ describe('the budget ledger', () => {
   });
 
   test('two calls at once share what is left; a third gets nothing of it', () => {
-    const ledger = new BudgetLedger({ budgetUsd: 5 }, new Costs(), 2);
+    const ledger = new BudgetLedger({ budgetUsd: 5 }, new Costs(), () => 2);
     assert.equal(ledger.reserve(1).usd, 2.5);
     assert.equal(ledger.reserve(2).usd, 2.5);
     assert.equal(ledger.reserve(3).usd, 0);
   });
 
   test('two calls of one iteration share its budget', () => {
-    const ledger = new BudgetLedger({ iterationBudgetUsd: 3 }, new Costs(), 2);
+    const ledger = new BudgetLedger({ iterationBudgetUsd: 3 }, new Costs(), () => 2);
     assert.equal(ledger.reserve(1, 2).usd, 2);
     assert.equal(ledger.reserve(1).usd, 1);
     assert.equal(ledger.reserve(2).usd, 3);
@@ -80,7 +80,7 @@ describe('the budget ledger', () => {
           budgetUsd,
           ...(iterationBudgetUsd === undefined ? {} : { iterationBudgetUsd }),
         };
-        const ledger = new BudgetLedger(budgets, costs, lanes);
+        const ledger = new BudgetLedger(budgets, costs, () => lanes);
         const open: { iteration: number; usd: number; settle: () => void }[] = [];
         for (const { ends, iteration, part, pick } of steps) {
           const call = ends ? open.splice(pick % Math.max(1, open.length), 1)[0] : undefined;

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { saidOf } from '../../base/messageOf.ts';
+import { AccountGate } from '../agents/call/accountGate.ts';
 import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -81,6 +82,7 @@ export class Lanes {
   /** Iterations whose work waits to land, or is landing. */
   private readonly landing = new Map<number, Start>();
   private readonly tasks = new Set<Promise<void>>();
+  private readonly account = new AccountGate();
   private wake: (() => void) | undefined;
   private hasChanged = false;
   private queuePlace: ClonePlace | undefined;
@@ -100,8 +102,9 @@ export class Lanes {
       hands.endSkips(iteration);
       this.change();
     });
-    run.journal.onDidAppend(({ type }) => {
-      if (WAKING.has(type)) {
+    run.journal.onDidAppend(event => {
+      this.noteAccount(event);
+      if (WAKING.has(event.type)) {
         this.change();
       }
     });
@@ -224,11 +227,28 @@ export class Lanes {
     this.hands.endSkips(iteration);
   }
 
+  private noteAccount(event: RunEvent): void {
+    const { account, run } = this;
+    if (event.type === 'call.retried') {
+      const fewer = account.rejected(event.error.kind, this.atWork.size);
+      if (fewer !== undefined) {
+        warn(run.journal, 'fewerLanes', `${fewer}`);
+      }
+    } else if (event.type === 'agent.ended' && event.error === undefined) {
+      account.passed(run.state().lanes);
+    }
+  }
+
   /** The numbers of lanes in which an agent may be started now. */
   private freeLanes(): number[] {
-    const { lanes, pausedLanes = [] } = this.run.state();
+    const { lanes: wanted, pausedLanes = [] } = this.run.state();
+    const lanes = this.account.lanes(wanted);
+    if (this.atWork.size > 0 && !this.run.caller.isMoneyLeft) {
+      // What the others leave of the budget is known when they have ended.
+      return [];
+    }
     const busy = [...this.atWork.values()].map(({ lane }) => lane);
-    const usable = Array.from({ length: lanes }, (_, index) => index + 1).filter(
+    const usable = Array.from({ length: wanted }, (_, index) => index + 1).filter(
       lane => !busy.includes(lane) && !pausedLanes.includes(lane),
     );
     // Lanes that are fewer now finish what they have.
@@ -431,7 +451,7 @@ export class Lanes {
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
     this.queuePlace = await places.take('queue', {
-      ...{ commit, branch: target.branch },
+      ...{ commit, branch: target.branch, isExact: true },
       signal: this.run.stop.endSignal,
     });
     return this.queuePlace;

@@ -35,10 +35,14 @@ export function openRun(
     ...options,
     journal,
     wake,
-    ledger: new BudgetLedger(config, {
-      run: () => current.costUsd,
-      iteration: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
-    }),
+    ledger: new BudgetLedger(
+      config,
+      {
+        run: () => current.costUsd,
+        iteration: iteration => runningIteration(current, iteration)?.costUsd ?? 0,
+      },
+      () => current.lanes,
+    ),
   });
   return {
     ...{ id, files, config, env, journal, caller, stop, state },

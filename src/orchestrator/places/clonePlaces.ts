@@ -53,6 +53,8 @@ export interface PlaceStart {
   readonly commit: string;
   /** Name of the local branch on which HEAD will be. */
   readonly branch: string;
+  /** Exactly the files of the commit: the user's story file and progress log are not copied. */
+  readonly isExact?: boolean | undefined;
   /** Whom it is for; both are for people who look at the place. */
   readonly story?: string | undefined;
   readonly iteration?: number | undefined;
@@ -330,7 +332,7 @@ export class ClonePlaces {
     const { dir, placeOf, prefix, storyFile: ownStoryFile } = await this.pathsIn(files);
     await folderIn(files.tree, prefix);
     const orders: CopyOrder[] = [];
-    for (const from of [storyFile, progressFile]) {
+    for (const from of start.isExact ? [] : [storyFile, progressFile]) {
       const to = from === undefined ? undefined : await placeOf(from);
       if (from !== undefined && to !== undefined) {
         orders.push({ from, to });

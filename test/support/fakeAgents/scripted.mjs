@@ -68,6 +68,17 @@ const steps = {
   add: story =>
     writeStories((file => ({ ...file, userStories: [...file.userStories, story] }))(readStories())),
   write: ([file, content]) => writeFileSync(file, content),
+  /** Ticks the story in a list of any format, by its words. */
+  tickAny: ([file]) => {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const at = lines.findIndex(line => line.includes(story));
+    const end = lines.findIndex((line, i) => i >= at && /\[ \]|open|pending/.test(line));
+    lines[end] = lines[end]
+      .replace('[ ]', '[x]')
+      .replace('"open"', '"closed"')
+      .replace('pending', 'completed');
+    writeFileSync(file, lines.join('\n'));
+  },
   append: ([file, content]) => appendFileSync(file, content),
   delete: file => rmSync(file, { force: true, recursive: true }),
   rename: ([from, to]) => renameSync(from, to),

@@ -27,6 +27,8 @@ export interface AgentCallRequest {
   readonly request: AgentRequest;
   readonly limits: ProcessLimits;
   readonly journal: Journal;
+  /** Absolute path of the user's folder; the agent may work elsewhere. */
+  readonly workspace: string;
   /** The file for the agent's whole output, byte for byte. */
   readonly rawFile: string;
   /** Aborted: end the agent, SIGTERM first. */
@@ -109,7 +111,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
     durationMs: Math.round(end.durationMs),
     leftovers: end.leftovers,
     error: error === undefined ? undefined : { kind: error.kind, message: error.message },
-    ...(error === undefined ? {} : stderrOf(end, error.message, call.request.cwd)),
+    ...(error === undefined ? {} : stderrOf(end, error.message, call.workspace)),
     ...cost,
   });
   return {
@@ -175,10 +177,10 @@ function lastLines(text: string): string {
 function stderrOf(
   { stderr, stderrFile }: AgentEnd,
   message: Words,
-  cwd: string,
+  workspace: string,
 ): { stderr?: string } {
   const isWhole = withoutControls(stderr).trim() === englishOf(message);
   return stderrFile === undefined || isWhole
     ? {}
-    : { stderr: path.relative(cwd, stderrFile).split(path.sep).join('/') };
+    : { stderr: path.relative(workspace, stderrFile).split(path.sep).join('/') };
 }

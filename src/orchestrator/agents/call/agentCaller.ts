@@ -97,6 +97,11 @@ export class AgentCaller {
     this.agent = options.agent;
   }
 
+  /** Whether the budget allows another call next to those that are under way. */
+  get isMoneyLeft(): boolean {
+    return this.options.ledger.isMoneyLeft;
+  }
+
   /** @returns the last call's result, with the total cost of all calls */
   async call(call: PatientCall): Promise<AgentCallResult> {
     let costUsd = 0;
@@ -219,7 +224,7 @@ export class AgentCaller {
     calls: number,
     maxBudgetUsd: number | undefined,
   ): Promise<AgentCallResult> {
-    const { config, env, journal, runId, stop } = this.options;
+    const { config, env, files, journal, runId, stop } = this.options;
     const request = agentRequest(config, {
       cwd: call.cwd,
       prompt: call.prompt,
@@ -236,6 +241,7 @@ export class AgentCaller {
       request,
       limits: config.limits,
       journal,
+      workspace: files.workspace,
       rawFile: path.join(
         call.dir,
         calls === 1 ? `${call.streamName}.jsonl` : `${call.streamName}-${calls}.jsonl`,

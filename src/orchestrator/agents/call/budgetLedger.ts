@@ -29,18 +29,25 @@ export interface Reservation {
 export class BudgetLedger {
   private readonly budgets: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>;
   private readonly spent: Spent;
-  private readonly lanes: number;
+  private readonly lanes: () => number;
   private readonly open = new Set<{ readonly iteration: number; readonly usd: number }>();
 
-  /** @param lanes number of parallel calls; each may reserve an equal share of the rest */
+  /** @param lanes number of parallel calls now; each may reserve an equal share of the rest */
   constructor(
     budgets: Pick<RunConfig, 'budgetUsd' | 'iterationBudgetUsd'>,
     spent: Spent,
-    lanes = 1,
+    lanes: () => number = () => 1,
   ) {
     this.budgets = budgets;
     this.spent = spent;
     this.lanes = lanes;
+  }
+
+  /** Whether another call could still spend something, next to those that are under way. */
+  get isMoneyLeft(): boolean {
+    const { budgetUsd } = this.budgets;
+    const reserved = [...this.open].reduce((sum, { usd }) => sum + usd, 0);
+    return budgetUsd === undefined || budgetUsd - this.spent.run() - reserved >= LESS_THAN_A_CENT;
   }
 
   /**
@@ -56,7 +63,8 @@ export class BudgetLedger {
       ...(budgetUsd === undefined
         ? []
         : [
-            (budgetUsd - this.spent.run() - reserved(open)) / Math.max(1, this.lanes - open.length),
+            (budgetUsd - this.spent.run() - reserved(open)) /
+              Math.max(1, this.lanes() - open.length),
           ]),
       ...(iterationBudgetUsd === undefined
         ? []
