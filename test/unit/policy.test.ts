@@ -397,6 +397,11 @@ const laneRules: readonly (readonly [string, Situation, string])[] = [
   ['as many as there are lanes', atWork(three), '1 S1, 2 S2'],
   ['not more than there are stories', atWork(storyList({})), '1 S1'],
   ['never the same story twice', atWork(three, 'S1'), '2 S2'],
+  [
+    'an agent whose place is being prepared has its number already',
+    laneState(atWork(three, 'S1'), { iteration: 0, running: [] }),
+    '2 S2',
+  ],
   ['no lane is free', atWork(three, 'S1', 'S2'), 'wait'],
   ['none is left beside the one at work', atWork(storyList({}), 'S1'), 'wait'],
   [

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openStories, type Step, until, Workspace } from '../support/ralph.ts';
+
+const STORIES = 20;
+const ids = openStories(STORIES).map(({ id }) => id);
+
+/** Each story has a file of its own, and every fifth one also changes a line of a shared file. */
+function works(id: string, index: number): readonly Step[] {
+  return [
+    { write: [`${id}.txt`, id] },
+    ...(index % 5 === 0
+      ? [{ shell: `sed -i 's/^line ${index}$/line ${index} of ${id}/' shared.txt` }]
+      : []),
+    { tick: id },
+    { commit: `feat: ${id}` },
+    { result: [`${id} is done.`] },
+  ];
+}
+
+test('a person edits, stages, commits, switches, amends and rebases meanwhile; all of it and all stories are there', async t => {
+  const workspace = await Workspace.create(t, { stories: openStories(STORIES) });
+  const shared = Array.from({ length: STORIES }, (_, line) => `line ${line}`).join('\n\n\n');
+  await workspace.write('shared.txt', `${shared}\n`);
+  await workspace.write('notes.md', 'first\n');
+  workspace.git('add', '-A');
+  workspace.git('commit', '--quiet', '-m', 'Files of the project');
+  const start = workspace.git('rev-parse', 'HEAD');
+  const run = workspace.scriptOf(
+    Object.fromEntries(ids.map((id, index) => [id, [works(id, index)]])),
+    ...['--lanes', '4', '--max-iterations', '60', '--verify', 'test -f shared.txt'],
+  );
+
+  /** A person repeats what git refuses because the loop is moving the branch at the same moment. */
+  const git = (...args: readonly string[]) =>
+    until(`git ${args.join(' ')}`, () => {
+      try {
+        return workspace.git(...args) || 'done';
+      } catch (error) {
+        if (/lock|cannot lock ref/.test(String(error))) {
+          return undefined;
+        }
+        throw error;
+      }
+    });
+  const commits: string[] = [];
+  const commit = async (file: string, text: string, ...args: readonly string[]) => {
+    await workspace.write(file, text);
+    await git('add', file);
+    await git('commit', '--quiet', '-m', `Mine: ${file}`, ...args);
+    commits.push(workspace.git('rev-parse', 'HEAD'));
+  };
+  const landed = async () => (await workspace.events('landing.landed')).length;
+  const nextLanding = async () => {
+    const before = await landed();
+    await until('a landing', async () => (await landed()) > before || run.child.exitCode !== null);
+  };
+  const actions: readonly (() => Promise<unknown>)[] = [
+    () => workspace.write('draft.txt', 'not committed\n'),
+    () => workspace.write('notes.md', 'first\nchanged, not committed\n'),
+    async () => git('add', 'notes.md'),
+    async () => git('commit', '--quiet', '-m', 'Mine: notes'),
+    () => commit('own-1.txt', '1'),
+    async () => git('switch', '--quiet', '--create', 'side'),
+    () => commit('side.txt', 'side'),
+    () => commit('side-2.txt', 'side'),
+    // The ticks in the list are local changes on this branch, which the other branch has.
+    async () => git('switch', '--quiet', '--merge', 'main'),
+    () => commit('own-2.txt', '2'),
+    async () => {
+      await git('switch', '--quiet', '--merge', 'side');
+      await git('rebase', '--quiet', '--autostash', 'main');
+      await git('switch', '--quiet', '--merge', 'main');
+    },
+    // The last commit may be one that has landed: then its work must still be there.
+    async () => git('commit', '--quiet', '--amend', '--no-edit', '--allow-empty'),
+  ];
+  for (const action of actions) {
+    await nextLanding();
+    await action();
+  }
+  const { code, stderr, stdout } = await run.finished;
+  assert.equal(code, 0, stderr + stdout.slice(-3_000));
+
+  assert.deepEqual(await workspace.done(), ids);
+  assert.equal(workspace.git('branch', '--show-current'), 'main');
+  const stories = (await workspace.events('landing.landed')).map(({ storyId }) => storyId);
+  assert.deepEqual([...stories].sort(), [...ids].sort(), 'each story lands once');
+  // What the person made, and what the agents made, is on the branch.
+  const files = workspace.git('ls-tree', '-r', '--name-only', 'main').split('\n');
+  for (const file of [...ids.map(id => `${id}.txt`), 'own-1.txt', 'own-2.txt', 'notes.md']) {
+    assert.ok(files.includes(file), file);
+  }
+  const text = workspace.git('show', 'main:shared.txt');
+  for (const [index, id] of ids.entries()) {
+    assert.equal(text.includes(`line ${index} of ${id}`), index % 5 === 0);
+  }
+  assert.match(workspace.git('show', 'main:notes.md'), /changed, not committed/);
+  assert.equal(workspace.git('ls-tree', '-r', '--name-only', 'side').includes('side-2.txt'), true);
+  assert.equal(await workspace.read('draft.txt'), 'not committed\n');
+  assert.equal(workspace.git('status', '--short'), '?? draft.txt');
+  // Every commit on the way is green.
+  const fresh = `${workspace.folder}-fresh`;
+  t.after(() => rm(fresh, { recursive: true, force: true }));
+  workspace.git('clone', '--quiet', workspace.folder, fresh);
+  for (const hash of workspace.git('rev-list', '--first-parent', `${start}..main`).split('\n')) {
+    execFileSync('git', ['checkout', '--quiet', hash], { cwd: fresh, env: workspace.env });
+    execFileSync('test', ['-f', path.join(fresh, 'shared.txt')]);
+  }
+});
