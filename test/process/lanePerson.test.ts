@@ -40,7 +40,12 @@ test('a person edits, stages, commits, switches, amends and rebases meanwhile; a
       try {
         return workspace.git(...args) || 'done';
       } catch (error) {
-        if (/lock|cannot lock ref/.test(String(error))) {
+        // Ticks of the list, made in the middle of a switch or a rebase, make git refuse as well.
+        if (
+          /lock|cannot lock ref|would be overwritten by checkout:\s+\.omc\/prd\.json/.test(
+            String(error),
+          )
+        ) {
           return undefined;
         }
         throw error;

@@ -265,11 +265,17 @@ export class FreshRun {
   async refresh(): Promise<void> {
     const { desk, place, run, snapshot: before } = this;
     await desk.look();
-    const handled = new Map([...landedIn(run.state()), ...desk.takeHandled()]);
     const [found, otherMode] = await Promise.all([
       readSnapshot(place.storyFile, place.git, before),
       activeOtherMode(run.files),
     ]);
+    const handled = new Map([
+      ...(this.lanes?.landedTicks.known(run.state(), found) ?? []),
+      ...desk.takeHandled(),
+    ]);
+    for (const storyId of (await this.lanes?.unticked(found)) ?? []) {
+      run.journal.append({ type: 'story.changed', storyId, done: false, by: 'outside' });
+    }
     const snapshot = this.lanes ? { ...found, ...(await this.lanes.target()) } : found;
     this.snapshot = snapshot;
     this.otherMode = otherMode?.mode;
@@ -454,11 +460,6 @@ export class FreshRun {
       warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
     }
   }
-}
-
-/** Their ticks in the story file are ours. */
-function landedIn({ storyRecords }: RunState): [string, boolean][] {
-  return [...storyRecords].flatMap(([id, { landed }]) => (landed ? [[id, true]] : []));
 }
 
 function asRecorded(prepare: Preparation): NonNullable<RunState['prepare']> {

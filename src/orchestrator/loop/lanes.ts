@@ -27,6 +27,7 @@ import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { workRef } from '../workspace/workRefs.ts';
+import { LandedTicks } from './landedTicks.ts';
 import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
 import { tellPendingHints } from './tellHints.ts';
@@ -73,6 +74,7 @@ type StoryScope = Scope & { readonly story: Story; readonly lane: number };
  * the journal, so that a killed loop continues from there.
  */
 export class Lanes {
+  readonly landedTicks = new LandedTicks();
   private readonly run: Run;
   private readonly hands: LaneHands;
   private readonly queue: LandingQueue;
@@ -119,6 +121,15 @@ export class Lanes {
   async target(): Promise<Pick<Snapshot, 'branch' | 'head'>> {
     await this.queue.follow();
     return { branch: this.branch, head: (await this.hands.target.look()).tip };
+  }
+
+  /** Landed stories that a person has set to not done. @param now the user's folder */
+  unticked(now: Snapshot): Promise<string[]> {
+    const { target, userPlace } = this.hands;
+    return this.landedTicks.unticked(this.run.state(), now, {
+      git: userPlace.git,
+      storyFile: target.sharedFiles.storyFile,
+    });
   }
 
   /** What is being worked on, or waits to land. */
