@@ -429,7 +429,7 @@ export class FreshRun {
       ...(await identify(process.pid)),
       agent: agent.id,
       model,
-      lanes: config.lanes,
+      lanes: this.openPlaces ? config.lanes : undefined,
       isolated: this.openPlaces ? true : undefined,
       budgetUsd,
       payer: agent.id === 'claude' || agent.id === 'sdk' ? payer : undefined,
