@@ -221,6 +221,14 @@ export function runningIteration(
   return running.find(({ number }) => number === iteration);
 }
 
+/** The running iteration of a story; with several, the one that was started last. */
+export function runningIn(
+  { running }: Pick<RunState, 'running'>,
+  storyId: string,
+): CurrentIteration | undefined {
+  return running.findLast(current => current.storyId === storyId);
+}
+
 /** Stories that a person ticked (true) or unticked (false) during this iteration. */
 export function handledIn(
   state: Pick<RunState, 'running'>,
