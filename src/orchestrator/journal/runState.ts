@@ -24,6 +24,8 @@ export interface RecordedCommit {
   readonly at: string;
   readonly iteration: number;
   readonly storyId?: string;
+  /** It landed the work of an agent with a place of its own; a merge has the branch as its first parent. */
+  readonly landed?: true;
 }
 
 /** A commit of a done story that was removed from the branch. */
