@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -120,6 +120,70 @@ describe('a run with two lanes', { concurrency: 2 }, () => {
       await told(workspace, 1, 'rollback', '1'),
       /The run worked on the branch main, but HEAD is on other\. Switch to it first: git switch main/,
     );
+  });
+});
+
+describe('status', { concurrency: 2 }, () => {
+  test('shows each agent, what is paused, and the branch on which the work lands', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(3) });
+    const calls = [[{ text: 'I am waiting.' }, { wait: 'go' }, notDone]];
+    const running = workspace.script(calls, '--lanes', '2', '--max-iterations', '2');
+    await until('both agents', async () => (await workspace.events('agent.text')).length === 2);
+    await told(workspace, 0, 'pause', 'US-003');
+    await told(workspace, 0, 'pause', '--lane', '2');
+    const text = await told(workspace, 0, 'status');
+    assert.match(
+      text,
+      /^Up to 2 agents at once · work lands on main · paused lanes: 2 · paused stories: US-003$/m,
+    );
+    assert.match(text, /^ {2}lane 1 · US-00[12]: Story number [12] · I am waiting\.$/m);
+    assert.match(text, /^ {2}lane 2 · US-00[12]: Story number [12] · I am waiting\.$/m);
+    const data = JSON.parse(await told(workspace, 0, 'status', '--json'));
+    sameValue(
+      [data.branch, data.lanes, data.isolated, data.pausedLanes, data.pausedStories, data.held],
+      ['main', 2, true, [2], ['US-003'], null],
+    );
+    sameValue(
+      data.running
+        .map(({ lane, queued, step }: Record<string, unknown>) => [lane, queued, step])
+        .sort(),
+      [
+        [1, false, 'agent'],
+        [2, false, 'agent'],
+      ],
+    );
+    await workspace.note('go');
+    await running.finished;
+  });
+
+  test('says after the run, too, what the branch could not follow to, until it is brought in', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    await workspace.write('a.txt', 'of the person\n');
+    const finished = await workspace.script([[...commits('a.txt'), ...done('US-001')]], '--isolate')
+      .finished;
+    assert.equal(finished.code, 0, finished.stderr);
+    const text = await told(workspace, 0, 'status');
+    assert.match(
+      text,
+      /^main follows as soon as these files are committed or stashed:\n {2}a\.txt$/m,
+    );
+    const [, command = ''] = /bring it in yourself: (git merge \S+)/.exec(text) ?? [];
+    const held = JSON.parse(await told(workspace, 0, 'status', '--json')).held;
+    sameValue([held.reason, held.files], ['localChanges', ['a.txt']]);
+    for (const args of [
+      ['revert', 'US-001'],
+      ['rollback', '1'],
+    ]) {
+      const said = await told(workspace, 1, ...args);
+      assert.match(said, /"ralph-fresh status" says what is in the way/);
+      assert.ok(said.includes(command), said);
+    }
+    await rm(path.join(workspace.folder, 'a.txt'));
+    await git(workspace, 'stash', '--quiet');
+    await git(workspace, ...command.split(' ').slice(1));
+    assert.equal(await workspace.read('a.txt'), 'a.txt\n');
+    assert.doesNotMatch(await told(workspace, 0, 'status'), /follows|git merge/);
+    assert.match(await told(workspace, 0, 'revert', 'US-001'), /Reopened: US-001/);
   });
 });
 
@@ -256,5 +320,111 @@ describe('a story in a place of its own', { concurrency: 2 }, () => {
     await git(workspace, 'update-ref', young ?? '', 'HEAD');
     assert.equal((await workspace.run('succeeds').finished).code, 0);
     sameValue(await refs(workspace, prefix), [young]);
+  });
+});
+
+describe('before a run with lanes', { concurrency: 2 }, () => {
+  const lanes = ['--lanes', '2', '--agent', 'command', '--command', process.execPath];
+  /** What doctor, --dry-run and run say, which is the same. */
+  async function all(workspace: Workspace, ...more: readonly string[]) {
+    const doctor = JSON.parse(
+      (await workspace.cli('doctor', '--json', ...lanes, ...more).finished).stdout,
+    );
+    const found = (id: string) =>
+      doctor.checks.find((check: { id: string }) => check.id === id) as
+        | { readonly level: string; readonly message: string; readonly fix: string | null }
+        | undefined;
+    const dryRun = await workspace.cli('run', '--dry-run', ...lanes, ...more).finished;
+    return { found, dryRun };
+  }
+  async function refused(workspace: Workspace, id: string, words: RegExp) {
+    const { dryRun, found } = await all(workspace);
+    const check = found(id);
+    assert.equal(check?.level, 'error', check?.message);
+    assert.match(check?.message ?? '', words);
+    assert.equal(dryRun.code, 1);
+    assert.match(dryRun.stderr, words);
+    const started = await workspace.run('succeeds', '--lanes', '2').finished;
+    assert.equal(started.code, 1);
+    assert.match(started.stderr, words);
+    sameValue(await workspace.agents(), []);
+  }
+
+  test('doctor and --dry-run tell lanes and branch, and what the agents do not get', async t => {
+    const workspace = await Workspace.create(t, {
+      prd: JSON.stringify({ branchName: 'ralph/x', userStories: openStories(2) }),
+    });
+    await workspace.write('mine.txt', 'mine\n');
+    const hook = path.join(workspace.folder, '.git', 'hooks', 'pre-commit');
+    await writeFile(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    await git(workspace, 'config', 'commit.gpgsign', 'true');
+    const { dryRun, found } = await all(workspace);
+    assert.equal(dryRun.code, 0, dryRun.stderr);
+    assert.match(dryRun.stdout, /^Lanes: 2, each agent in a clone of its own$/m);
+    assert.match(dryRun.stdout, /^Branch: work lands on ralph\/x$/m);
+    assert.match(found('lanes')?.message ?? '', /Up to 2 agents .* lands on the branch ralph\/x\./);
+    assert.equal(found('branch')?.level, 'ok', 'the tree stays where it is');
+    assert.equal(found('places')?.level, 'ok');
+    for (const [id, words] of [
+      ['unseen', /they do not see your uncommitted changes in mine\.txt\./],
+      ['hooks', /The git hooks pre-commit run neither/],
+      ['signing', /the commits by which work lands are not\./],
+    ] as const) {
+      assert.equal(found(id)?.level, 'warning', id);
+      assert.match(found(id)?.message ?? '', words);
+      assert.match(dryRun.stdout, words);
+    }
+    const one = JSON.parse((await workspace.cli('doctor', '--json').finished).stdout);
+    const ids = one.checks.map(({ id }: { id: string }) => id);
+    assert.ok(ids.includes('lanes') && !ids.includes('hooks') && !ids.includes('places'));
+  });
+
+  test('a detached HEAD without a named branch refuses it', async t => {
+    const workspace = await Workspace.create(t);
+    await git(workspace, 'switch', '--quiet', '--detach');
+    await refused(workspace, 'lanes', /HEAD is detached, so there is no branch/);
+  });
+
+  test('submodules refuse it', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('.gitmodules', '[submodule "a"]\n\tpath = a\n\turl = ../a\n');
+    await git(workspace, 'add', '.gitmodules');
+    await git(workspace, 'commit', '--quiet', '-m', 'a submodule');
+    await refused(workspace, 'lanes', /has submodules, which more than one lane does not support/);
+  });
+
+  test('a branch of another worktree refuses it', async t => {
+    const workspace = await Workspace.create(t, {
+      prd: JSON.stringify({ branchName: 'ralph/x', userStories: openStories(2) }),
+    });
+    await git(workspace, 'worktree', 'add', '--quiet', '-b', 'ralph/x', '../other');
+    await refused(
+      workspace,
+      'lanes',
+      /ralph\/x, which is checked out in .*other, so it could not follow/,
+    );
+  });
+
+  test('a cache folder that cannot be written refuses it', async t => {
+    const workspace = await Workspace.create(t);
+    await workspace.write('../cache', 'a file');
+    workspace.env['XDG_CACHE_HOME'] = path.join(workspace.folder, '..', 'cache', 'below');
+    await refused(workspace, 'places', /cache/);
+  });
+
+  test('a story file outside of the repository refuses it', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    await workspace.write('../stories.json', JSON.stringify({ userStories: openStories(1) }));
+    const { dryRun, found } = await all(workspace, '--file', '../stories.json');
+    assert.match(found('lanes')?.message ?? '', /stories\.json is not in the repository/);
+    assert.equal(dryRun.code, 1);
+    assert.match(dryRun.stderr, /Move it into the repository, or work with one lane\./);
+  });
+
+  test('a task without stories has one lane, and says so', async t => {
+    const workspace = await Workspace.create(t, { stories: undefined });
+    const { code, stdout } = await workspace.run('succeeds', '--lanes', '2', 'a task').finished;
+    assert.equal(code, 0);
+    assert.match(stdout, /Only runs with stories have lanes, so one agent works in your work tree/);
   });
 });

@@ -12,6 +12,9 @@ import { type Judgement, type Precondition, sentenceOf } from './precondition.ts
 /** In bytes; more than a file system stores together with a file's name. */
 const PROBE = Buffer.alloc(8_192);
 
+/** Its name starts with this. */
+export const PROBE_NAME = '.ralph-fresh-probe-';
+
 /** The state folder is writable. */
 export const state: Precondition = { id: 'state', judge: ({ files }) => judgeState(files) };
 
@@ -81,7 +84,7 @@ async function refusedWrite(files: RunFiles): Promise<Judgement | undefined> {
  * @returns why not
  */
 export async function refusedIn(folder: string): Promise<Message | undefined> {
-  const probe = path.join(folder, `.ralph-fresh-probe-${randomBytes(6).toString('hex')}.tmp`);
+  const probe = path.join(folder, `${PROBE_NAME}${randomBytes(6).toString('hex')}.tmp`);
   try {
     const handle = await open(probe, 'wx');
     try {

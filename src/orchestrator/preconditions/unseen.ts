@@ -3,6 +3,7 @@ import { GitRepository } from '../git/git.ts';
 import { namedFiles } from '../git/treeCommit.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import type { Precondition } from './precondition.ts';
+import { PROBE_NAME } from './state.ts';
 import { isWithin } from './within.ts';
 
 /** Agents with places of their own start from commits, and do not see what the person has not committed. */
@@ -21,7 +22,8 @@ export const unseen: Precondition = {
     );
     const top = realPlace(root) ?? root;
     const unseenFiles = changed.filter(
-      name => !copied.some(file => isWithin(`${top}/${name}`, file)),
+      // At the same time, the state folder is tested with a file.
+      name => !name.includes(PROBE_NAME) && !copied.some(file => isWithin(`${top}/${name}`, file)),
     );
     return unseenFiles.length === 0
       ? { level: 'holds', message: 'The agents see everything: nothing is uncommitted.' }
