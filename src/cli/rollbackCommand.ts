@@ -77,7 +77,8 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
     result.kind === 'rolledBack' ? result : { commit: null, files: [] };
   tellPassedOver(chosen, json === true);
   if (json) {
-    printJson({ commit, files: changed.length, to, stories: storiesOf(begin.gone) });
+    const stories = commit === null ? [] : storiesOf(begin.gone);
+    printJson({ commit, files: changed.length, to, stories });
   } else if (commit === null) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
