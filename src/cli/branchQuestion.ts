@@ -10,13 +10,6 @@ const ANSWERS: ReadonlyMap<string, BranchAnswer> = new Map([
   ['3', 'cancel'],
 ]);
 
-/** Whether a person at this terminal can be asked. */
-export function canAskBranch({ quiet }: { readonly quiet?: boolean }): boolean {
-  const { CI = '' } = process.env;
-  const isCi = CI !== '' && CI !== '0' && CI !== 'false';
-  return process.stdin.isTTY === true && process.stdout.isTTY === true && !isCi && quiet !== true;
-}
-
 /** Asks in this terminal until one of the numbers is entered. Ctrl-C and the end of the input cancel. */
 export const askBranch: AskBranch = async ({ current, signal, wanted }) => {
   if (signal.aborted) {

@@ -3,10 +3,11 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { openPlainFile } from '../base/plainFile.ts';
-import { withoutControls } from '../base/text.ts';
+import { shorten, withoutControls } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { applyEvent } from '../orchestrator/journal/foldRun.ts';
-import { ofIteration } from '../orchestrator/journal/iterationEvents.ts';
+import { ofIteration, ofStory } from '../orchestrator/journal/iterationEvents.ts';
 import { JournalReader } from '../orchestrator/journal/journal.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import { isItsLoopRunning } from '../orchestrator/workspace/livingRun.ts';
@@ -18,9 +19,12 @@ import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } fr
 
 const LOOK_MS = 200;
 const CHUNK_BYTES = 1 << 16;
+/** Maximum number of stories in a message. */
+const MAX_NAMED = 8;
 
 interface LogsFlags extends Flags {
   readonly iteration?: number;
+  readonly story?: string;
   readonly follow?: true;
   readonly raw?: true;
 }
@@ -33,6 +37,12 @@ export function addLogsCommand(program: Command): void {
     .addOption(cwdOption())
     .addOption(runOption())
     .option('--iteration <n>', 'only this iteration', count)
+    .addOption(
+      new Option('--story <id>', 'only the iterations of this story').conflicts([
+        'iteration',
+        'raw',
+      ]),
+    )
     .option('--follow', 'continue until the run, or the iteration, ends')
     .addOption(
       new Option(
@@ -61,6 +71,8 @@ class RunFollower {
   state: RunState = INITIAL_RUN_STATE;
   readonly iterations = new Set<number>();
   readonly ended = new Set<number>();
+  /** Ids of the stories that it has worked on. */
+  readonly stories = new Set<string>();
   private readonly files: RunFiles;
   private readonly journal: JournalReader;
 
@@ -81,6 +93,9 @@ class RunFollower {
       this.state = applyEvent(this.state, event);
       if (event.type === 'iteration.started') {
         this.iterations.add(event.iteration);
+        if (event.storyId !== undefined) {
+          this.stories.add(event.storyId);
+        }
       } else if (event.type === 'iteration.ended') {
         this.ended.add(event.iteration);
       }
@@ -98,8 +113,14 @@ class RunFollower {
 }
 
 async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<void> {
-  const { follow, iteration, json } = flags;
-  const isAsked = iteration === undefined ? () => true : ofIteration(iteration);
+  const { follow, iteration, json, story } = flags;
+  const isAsked =
+    story !== undefined
+      ? ofStory(story)
+      : iteration === undefined
+        ? () => true
+        : ofIteration(iteration);
+  const isOfOneStory = story !== undefined || iteration !== undefined;
   let isTold = false;
   /** Checked before the first line is printed, so that an unknown iteration is rejected in one line. */
   const isShown = (event: RunEvent) => {
@@ -116,7 +137,7 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
           printJson(event, 0);
         }
       }
-    : eventPrinter({ isShown });
+    : eventPrinter({ isShown, isOfOneStory });
   for (;;) {
     const mayGrow = await follower.look(printEvent);
     const isOver = iteration !== undefined && follower.ended.has(iteration);
@@ -128,6 +149,21 @@ async function printEvents(follower: RunFollower, flags: LogsFlags): Promise<voi
   if (iteration !== undefined) {
     follower.require(iteration);
   }
+  if (story !== undefined && !isTold) {
+    throw noWorkOn(story, follower);
+  }
+}
+
+function noWorkOn(story: string, { chosen: { runId }, stories }: RunFollower): UsageError {
+  const id = shorten(withoutControls(story), 80);
+  const known = [...stories].slice(0, MAX_NAMED).map(other => shorten(other, 40));
+  const more = stories.size - known.length;
+  const named = `${known.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return new UsageError(
+    known.length === 0
+      ? `Run ${runId} has not worked on ${id}, nor on any other story.`
+      : `Run ${runId} has not worked on ${id}, but on ${named}.`,
+  );
 }
 
 async function printRaw(files: RunFiles, follower: RunFollower, flags: LogsFlags): Promise<void> {

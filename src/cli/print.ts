@@ -21,15 +21,18 @@ interface EventPrinting {
   readonly stream?: NodeJS.WriteStream;
   /** The earlier state of a run that continues. */
   readonly earlier?: RunState | undefined;
+  /** Only events of one story, or one iteration, are printed. */
+  readonly isOfOneStory?: boolean;
 }
 
 /** Prints the readable form of one run's events, if they have any. */
 export function eventPrinter({
   earlier,
+  isOfOneStory,
   isShown = () => true,
   stream = process.stdout,
 }: EventPrinting = {}): (event: RunEvent) => void {
-  const transcript = new Transcript(english, 'terminal', earlier);
+  const transcript = new Transcript(english, 'terminal', { earlier, isOfOneStory });
   return event => {
     const lines = transcript.describe(event);
     if (!isShown(event)) {

@@ -28,6 +28,7 @@ const COMMANDS: readonly (readonly [string, () => Promise<AddCommand>])[] = [
   ],
   ['stop', async () => (await import('./stopCommand.ts')).addStopCommand],
   ['cancel', async () => (await import('./cancelCommand.ts')).addCancelCommand],
+  ['places', async () => (await import('./placesCommand.ts')).addPlacesCommand],
   ['logs', async () => (await import('./logsCommand.ts')).addLogsCommand],
   ['receipt', async () => (await import('./receiptCommand.ts')).addReceiptCommand],
   ['revert', async () => (await import('./revertCommand.ts')).addRevertCommand],

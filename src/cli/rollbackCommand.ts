@@ -3,14 +3,17 @@ import { Argument, type Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import { shellWord } from '../base/shellWord.ts';
+import { shorten, withoutControls } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import { GitRepository } from '../orchestrator/git/git.ts';
 import { runGit } from '../orchestrator/git/runGit.ts';
 import { namedFiles } from '../orchestrator/git/treeCommit.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
 import { readRunState } from '../orchestrator/journal/foldJournal.ts';
 import { JournalWriter, readDecisions } from '../orchestrator/journal/journal.ts';
 import { alone } from '../orchestrator/loop/exclusiveWork.ts';
 import { readStoryList } from '../orchestrator/stories/storyFile.ts';
+import { heldTip } from '../orchestrator/workspace/heldTip.ts';
 import { restorePoints, rollBack } from '../orchestrator/workspace/restorePoints.ts';
 import { newestRunId, RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cannotWriteTo } from '../orchestrator/workspace/takeFileLock.ts';
@@ -19,6 +22,11 @@ import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
 import { type ChosenRun, noIteration, requireRun, runOption, tellPassedOver } from './runs.ts';
 import { storyFileOf } from './storyFiles.ts';
+
+/** In UTF-16 units. */
+const MAX_ID = 40;
+/** Maximum number of stories that are named. */
+const MAX_NAMED = 8;
 
 /** `ralph-fresh rollback`: returns to the state before an iteration, with a new commit. */
 export function addRollbackCommand(program: Command): void {
@@ -31,7 +39,7 @@ export function addRollbackCommand(program: Command): void {
     )
     .addOption(cwdOption())
     .addOption(runOption())
-    .option('--json', 'as data: commit, files, to (docs/json-output.md)')
+    .option('--json', 'as data: commit, files, to, stories (docs/json-output.md)')
     .action(rollback);
 }
 
@@ -39,7 +47,8 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
   const files = new RunFiles(cwd);
   const chosen = await requireRun(files, run);
   const { runId } = chosen;
-  const to = await beginOf(files, chosen, iteration);
+  const begin = await beginOf(files, chosen, iteration);
+  const { to } = begin;
   const result = await alone(files, async () => {
     await requireBranchOfRun(files, runId);
     const newest = (await newestRunId(files)) ?? runId;
@@ -68,13 +77,15 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
     result.kind === 'rolledBack' ? result : { commit: null, files: [] };
   tellPassedOver(chosen, json === true);
   if (json) {
-    printJson({ commit, files: changed.length, to });
+    const stories = commit === null ? [] : storiesOf(begin.gone);
+    printJson({ commit, files: changed.length, to, stories });
   } else if (commit === null) {
     print(`Nothing to do: the files are as they were before iteration ${iteration}.`);
   } else {
     print(
       `Commit ${commit.slice(0, 7)} takes ${changed.length === 1 ? '1 file' : `${changed.length} files`} back to ${to.slice(0, 7)}, before iteration ${iteration}: ${englishOf(namedFiles(changed))}. To undo this: git revert ${commit.slice(0, 7)}`,
     );
+    tellOfLandings(begin, iteration);
     await tellOfTicks(files);
   }
 }
@@ -84,9 +95,18 @@ async function rollback(iteration: number, { cwd, json, run }: Flags): Promise<v
  * @throws {HumanError} if HEAD is somewhere else
  */
 async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void> {
-  const { workBranch } = await readRunState(files.journalFile(runId));
+  const { isolated, workBranch } = await readRunState(files.journalFile(runId));
   const branch = await new GitRepository(files.workspace).branch();
-  if (workBranch === undefined || workBranch === '' || workBranch === branch) {
+  if (workBranch === undefined || workBranch === '') {
+    return;
+  }
+  if (workBranch === branch) {
+    const tip = isolated ? await heldTip(files.workspace, branch) : undefined;
+    if (tip !== undefined) {
+      throw new HumanError(
+        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; or merge it yourself: git merge ${tip}`,
+      );
+    }
     return;
   }
   const ref = `refs/heads/${workBranch}`;
@@ -111,36 +131,88 @@ async function tellOfTicks(files: RunFiles): Promise<void> {
   }
 }
 
+/** Work of lanes that has reached the branch. */
+type Landed = Extract<RunEvent, { type: 'landing.landed' }>;
+
+/** Where a rollback leads. */
+interface Begin {
+  /** Hash of the commit. */
+  readonly to: string;
+  /** The run had lanes. */
+  readonly isIsolated: boolean;
+  /** What has landed since, in this order; the first is the iteration's own, if it has landed. */
+  readonly gone: readonly Landed[];
+  /** What had landed before. */
+  readonly stays: readonly Landed[];
+}
+
 /**
- * The start of an iteration: its restore point, or, if git no longer has one, the commit that the journal names.
+ * The start of an iteration: its restore point, or, if git no longer has one, the commit that the journal names. The
+ * work of lanes overlaps, so there it is the commit on which the iteration landed.
  * @throws {UsageError} naming the iterations that can be rolled back to
  */
-async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<string> {
+async function beginOf(files: RunFiles, chosen: ChosenRun, iteration: number): Promise<Begin> {
   const { runId } = chosen;
   const commits = new Map<number, string>();
+  const landed: Landed[] = [];
+  /** How much had landed when an iteration began. */
+  const landedBefore = new Map<number, number>();
   let hadNoCommit = false;
+  let isIsolated = false;
   for (const event of await readDecisions(files.journalFile(runId))) {
     if (event.type === 'iteration.started' && event.startCommit !== undefined) {
       commits.set(event.iteration, event.startCommit);
+      landedBefore.set(event.iteration, landed.length);
     } else if (event.type === 'iteration.started') {
       hadNoCommit ||= event.iteration === iteration;
+    } else if (event.type === 'run.started' || event.type === 'run.resumed') {
+      isIsolated = event.isolated === true;
+    } else if (event.type === 'landing.landed' && event.commit !== undefined) {
+      landed.push(event);
     }
   }
   for (const point of await restorePoints(files.workspace, runId)) {
     commits.set(point.iteration, point.commit);
   }
-  const commit = commits.get(iteration);
-  if (commit === undefined && hadNoCommit) {
+  const own = landed.findIndex(event => event.iteration === iteration);
+  const to = landed[own]?.onto ?? commits.get(iteration);
+  if (to === undefined && hadNoCommit) {
     throw new UsageError(
       `Iteration ${iteration} of run ${runId} began before the first commit, so there is nothing to go back to.`,
     );
   }
-  if (commit === undefined) {
+  if (to === undefined) {
     throw noIteration(
       iteration,
       chosen,
       [...commits.keys()].sort((a, b) => a - b),
     );
   }
-  return commit;
+  const from = own === -1 ? (landedBefore.get(iteration) ?? landed.length) : own;
+  return { to, isIsolated, gone: landed.slice(from), stays: landed.slice(0, from) };
+}
+
+/** With lanes, the numbers of iterations do not say what came before and after. */
+function tellOfLandings({ gone, isIsolated, stays }: Begin, iteration: number): void {
+  if (!isIsolated) {
+    return;
+  }
+  const hasLanded = gone[0]?.iteration === iteration;
+  const before = hasLanded
+    ? `the work of iteration ${iteration} landed`
+    : `iteration ${iteration} began, whose work has not landed`;
+  print(
+    `Several agents may have worked at once, so this is the state from before ${before}. Taken back, in the order in which it had landed: ${named(gone)}. Landed before, and kept: ${named(stays)}.`,
+  );
+}
+
+function named(landed: readonly Landed[]): string {
+  const ids = storiesOf(landed);
+  const more = ids.length - MAX_NAMED;
+  const first = ids.slice(0, MAX_NAMED).map(id => shorten(withoutControls(id), MAX_ID));
+  return ids.length === 0 ? 'nothing' : `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function storiesOf(landed: readonly Landed[]): string[] {
+  return [...new Set(landed.map(({ storyId }) => storyId))];
 }

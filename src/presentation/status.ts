@@ -26,7 +26,8 @@ interface FileProblem {
 }
 
 /** The data of `status --json`; a contract, described in docs/json-output.md. */
-export async function statusData(files: RunFiles, run: WatchedRun): Promise<object> {
+export async function statusData(files: RunFiles, watched: WatchedRun): Promise<object> {
+  const run = await withHeldNow(files, watched);
   const { runId, state, alive } = run;
   const { stories, problem } = await look(await storyFileOf(files, state));
   const count = stories === undefined ? undefined : countOf(stories);
@@ -64,9 +65,11 @@ function lanesData(run: WatchedRun): object {
   const { state } = run;
   const { isActive } = runStanding(run);
   return {
+    branch: state.branch ?? null,
     lanes: state.lanes,
     isolated: state.isolated === true,
     pausedLanes: state.pausedLanes ?? [],
+    pausedStories: pausedStories(state),
     running: isActive
       ? inOrder(state.running).map(({ activity, lane, number, queued, step, storyId }) => ({
           iteration: number,
@@ -164,9 +167,10 @@ async function look(
  */
 export async function statusText(
   files: RunFiles,
-  run: WatchedRun,
+  watched: WatchedRun,
   now: number = Date.now(),
 ): Promise<string> {
+  const run = await withHeldNow(files, watched);
   const plan = await readPlan(files, run.state);
   const { stories } = plan ? {} : await look(await storyFileOf(files, run.state));
   // If the file is gone or broken, the run's last count is used.
@@ -174,6 +178,23 @@ export async function statusText(
   const work = plan ? planFacts(files, plan) : storyFacts(counted.state);
   const open = stories ? openIds(stories, run.state) : [];
   return withoutControls(statusLines(counted, work, now, open).join('\n'));
+}
+
+/** After the end of a run, a person may have brought in what its branch could not follow to. */
+async function withHeldNow({ workspace }: RunFiles, run: WatchedRun): Promise<WatchedRun> {
+  const { branch, held } = run.state;
+  if (run.alive || held === undefined || branch === undefined) {
+    return run;
+  }
+  // Loaded on demand: few runs need git for this.
+  const { heldTip } = await import('../orchestrator/workspace/heldTip.ts');
+  return (await heldTip(workspace, branch)) === undefined
+    ? { ...run, state: { ...run.state, held: undefined } }
+    : run;
+}
+
+function pausedStories({ storyRecords }: RunState): string[] {
+  return [...storyRecords].flatMap(([id, { paused }]) => (paused ? [id] : []));
 }
 
 function planFacts({ workspace }: RunFiles, { file, steps }: PlanStatus): string {
@@ -228,7 +249,7 @@ function statusLines(
   const facts = `${work}${costFacts(state)}`;
   const { outcome, waiting } = runStanding(run);
   if (outcome !== undefined) {
-    return [...endLines(state, outcome, open), facts];
+    return [...endLines(state, outcome, open), facts, ...heldLines(state, alive)];
   }
   const current = currentOf(state);
   const where = isPlanning(state)
@@ -236,7 +257,7 @@ function statusLines(
     : `Iteration ${state.iteration}/${state.maxIterations}`;
   const later = [...comeLast(state).keys()];
   return [
-    `${where} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${state.pauseRequested ? ' · will pause after this iteration' : ''}`,
+    `${where} · ${facts}${state.phase === 'stopping' ? ' · stopping' : ''}${pauseFacts(state)}`,
     ...(state.isolated
       ? laneLines(state)
       : current?.storyId === undefined
@@ -249,7 +270,7 @@ function statusLines(
     ...(waiting !== undefined || state.isolated || current?.activity === undefined
       ? []
       : [`  ${current.activity}`]),
-    ...heldLines(state),
+    ...heldLines(state, alive),
   ];
 }
 
@@ -258,8 +279,18 @@ function inOrder(running: RunState['running']): RunState['running'] {
   return [...running].sort((a, b) => a.number - b.number);
 }
 
+function pauseFacts({ isolated, pauseRequested, running }: RunState): string {
+  if (!pauseRequested) {
+    return '';
+  }
+  return isolated && running.length > 1
+    ? ' · will pause after these iterations'
+    : ' · will pause after this iteration';
+}
+
 /** A line for each agent, then for each story that waits to land, in the order of the queue. */
-function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): string[] {
+function laneLines(state: RunState): string[] {
+  const { branch, lanes, limits, pausedLanes = [], running } = state;
   const words = ({ activity, number, step }: CurrentIteration) => {
     if (limits.has(number)) {
       return 'waits for the usage limit';
@@ -272,7 +303,7 @@ function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): stri
       case 'review':
         return 'is reviewed';
       default:
-        return activity === undefined ? 'works' : activity;
+        return activity === undefined ? 'an agent works' : activity;
     }
   };
   const ordered = [
@@ -285,11 +316,17 @@ function laneLines({ lanes, limits, pausedLanes = [], running }: RunState): stri
     const title = shorten(storyTitle, 60);
     return `  ${where} · ${shorten(storyId, 40)}: ${title} · ${shorten(words(current), 80)}`;
   });
-  const paused = pausedLanes.length === 0 ? '' : ` · paused: ${pausedLanes.join(', ')}`;
-  return [`Up to ${lanes} ${lanes === 1 ? 'agent' : 'agents'} at once${paused}`, ...lines];
+  const stories = pausedStories(state).map(id => shorten(id, 40));
+  const facts = [
+    lanes === 1 ? 'One agent in a clone of its own' : `Up to ${lanes} agents at once`,
+    ...(branch === undefined ? [] : [`work lands on ${shorten(branch, 80)}`]),
+    ...(pausedLanes.length === 0 ? [] : [`paused lanes: ${pausedLanes.join(', ')}`]),
+    ...(stories.length === 0 ? [] : [`paused stories: ${shorten(stories.join(', '), 200)}`]),
+  ];
+  return [facts.join(' · '), ...lines];
 }
 
-function heldLines({ branch = '', held }: RunState): string[] {
+function heldLines({ branch = '', held }: RunState, isActive: boolean): string[] {
   if (held === undefined) {
     return [];
   }
@@ -297,9 +334,12 @@ function heldLines({ branch = '', held }: RunState): string[] {
   const more = files.length - MAX_NAMED;
   const named = files.slice(0, MAX_NAMED).join(', ');
   return [
-    heldWords(branch, reason, english),
+    files.length === 0
+      ? heldWords(branch, reason, english).replace(/:$/, '.')
+      : heldWords(branch, reason, english),
     ...(files.length === 0 ? [] : [`  ${named}${more > 0 ? ` and ${more} more` : ''}`]),
     `  What has landed is kept meanwhile: git log ${ref}`,
+    ...(isActive ? [] : [`  Without a run, bring it in yourself: git merge ${ref}`]),
   ];
 }
 

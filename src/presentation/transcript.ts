@@ -18,6 +18,7 @@ import {
   waitingSentence,
 } from './sentences.ts';
 import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
+import { isMixed, withStoryPrefix } from './storyPrefix.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import {
   type EventOf,
@@ -55,17 +56,30 @@ export function describeEvent(
   }));
 }
 
+export interface TranscriptOptions {
+  /** State of the run before the first event. */
+  readonly earlier?: RunState | undefined;
+  /** Only lines of one story, or one iteration, are shown, so they need not say which one. */
+  readonly isOfOneStory?: boolean;
+}
+
 /** Describes the events of one run as they arrive, and keeps the context that its sentences need. */
 export class Transcript {
   private readonly t: Translate;
   private readonly door: Door;
+  private readonly isOfOneStory: boolean;
   private state: RunState;
-  private readonly calls = new ToolCalls();
+  /** By iteration: with several lanes, the calls of several agents alternate. */
+  private readonly calls = new Map<number | undefined, ToolCalls>();
 
-  /** @param earlier state of the run before the first event */
-  constructor(t: Translate, door: Door = 'terminal', earlier: RunState = INITIAL_RUN_STATE) {
+  constructor(
+    t: Translate,
+    door: Door = 'terminal',
+    { earlier = INITIAL_RUN_STATE, isOfOneStory = false }: TranscriptOptions = {},
+  ) {
     this.t = t;
     this.door = door;
+    this.isOfOneStory = isOfOneStory;
     this.state = earlier;
   }
 
@@ -75,9 +89,21 @@ export class Transcript {
       this.state = INITIAL_RUN_STATE;
     }
     const { door, state } = this;
-    const described = describeEvent(event, this.t, { state, door, call: this.calls.take(event) });
+    const described = describeEvent(event, this.t, { state, door, call: this.callOf(event) });
     this.state = applyEvent(state, event);
-    return described;
+    return this.isOfOneStory ? described : withStoryPrefix(described, event, state);
+  }
+
+  private callOf(event: RunEvent): ToolCall | undefined {
+    const found = 'iteration' in event ? event.iteration : undefined;
+    const iteration = typeof found === 'number' ? found : undefined;
+    if (event.type === 'iteration.ended') {
+      this.calls.delete(iteration);
+      return undefined;
+    }
+    const calls = this.calls.get(iteration) ?? new ToolCalls();
+    this.calls.set(iteration, calls);
+    return calls.take(event);
   }
 }
 
@@ -126,7 +152,7 @@ function lines(
     case 'iteration.started':
       return [
         line('plain', ''),
-        own('heading', `=== ${t('Iteration {0}/{1}', event.iteration, event.maxIterations)} ===`),
+        own('heading', `=== ${iterationHeading(event, t, state)} ===`),
         ...statusLine(event.stories, t),
         ...(event.storyId === undefined
           ? []
@@ -332,6 +358,17 @@ function lines(
     default:
       return assertNever(event);
   }
+}
+
+/** With several lanes, iterations need not begin in the order of their numbers. */
+function iterationHeading(
+  { iteration, lane, maxIterations }: EventOf<'iteration.started'>,
+  t: Translate,
+  state: RunState,
+): string {
+  return lane !== undefined && isMixed(state)
+    ? t('Iteration {0}/{1}, lane {2}', iteration, maxIterations, lane)
+    : t('Iteration {0}/{1}', iteration, maxIterations);
 }
 
 /** The interrupted iteration is judged first, but the next one gets a new number anyway. */

@@ -1,3 +1,5 @@
+import { storyPrefixIn } from './storyPrefix.ts';
+
 /** Below this many columns, a hanging indent would leave no room for words. */
 const MIN_TEXT_COLUMNS = 20;
 /** Bullets and signs at the start of a line; continuation lines are aligned with the text after them. */
@@ -5,7 +7,7 @@ const LEAD = /^(?:\[Ralph Fresh\] | *(?:[●└-]|\d+\.) +| +)/;
 
 /**
  * Breaks one line of a transcript at words, for a terminal of this width. Continuation lines are aligned with the
- * first one's text. A word that is too long for a line is left to the terminal, which keeps wrapped text as one line
+ * first one's text, and have its story. A word that is too long for a line is left to the terminal, which keeps wrapped text as one line
  * for links and copying. Pure; the text must not contain control characters or escape sequences.
  * @param columns if it is undefined or very small, nothing is wrapped
  */
@@ -13,9 +15,11 @@ export function wrapLine(text: string, columns: number | undefined): readonly st
   if (columns === undefined || columns < MIN_TEXT_COLUMNS || widthOf(text) <= columns) {
     return [text];
   }
-  const lead = LEAD.exec(text)?.[0] ?? '';
+  const story = storyPrefixIn(text);
+  const bullet = LEAD.exec(text.slice(story.length))?.[0] ?? '';
+  const lead = story + bullet;
   const leadWidth = widthOf(lead);
-  const indent = columns - leadWidth < MIN_TEXT_COLUMNS ? '' : ' '.repeat(leadWidth);
+  const indent = columns - leadWidth < MIN_TEXT_COLUMNS ? '' : story + ' '.repeat(widthOf(bullet));
   const lines: string[] = [];
   let line = lead;
   let width = leadWidth;
@@ -26,7 +30,7 @@ export function wrapLine(text: string, columns: number | undefined): readonly st
       lines.push(line);
       const word = part.trimStart();
       line = indent + word;
-      width = indent.length + widthOf(word);
+      width = widthOf(indent) + widthOf(word);
     } else {
       line += part;
       width += partWidth;

@@ -940,7 +940,12 @@ describe('rollback', { concurrency: 3 }, () => {
     assert.deepEqual(await workspace.done(), ['US-001']);
     assert.match(await git(workspace, 'log', '-1', '--format=%s'), /before iteration 2/);
     assert.match(await printed(workspace, 'rollback', '2'), /^Nothing to do/);
-    assert.deepEqual(await json(workspace, 'rollback', '2'), { commit: null, files: 0, to });
+    assert.deepEqual(await json(workspace, 'rollback', '2'), {
+      commit: null,
+      files: 0,
+      to,
+      stories: [],
+    });
     // Nothing is committed since; what is not committed is not nothing.
     const file = await workspace.read('.omc/prd.json');
     await workspace.write('.omc/prd.json', `${file}\n`);

@@ -22,13 +22,16 @@ describe('the modes of oh-my-claudecode in a folder', () => {
   for (const mode of ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const) {
     test(`${mode} that is active keeps us from starting`, async t => {
       const { files, state } = await folder(t);
-      const settings = { agent: 'demo', branch: 'stay', reviewer: false } as const;
+      const settings = {
+        ...({ agent: 'demo', branch: 'stay', reviewer: false } as const),
+        ...{ isolate: false, lanes: 1 },
+      };
       const judge = () => otherMode.judge({ files, env: {}, settings });
-      assert.equal((await judge()).level, 'holds');
+      assert.equal((await judge())?.level, 'holds');
       await state(`state/${mode}-state.json`, { active: true });
       assert.equal((await activeOtherMode(files))?.mode, mode);
       const refusal = await judge();
-      assert.equal(refusal.level, 'refuses');
+      assert.equal(refusal?.level, 'refuses');
       assert.match(JSON.stringify(refusal), new RegExp(`${mode}.*oh-my-claudecode:cancel`));
       await state(`state/${mode}-state.json`, { active: false });
       assert.equal(await activeOtherMode(files), undefined);

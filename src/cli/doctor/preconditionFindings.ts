@@ -33,6 +33,9 @@ export async function preconditionFindings({
         progressFile: progressFileOf({ files, storyFile: file }),
       },
       stories,
+      storyFile: file,
+      canHaveLanes: file !== undefined,
+      isIsolated: file !== undefined && (settings.lanes > 1 || settings.isolate),
     },
     isWanted,
   );

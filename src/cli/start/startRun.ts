@@ -32,7 +32,8 @@ import { RunFiles } from '../../orchestrator/workspace/runFiles.ts';
 import { StopSwitch } from '../../orchestrator/workspace/stopSwitch.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { english } from '../../presentation/translate.ts';
-import { askBranch, canAskBranch } from '../branchQuestion.ts';
+import { askBranch } from '../branchQuestion.ts';
+import { canAsk } from '../canAsk.ts';
 import { eventPrinter, print } from '../print.ts';
 import { settingsOf } from '../settingFlags.ts';
 import { requireRunsStoryFile } from '../storyFiles.ts';
@@ -122,7 +123,7 @@ export async function startRun(request: StartRequest): Promise<number> {
     env: process.env,
     version: packageJson.version,
     stop,
-    askBranch: canAskBranch(flags) ? askBranch : undefined,
+    askBranch: canAsk(flags) ? askBranch : undefined,
     onEvent: flags.quiet ? undefined : eventPrinter({ earlier }),
   };
   if (flags.dryRun) {

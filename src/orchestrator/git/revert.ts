@@ -20,6 +20,8 @@ import {
 export interface RevertOptions {
   /** Full hashes, oldest commit first. */
   readonly hashes: readonly string[];
+  /** Merges among them that are reverted as a whole: their first parent is what they were merged into. */
+  readonly merges?: ReadonlySet<string>;
   /** Files that stay unchanged, relative to the top folder, whatever the commits did to them. */
   readonly keep?: readonly string[];
   /** New contents for files in the new commit, by path. The files must be in HEAD. */
@@ -51,7 +53,7 @@ export interface RevertPlan {
  * conflicts, affected files have uncommitted changes
  */
 export async function planRevert(dir: string, options: RevertOptions): Promise<RevertPlan> {
-  const { edits = new Map(), hashes, keep = [] } = options;
+  const { edits = new Map(), hashes, keep = [], merges = new Set() } = options;
   const scratch = await mkdtemp(path.join(tmpdir(), 'ralph-fresh-'));
   try {
     const repository = new GitRepository(dir);
@@ -62,7 +64,7 @@ export async function planRevert(dir: string, options: RevertOptions): Promise<R
       );
     }
     const { commits, elsewhere } = await commitsOfHead(dir, head, hashes);
-    requireNoMerge(commits);
+    requireNoMerge(commits.filter(({ hash }) => !merges.has(hash)));
     await requireKnownParents(dir, commits);
     const index = new TreeEditor(dir, path.join(scratch, 'index'));
     let tree = await treeOf(dir, head);
@@ -193,6 +195,7 @@ async function without(
 ): Promise<string> {
   const { hash, parents } = commit;
   const [parent] = parents;
+  const byHand = `${parents.length > 1 ? '-m 1 ' : ''}${hash.slice(0, 10)}`;
   const before =
     parent === undefined ? (await writeGit(dir, ['mktree'])).trim() : await treeOf(dir, parent);
   const touched = new Set(await changedPaths(dir, before, hash));
@@ -217,7 +220,7 @@ async function without(
         'Commit {0} cannot be reverted on its own: later changes in {1} build on it. Nothing was changed. Revert the later work first, or resolve it by hand: git revert {2}',
         hash.slice(0, 7),
         namedFiles([...new Set(conflicts)]),
-        hash.slice(0, 10),
+        byHand,
       ),
     );
   }
@@ -226,7 +229,7 @@ async function without(
         say(
           'Reverting needs git {0} or newer. Update git, or revert by hand: git revert {1}',
           MERGE_TREE_GIT,
-          hash.slice(0, 10),
+          byHand,
         ),
       )
     : new Error(merged.stderr.trim() || `git merge-tree ended with ${merged.code}.`);

@@ -145,6 +145,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             at: event.at,
             iteration: event.iteration,
             storyId: event.storyId,
+            landed: isLanding(state, event) || undefined,
           },
         ],
       };
@@ -370,6 +371,15 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
 }
 
 /** If the run continues after a question or an alert, the person has dealt with it. */
+function isLanding(
+  { running }: RunState,
+  { hash, iteration }: Extract<RunEvent, { type: 'commit.recorded' }>,
+): boolean {
+  return running.some(
+    ({ candidate, number }) => number === iteration && candidate?.commit === hash,
+  );
+}
+
 function afterPause(before: RunState, by: 'person' | 'stop'): RunState {
   const { pause, ...rest } = before;
   const state: RunState = { ...rest, pauseRequested: false };

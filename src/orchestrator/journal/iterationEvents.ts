@@ -19,3 +19,21 @@ export function ofIteration(iteration: number): (event: RunEvent) => boolean {
     return isShown;
   };
 }
+
+/**
+ * Matches the events of a story's iterations, and those that name the story. Call it for all events, in order.
+ */
+export function ofStory(storyId: string): (event: RunEvent) => boolean {
+  const iterations = new Map<number, (event: RunEvent) => boolean>();
+  return event => {
+    if (event.type === 'iteration.started' && event.storyId === storyId) {
+      iterations.set(event.iteration, ofIteration(event.iteration));
+    } else if (event.type === 'iteration.started') {
+      // No agent could be started for it, so another story has got its number.
+      iterations.delete(event.iteration);
+    }
+    // Each of them is asked: it has to see all events.
+    const shown = [...iterations.values()].filter(isShown => isShown(event));
+    return shown.length > 0 || ('storyId' in event && event.storyId === storyId);
+  };
+}

@@ -24,6 +24,8 @@ export interface RecordedCommit {
   readonly at: string;
   readonly iteration: number;
   readonly storyId?: string;
+  /** It landed the work of an agent with a place of its own; a merge has the branch as its first parent. */
+  readonly landed?: true;
 }
 
 /** A commit of a done story that was removed from the branch. */
@@ -219,6 +221,14 @@ export function runningIteration(
   iteration: number,
 ): CurrentIteration | undefined {
   return running.find(({ number }) => number === iteration);
+}
+
+/** The running iteration of a story; with several, the one that was started last. */
+export function runningIn(
+  { running }: Pick<RunState, 'running'>,
+  storyId: string,
+): CurrentIteration | undefined {
+  return running.findLast(current => current.storyId === storyId);
 }
 
 /** Stories that a person ticked (true) or unticked (false) during this iteration. */

@@ -202,6 +202,7 @@ export const runStateSchema = once(() => {
         at: z.string(),
         iteration: count,
         storyId: z.string().optional(),
+        landed: z.literal(true).optional(),
       }),
     ),
     storyRecords: z.array(z.tuple([z.string(), record])),

@@ -40,6 +40,8 @@ export interface Landable {
   readonly progressText: string;
   /** Absent if the loop was killed before the call ended. */
   readonly result?: AgentCallResult;
+  /** A person has thrown it away while no loop was active. */
+  readonly isDiscarded?: boolean;
 }
 
 export interface QueueHands {
@@ -288,9 +290,13 @@ export class LandingQueue {
     });
   }
 
-  /** A person has skipped the story, or set it to not done, since its agent began. */
-  private isTakenBack({ scope: { iteration, skip, story } }: Landable): boolean {
-    return isSkipped({ skip }) || handledIn(this.run.state(), iteration).get(story.id) === false;
+  /** A person has skipped the story, set it to not done, or discarded its work, since its agent began. */
+  private isTakenBack({ isDiscarded, scope: { iteration, skip, story } }: Landable): boolean {
+    return (
+      isDiscarded ||
+      isSkipped({ skip }) ||
+      handledIn(this.run.state(), iteration).get(story.id) === false
+    );
   }
 
   private reasonOf({ scope }: Landable, judged: ClaimsJudgement): ReturnReason {

@@ -2,6 +2,7 @@ import { saidOf } from '../../base/messageOf.ts';
 import { hasTracked } from '../git/trackedFile.ts';
 import type { Run } from '../run/run.ts';
 import { warn } from '../run/warn.ts';
+import { clearWorkRefs } from '../workspace/discardedWork.ts';
 import { clearOldRuns } from '../workspace/oldRuns.ts';
 import { removeRestorePoints } from '../workspace/restorePoints.ts';
 import { runIds } from '../workspace/runFiles.ts';
@@ -10,8 +11,8 @@ import { runIds } from '../workspace/runFiles.ts';
 export const RUNS_KEPT = 20;
 
 /**
- * Removes old restore points and transcripts, which would otherwise accumulate forever. Git keeps the commits
- * according to its own rules.
+ * Removes old restore points, transcripts, and refs of work that has landed or was discarded long ago, which would
+ * otherwise accumulate forever. Git keeps the commits according to its own rules.
  */
 export async function clearBehind({
   files,
@@ -28,6 +29,7 @@ export async function clearBehind({
   };
   const tasks = [
     ['restorePointsNotRemoved', async () => removeRestorePoints(workspace, await kept())],
+    ['restorePointsNotRemoved', async () => clearWorkRefs(files, await kept())],
     [
       'oldRunsNotCleared',
       async () => clearOldRuns(files, await kept(), place => hasTracked(workspace, place)),

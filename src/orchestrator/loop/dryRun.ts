@@ -8,8 +8,10 @@ import { currentOf, cutOffOf, INITIAL_RUN_STATE, type RunState } from '../journa
 import { UnstoredJournal } from '../journal/unstoredJournal.ts';
 import { userTree } from '../places/place.ts';
 import type { Snapshot } from '../places/snapshot.ts';
+import { landsOn } from '../preconditions/lanes.ts';
 import type { Run } from '../run/run.ts';
 import { storiesOfCutOff } from '../workspace/keptStories.ts';
+import { isIsolated } from './isolation.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide } from './policy.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -36,7 +38,9 @@ export async function dryRun(
   const { before } = await storiesOfCutOff(options, cutOff);
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
     before,
+    earlier,
   });
+  const isolated = isIsolated(options, earlier);
   const facts = [
     `Workspace: ${files.workspace}`,
     `Story file: ${options.storyFile ?? 'none'}`,
@@ -46,9 +50,12 @@ export async function dryRun(
     `Checks: ${config.verify.length === 0 ? 'none' : config.verify.join(' && ')}`,
     `Reviewer: ${config.reviewer ? 'yes' : 'no'}`,
     `Budget: ${config.budgetUsd === undefined ? 'none' : `$${config.budgetUsd.toFixed(2)}`}`,
-    ...(snapshot.stories?.branchName && config.branch === 'checkout'
-      ? [`Branch: ${snapshot.stories.branchName}`]
-      : []),
+    `Lanes: ${isolated ? `${config.lanes}, each agent in a clone of its own` : 'one agent, in your work tree'}`,
+    ...(isolated
+      ? [`Branch: work lands on ${landsOn(config.branch, snapshot.stories, snapshot.branch)}`]
+      : snapshot.stories?.branchName && config.branch === 'checkout'
+        ? [`Branch: ${snapshot.stories.branchName}`]
+        : []),
     ...(cutOff === undefined
       ? []
       : [`Judged first: iteration ${cutOff.number}, which was cut off`]),

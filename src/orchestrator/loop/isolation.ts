@@ -1,12 +1,13 @@
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
 import { agentEnv } from '../agents/agentEnv.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { RunState } from '../journal/runState.ts';
 import { Target } from '../landing/target.ts';
-import { ClonePlaces, problemWithPlaces } from '../places/clonePlaces.ts';
+import { ClonePlaces } from '../places/clonePlaces.ts';
 import { placesFolder } from '../places/placesFolder.ts';
 import type { Snapshot } from '../places/snapshot.ts';
+import { landsOn, problemWithLanes } from '../preconditions/lanes.ts';
+import { sentenceOf } from '../preconditions/precondition.ts';
 import { modeOf, progressFileOf, relativePath } from '../run/runWork.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
 import { tipRef } from '../workspace/workRefs.ts';
@@ -37,24 +38,13 @@ export async function openIsolation(
 ): Promise<Isolation> {
   const { config, env, files, storyFile } = options;
   const { workspace } = files;
-  const wanted = config.branch === 'stay' ? '' : (stories?.branchName ?? '');
-  const branch = wanted === '' ? (current ?? '') : wanted;
-  const root = await git.root();
-  if (root === undefined || head === undefined) {
-    throw new HumanError(
-      say('Lanes need a git repository with at least one commit. Make one, or use one lane.'),
-    );
-  }
-  if (branch === '') {
-    throw new HumanError(
-      say(
-        'HEAD is detached, so there is no branch that the work could land on. Check out a branch (git switch), or name one in the story file ("branchName").',
-      ),
-    );
-  }
-  const problem = await problemWithPlaces(root, head);
+  const branch = landsOn(config.branch, stories, current);
+  // Without a repository there is no HEAD either, which is the problem then.
+  const root = (await git.root()) ?? workspace;
+  // Asked before the run starts, too, but its stories may have been planned since.
+  const problem = await problemWithLanes({ root, head, branch, storyFile });
   if (problem !== undefined) {
-    throw new HumanError(problem);
+    throw new HumanError(sentenceOf({ level: 'refuses', ...problem }));
   }
   const progressFile = progressFileOf(options);
   const inRepository = (file: string | undefined) => {

@@ -26,6 +26,7 @@ import type { ConflictNote, Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
+import { readRefs } from '../workspace/refs.ts';
 import { workRef } from '../workspace/workRefs.ts';
 import { LandedTicks } from './landedTicks.ts';
 import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
@@ -202,6 +203,7 @@ export class Lanes {
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
+        isDiscarded: !(await this.isStillKept(story.id, kept)),
       });
       return;
     }
@@ -330,7 +332,7 @@ export class Lanes {
     const ref = workRef(run.files.workspace, { runId: run.id, storyId: story.id, iteration });
     const kept = await keepWork(place, this.hands.target.root, ref);
     const commits = await this.countCommits(scope.before.head, kept.head);
-    const base = this.baseOf(scope);
+    const base = await this.baseOf(scope);
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
@@ -378,7 +380,7 @@ export class Lanes {
   private async startOf(story: Story, iteration: number): Promise<string> {
     const { target } = this.hands;
     const onto = (await target.look()).tip;
-    const { kept } = storyNotes(this.run.state(), story.id);
+    const kept = await this.keptOf(story);
     if (kept === undefined) {
       return onto;
     }
@@ -428,9 +430,20 @@ export class Lanes {
   }
 
   /** Where the work of a story begins that continues earlier work of its own. */
-  private baseOf({ before, story }: StoryScope): string | undefined {
-    const kept: KeptWork | undefined = storyNotes(this.run.state(), story.id).kept;
-    return kept?.base ?? before.head;
+  private async baseOf({ before, story }: StoryScope): Promise<string | undefined> {
+    return (await this.keptOf(story))?.base ?? before.head;
+  }
+
+  /** The story's earlier work that has not landed, unless a person has discarded it. */
+  private async keptOf({ id }: Story): Promise<KeptWork | undefined> {
+    const { kept } = storyNotes(this.run.state(), id);
+    return kept !== undefined && (await this.isStillKept(id, kept)) ? kept : undefined;
+  }
+
+  private async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
+    const { files, id: runId } = this.run;
+    const ref = workRef(files.workspace, { runId, storyId, iteration });
+    return (await readRefs(this.hands.target.root, ref)).some(({ name }) => name === ref);
   }
 
   private scopeOf<T extends { readonly iteration: number; readonly lane: number }>(

@@ -9,7 +9,7 @@ import { asHumanError, type GitRepository } from '../git/git.ts';
 import { type PromptTemplate, readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE } from '../journal/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { isPlannedFor } from '../planner/plannedTask.ts';
 import type { Ground } from '../preconditions/precondition.ts';
@@ -36,17 +36,26 @@ export interface Start {
 /**
  * Checks whether a run can start at all, before the journal exists. Changes nothing.
  * @param known.root the answer of `git.root()`, if it is already known
+ * @param known.earlier the run to continue with
  * @param known.before the stories before the interrupted iteration, if there is one to continue with
  * @throws {HumanError} naming what must be fixed
  */
 export async function readyToStart(
   options: RunOptions,
   git: GitRepository,
-  { root, before }: { root?: Promise<string | undefined>; before?: StoryList } = {},
+  {
+    root,
+    before,
+    earlier,
+  }: {
+    readonly root?: Promise<string | undefined>;
+    readonly before?: StoryList;
+    readonly earlier?: RunState | undefined;
+  } = {},
 ): Promise<Start> {
   const { files } = options;
   const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
-  const warnings = await requirePreconditions(groundOf(options, snapshot, root));
+  const warnings = await requirePreconditions(groundOf(options, snapshot, { root, earlier }));
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
@@ -56,20 +65,23 @@ export async function readyToStart(
 function groundOf(
   options: RunOptions,
   { stories }: Snapshot,
-  root: Promise<string | undefined> | undefined,
+  known: Pick<Ground, 'root'> & { readonly earlier?: RunState | undefined },
 ): Ground {
-  const { agent, askBranch, config, env, files, prepare } = options;
-  const { branch, reviewer } = config;
+  const { agent, askBranch, config, env, files, prepare, storyFile } = options;
+  const { branch, isolate, lanes, reviewer } = config;
   return {
     files,
     env,
-    // With places of their own, agents need no branch in the user's tree.
-    settings: { agent: agent.id, branch: isIsolated(options) ? 'stay' : branch, reviewer },
+    settings: { agent: agent.id, branch, isolate, lanes, reviewer },
     stories,
     progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,
     canAsk: askBranch !== undefined,
-    root,
+    storyFile,
+    canHaveLanes: modeOf(options) === 'stories',
+    isIsolated: isIsolated(options, known.earlier),
+    isContinued: known.earlier !== undefined,
+    root: known.root,
   };
 }
 

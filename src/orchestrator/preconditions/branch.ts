@@ -9,7 +9,7 @@ import type { Precondition } from './precondition.ts';
 export const branch: Precondition = {
   id: 'branch',
   needsGit: true,
-  async judge({ canAsk, files: { workspace }, isPrepared, settings, stories }) {
+  async judge({ canAsk, files: { workspace }, isIsolated, isPrepared, settings, stories }) {
     const wanted = stories?.branchName ?? '';
     if (settings.branch === 'stay' || wanted === '' || isPrepared) {
       return { level: 'holds', message: 'A run works on the branch that is checked out.' };
@@ -19,13 +19,19 @@ export const branch: Precondition = {
     if (current === wanted) {
       return holds;
     }
-    if (heldBy !== undefined) {
+    if (heldBy !== undefined && !isIsolated) {
       return { level: 'refuses', ...heldElsewhere(wanted, heldBy) };
     }
     // If the branch does not exist and all stories are done, a run has nothing to do.
     const isIdle = !exists && stories?.stories.every(({ done }) => done) === true;
     if (conflicting !== undefined && !isIdle) {
       return { level: 'refuses', ...conflictingBranchProblem(wanted, conflicting) };
+    }
+    if (isIsolated) {
+      return {
+        level: 'holds',
+        message: `Work lands on the branch ${wanted}; ${current || 'the detached HEAD'} stays checked out.`,
+      };
     }
     if (canAsk || isIdle) {
       return holds;

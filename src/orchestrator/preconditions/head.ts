@@ -9,7 +9,11 @@ import type { Precondition } from './precondition.ts';
 export const head: Precondition = {
   id: 'head',
   needsGit: true,
-  async judge({ files, settings, stories }) {
+  async judge({ files, isIsolated, settings, stories }) {
+    if (isIsolated) {
+      // Agents do not commit here.
+      return undefined;
+    }
     const branch = await new GitRepository(files.workspace).branch();
     if (branch !== '') {
       return { level: 'holds', message: `The branch ${branch} is checked out.` };

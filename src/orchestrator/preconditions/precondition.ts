@@ -7,9 +7,17 @@ import type { RunFiles } from '../workspace/runFiles.ts';
 export interface Ground {
   readonly files: RunFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly settings: Pick<Settings, 'agent' | 'branch' | 'reviewer'>;
+  readonly settings: Pick<Settings, 'agent' | 'branch' | 'isolate' | 'lanes' | 'reviewer'>;
   /** As last read; absent without a readable story file. */
   readonly stories?: StoryList;
+  /** Absolute path of the story file, if there is one. */
+  readonly storyFile?: string;
+  /** Whether the run has stories, of which several can be worked on at once. */
+  readonly canHaveLanes?: boolean;
+  /** Whether agents work in places of their own. */
+  readonly isIsolated?: boolean;
+  /** Whether it is the continuation of an earlier run. */
+  readonly isContinued?: boolean;
   /** Absolute path of the progress log; absent if the work is not known yet. */
   readonly progressFile?: string;
   /** Whether the stories, with their branch, have yet to be created. */
@@ -41,8 +49,11 @@ export interface Precondition {
   readonly id: string;
   /** Only checked in a repository that git can read. */
   readonly needsGit?: true;
-  /** @throws {HumanError} if it prevents the run */
-  judge(ground: Ground): Promise<Judgement>;
+  /**
+   * @returns `undefined` if it does not concern such a run
+   * @throws {HumanError} if it prevents the run
+   */
+  judge(ground: Ground): Promise<Judgement | undefined>;
 }
 
 /** The finding, with the next step. */

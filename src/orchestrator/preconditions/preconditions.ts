@@ -6,16 +6,21 @@ import { shorten } from '../../base/text.ts';
 import { branch } from './branch.ts';
 import { disk } from './disk.ts';
 import { head } from './head.ts';
+import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
+import { lanes } from './lanes.ts';
 import { otherMode } from './otherMode.ts';
+import { placesFolder } from './placesFolder.ts';
 import { type Ground, type Judgement, type Precondition, sentenceOf } from './precondition.ts';
 import { progress } from './progress.ts';
 import { repository } from './repository.ts';
 import { reviewer } from './reviewer.ts';
+import { signing } from './signing.ts';
 import { state } from './state.ts';
 import { template } from './template.ts';
 import { trackedState } from './trackedState.ts';
 import { unfinished } from './unfinished.ts';
+import { unseen } from './unseen.ts';
 
 /** All preconditions of a run, in the order in which a person should fix them. */
 const PRECONDITIONS: readonly Precondition[] = [
@@ -27,6 +32,11 @@ const PRECONDITIONS: readonly Precondition[] = [
   unfinished,
   branch,
   head,
+  lanes,
+  placesFolder,
+  unseen,
+  hooks,
+  signing,
   template,
   progress,
   reviewer,
@@ -55,13 +65,14 @@ export async function lookAtPreconditions(
     return [];
   }
   const first = await judge(repository, ground);
-  const possible = wanted.filter(({ needsGit }) => !(needsGit && first.level === 'refuses'));
-  return Promise.all(
+  const possible = wanted.filter(({ needsGit }) => !(needsGit && first?.level === 'refuses'));
+  const found = await Promise.all(
     possible.map(async precondition => ({
       id: precondition.id,
       judgement: precondition === repository ? first : await judge(precondition, ground),
     })),
   );
+  return found.flatMap(({ id, judgement }) => (judgement === undefined ? [] : [{ id, judgement }]));
 }
 
 /**
@@ -83,7 +94,7 @@ export async function requirePreconditions(
   );
 }
 
-async function judge(precondition: Precondition, ground: Ground): Promise<Judgement> {
+async function judge(precondition: Precondition, ground: Ground): Promise<Judgement | undefined> {
   try {
     return await precondition.judge(ground);
   } catch (error) {

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
-import { say } from '../../base/say.ts';
+import { type Message, say } from '../../base/say.ts';
 import { systemRefusal } from '../../base/systemRefusal.ts';
 import { requirePlainState } from '../workspace/plainState.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
@@ -11,6 +11,9 @@ import { type Judgement, type Precondition, sentenceOf } from './precondition.ts
 
 /** In bytes; more than a file system stores together with a file's name. */
 const PROBE = Buffer.alloc(8_192);
+
+/** Its name starts with this. */
+export const PROBE_NAME = '.ralph-fresh-probe-';
 
 /** The state folder is writable. */
 export const state: Precondition = { id: 'state', judge: ({ files }) => judgeState(files) };
@@ -68,24 +71,36 @@ async function refusedWrite(files: RunFiles): Promise<Judgement | undefined> {
   const there = foldersOf(files).filter(place => kindOf(place) === 'folder');
   const own = there.filter(folder => folder !== path.join(files.workspace, '.omc'));
   for (const folder of own.length > 0 ? own : [there.at(-1) ?? files.workspace]) {
-    const probe = path.join(folder, `.ralph-fresh-probe-${randomBytes(6).toString('hex')}.tmp`);
-    try {
-      const handle = await open(probe, 'wx');
-      try {
-        await handle.writeFile(PROBE);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      const words = systemRefusal(withPlace(error, folder));
-      if (words === undefined) {
-        throw error;
-      }
-      return { level: 'refuses', message: words };
-    } finally {
-      await rm(probe, { force: true });
+    const message = await refusedIn(folder);
+    if (message !== undefined) {
+      return { level: 'refuses', message };
     }
+  }
+  return undefined;
+}
+
+/**
+ * Tests by writing a file whether a folder is writable. The file is removed again.
+ * @returns why not
+ */
+export async function refusedIn(folder: string): Promise<Message | undefined> {
+  const probe = path.join(folder, `${PROBE_NAME}${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const handle = await open(probe, 'wx');
+    try {
+      await handle.writeFile(PROBE);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const words = systemRefusal(withPlace(error, folder));
+    if (words === undefined) {
+      throw error;
+    }
+    return words;
+  } finally {
+    await rm(probe, { force: true });
   }
   return undefined;
 }

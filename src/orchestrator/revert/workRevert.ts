@@ -2,18 +2,20 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { HumanError } from '../../base/humanError.ts';
 import { type Message, say } from '../../base/say.ts';
+import { shellWord } from '../../base/shellWord.ts';
 import { shorten } from '../../base/text.ts';
 import { type Commit, changedTrackedFiles, GitRepository } from '../git/git.ts';
 import { applyRevert, planRevert, type RevertPlan } from '../git/revert.ts';
 import { runGit } from '../git/runGit.ts';
 import { readDecisions } from '../journal/journal.ts';
-import type { RunState } from '../journal/runState.ts';
+import type { RecordedCommit, RunState } from '../journal/runState.ts';
 import { alone } from '../loop/exclusiveWork.ts';
 import { recordTick, requireRecordable } from '../loop/tickStory.ts';
 import { editStoryDone, setStoryDone } from '../stories/edit/edit.ts';
 import { linkTarget } from '../stories/linkTarget.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { readStoryList } from '../stories/storyFile.ts';
+import { heldTip, isContained } from '../workspace/heldTip.ts';
 import { type CommitsOf, recordedCommits } from '../workspace/recordedCommits.ts';
 import type { RunFiles } from '../workspace/runFiles.ts';
 
@@ -66,6 +68,7 @@ export async function planWorkRevert(
   if (recorded.length === 0) {
     throw new HumanError(nothingCommitted(of));
   }
+  await requireLandedHere(files.workspace, recorded, states);
   const list = storyFile === undefined ? undefined : await readStoryList(storyFile);
   const reopens = (await storiesDoneBy(files, of, list)).filter(({ done }) => done);
   // Not derived from the root's path, which differs if a link leads to the workspace.
@@ -96,6 +99,7 @@ export async function planWorkRevert(
       : await reopened(files.workspace, editedPlace, reopens);
   const plan = await planRevert(files.workspace, {
     hashes: recorded.map(({ hash }) => hash),
+    merges: new Set(recorded.flatMap(({ hash, landed }) => (landed ? [hash] : []))),
     keep,
     edits: edited ? new Map([[editedPlace, edited]]) : undefined,
   });
@@ -146,6 +150,50 @@ export function revertMessage({ commits, of }: WorkRevert, title: string | undef
   const named = title === undefined ? what : `${what}: ${title}`;
   const lines = commits.map(({ hash, subject }) => `${hash} ${shorten(subject, 200)}`);
   return `Revert ${shorten(named, 200)} (${count})\n\nThis takes back:\n${lines.join('\n')}`;
+}
+
+/**
+ * The work of lanes lands on a branch that need not be checked out.
+ * @throws {HumanError} if none of it is in what is checked out, but on that branch, or on its way there
+ */
+async function requireLandedHere(
+  dir: string,
+  recorded: readonly RecordedCommit[],
+  states: readonly RunState[],
+): Promise<void> {
+  const landed = recorded.filter(commit => commit.landed);
+  const last = landed.at(-1);
+  if (last === undefined || landed.length < recorded.length) {
+    return;
+  }
+  const run = states.findLast(({ commits }) => commits.includes(last));
+  const branch = run?.branch ?? '';
+  const current = await new GitRepository(dir).branch();
+  for (const { hash } of landed) {
+    if (await isContained(dir, hash, 'HEAD')) {
+      return;
+    }
+  }
+  if (branch !== '' && (await isContained(dir, last.hash, `refs/heads/${branch}`))) {
+    throw new HumanError(
+      say(
+        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch {2}", then try again.',
+        shorten(branch, 200),
+        current || say('a detached HEAD'),
+        shellWord(branch),
+      ),
+    );
+  }
+  const tip = branch === '' ? undefined : await heldTip(dir, branch);
+  if (tip !== undefined && (await isContained(dir, last.hash, tip))) {
+    throw new HumanError(
+      say(
+        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; or merge it yourself: git merge {1}',
+        shorten(branch, 200),
+        tip,
+      ),
+    );
+  }
 }
 
 function nothingCommitted(of: Revertible): Message {

@@ -16,6 +16,7 @@ import {
 } from '../git/treeCommit.ts';
 import { workspaceKey } from '../git/workspaceKey.ts';
 import { isTickDifference } from '../stories/edit/tickDifference.ts';
+import { readRefs } from './refs.ts';
 import { isRunId } from './runFiles.ts';
 
 /**
@@ -231,19 +232,4 @@ function refsOf(dir: string, runId?: string): string {
     throw new HumanError(say('"{0}" is not a run id.', shorten(runId, 80)));
   }
   return `${own}${runId}/`;
-}
-
-async function readRefs(
-  dir: string,
-  prefix: string,
-): Promise<{ readonly name: string; readonly commit: string }[]> {
-  try {
-    const output = await runGit(dir, 'for-each-ref', '--format=%(refname) %(objectname)', prefix);
-    return output.split(/\r?\n/).flatMap(line => {
-      const [name, commit] = line.split(' ');
-      return name === undefined || commit === undefined ? [] : [{ name, commit }];
-    });
-  } catch (error) {
-    throw asHumanError(error);
-  }
 }

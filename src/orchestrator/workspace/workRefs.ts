@@ -22,9 +22,32 @@ export function workRefsOf(dir: string): string {
   return `refs/ralph-fresh/work/${workspaceKey(dir)}/`;
 }
 
+/** What a {@link workRef}, or a ref that belongs to it, says; `undefined` for another ref. */
+export function partsOfWorkRef(
+  dir: string,
+  ref: string,
+): { readonly runId: string; readonly story: string; readonly iteration: number } | undefined {
+  const prefix = workRefsOf(dir);
+  const [, runId = '', story = '', iteration] =
+    /^([^/]+)\/([^/]+)\/(\d+)(?:-[a-z]|$)/.exec(
+      ref.startsWith(prefix) ? ref.slice(prefix.length) : '',
+    ) ?? [];
+  return iteration === undefined ? undefined : { runId, story, iteration: Number(iteration) };
+}
+
+/** The prefix of the refs that hold discarded work for a while, `<time>/` and what follows in {@link workRef}. */
+export function discardedRefsOf(dir: string): string {
+  return `refs/ralph-fresh/discarded/${workspaceKey(dir)}/`;
+}
+
 /** The ref that holds what has landed while the branch cannot follow. */
 export function tipRef(dir: string, branch: string): string {
-  return `refs/ralph-fresh/landed/${workspaceKey(dir)}/${partOf(branch)}`;
+  return `${tipRefsOf(dir)}${partOf(branch)}`;
+}
+
+/** The prefix of all {@link tipRef}s of a workspace. */
+export function tipRefsOf(dir: string): string {
+  return `refs/ralph-fresh/landed/${workspaceKey(dir)}/`;
 }
 
 /** The ref that holds the newest commit that is to land. */

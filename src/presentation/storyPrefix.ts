@@ -1,0 +1,53 @@
+import { shorten } from '../base/text.ts';
+import type { RunEvent } from '../orchestrator/journal/events.ts';
+import { type RunState, runningIteration } from '../orchestrator/journal/runState.ts';
+import type { TranscriptLine } from './transcriptLine.ts';
+
+/** In UTF-16 units. */
+const MAX_ID = 24;
+/** Between the id of a story and what is told of it. */
+const BAR = ' │ ';
+
+/** A line's story, with the bar behind it; '' if it has none. */
+export function storyPrefixIn(text: string): string {
+  return /^[^\s│]{1,24} │ /.exec(text)?.[0] ?? '';
+}
+
+/**
+ * The lines of an event, each with the story that it is about, if agents of several stories may be at work: their
+ * events alternate. Lines that are not about an iteration stay as they are.
+ * @param state the fold of all earlier events
+ */
+export function withStoryPrefix(
+  lines: readonly TranscriptLine[],
+  event: RunEvent,
+  state: RunState,
+): readonly TranscriptLine[] {
+  const storyId = isMixed(state) ? storyOf(event, state) : undefined;
+  if (storyId === undefined || storyId === '') {
+    return lines;
+  }
+  const name = shorten(storyId, MAX_ID).replaceAll(/[\s│]+/g, '-');
+  return lines.map(({ style, text }) => ({
+    style,
+    text: text
+      .split('\n')
+      // The empty line above an iteration separates it from everything.
+      .map(line => (line === '' ? '' : `${name}${BAR}${line}`))
+      .join('\n'),
+  }));
+}
+
+/** With one lane, a story can land while the next agent works. */
+export function isMixed({ isolated, lanes, running }: RunState): boolean {
+  return isolated === true && (lanes > 1 || running.length > 1);
+}
+
+function storyOf(event: RunEvent, state: RunState): string | undefined {
+  if (!('iteration' in event) || typeof event.iteration !== 'number') {
+    return undefined;
+  }
+  return event.type === 'iteration.started'
+    ? event.storyId
+    : runningIteration(state, event.iteration)?.storyId;
+}
