@@ -148,12 +148,17 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
       ? undefined
       : (onlyPaused(situation) ?? notReady(stories, state))) ??
     (isSpent(config.budgetUsd, state.costUsd) ? { kind: 'end', outcome: 'budget' } : undefined) ??
-    (state.iteration >= config.maxIterations
+    (lastNumber(situation) >= config.maxIterations
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
     starts(situation, turn, freeLanes)
   );
+}
+
+/** The highest number of an iteration; those whose agents are about to start are not in the journal yet. */
+function lastNumber({ state, working = [] }: Situation): number {
+  return Math.max(state.iteration, ...working.map(({ iteration }) => iteration));
 }
 
 /** As many stories as there are free lanes, or what must be done about the first of them. */
@@ -169,7 +174,8 @@ function starts(
   const skip = new Set(turn.skip);
   // Without stories there is one task, for one agent.
   const most = stories === undefined ? 1 : Math.max(1, freeLanes);
-  while (found.length < most && state.iteration + found.length < config.maxIterations) {
+  const last = lastNumber(situation);
+  while (found.length < most && last + found.length < config.maxIterations) {
     const story = stories && nextStory(stories, { ...turn, skip }).story;
     if (stories !== undefined && story === undefined) {
       break;
@@ -181,7 +187,7 @@ function starts(
         return nextStory(stories ?? [], { ...turn, skip: others }).story !== undefined;
       });
     if (trouble === undefined) {
-      found.push({ iteration: state.iteration + 1 + found.length, story });
+      found.push({ iteration: last + 1 + found.length, story });
     } else if (found.length === 0) {
       if (!state.isolated || trouble.kind !== 'pause') {
         return trouble;
