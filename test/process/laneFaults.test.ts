@@ -122,3 +122,15 @@ test('nothing can land any more: agents that finish later do not keep the run', 
   assert.equal((await workspace.events('landing.landed')).length, 3);
 });
 
+test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const args = ['--lanes', '2', '--verify', 'sleep 1'];
+  const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  const { code, stderr } = await start(workspace, {}, ...args).finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(await workspace.read('work/US-001.txt'), /part three/);
+  assert.equal((await workspace.agents()).length, 1);
+});
+
