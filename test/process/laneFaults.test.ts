@@ -122,6 +122,19 @@ test('nothing can land any more: agents that finish later do not keep the run', 
   assert.equal((await workspace.events('landing.landed')).length, 3);
 });
 
+test('killed with several agents at work: each call is recorded as ended', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await until('both agents', async () => (await workspace.events('agent.init')).length === 2);
+  await killed(first);
+  await workspace.note('go');
+  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+  const events = await workspace.journal();
+  const end = events.findIndex(({ type }) => type === 'run.ended');
+  const ended = events.slice(0, end).flatMap(e => (e.type === 'agent.ended' ? [e.iteration] : []));
+  assert.deepEqual(ended.sort(), [1, 2]);
+});
+
 test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
   const workspace = await withStories(t, 1);
   const args = ['--lanes', '2', '--verify', 'sleep 1'];
