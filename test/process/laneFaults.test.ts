@@ -135,6 +135,47 @@ test('killed with several agents at work: each call is recorded as ended', posix
   assert.deepEqual(ended.sort(), [1, 2]);
 });
 
+test('killed, and its places are removed: the stories get other agents', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent(2);
+  await killed(first);
+  await rm(placesOf(workspace), { recursive: true, force: true });
+  const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+});
+
+test(
+  'killed, and the story of an agent is removed: the run ends with the others',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const first = start(workspace, { waits: true }, '--lanes', '2');
+    await workspace.agent(2);
+    await killed(first);
+    const [runId = ''] = await workspace.runIds();
+    await rm(path.join(workspace.files.runDir(runId), 'iterations'), { recursive: true });
+    const [, second] = openStories(2);
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: [second] }));
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+  },
+);
+
+test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const loop = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await rm(path.join(workspace.folder, '.git', 'refs', 'heads', 'main'));
+  await workspace.note('go');
+  const { code, stderr } = await loop.finished;
+  assert.equal(code, 1);
+  assert.match(stderr, /The branch main no longer exists/);
+  assert.equal((await workspace.event('run.ended')).outcome, 'error');
+});
+
 test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
   const workspace = await withStories(t, 1);
   const args = ['--lanes', '2', '--verify', 'sleep 1'];

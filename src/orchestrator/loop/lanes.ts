@@ -165,9 +165,9 @@ export class Lanes {
       await Promise.all(this.tasks);
     }
     await this.queue.idle();
-    await this.queue.follow();
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
+    await this.queue.follow();
   }
 
   /**
@@ -175,9 +175,11 @@ export class Lanes {
    * nobody else has worked since.
    */
   async recover(current: CurrentIteration, snapshot: Snapshot): Promise<void> {
-    const { kept, lane, number: iteration, storyId } = current;
+    const { kept, lane = 1, number: iteration, storyId } = current;
     const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
-    if (story === undefined || lane === undefined) {
+    if (story === undefined) {
+      // Nobody wants it any more; refs hold its commits.
+      await this.close({ iteration, lane, story: undefined }, snapshot);
       return;
     }
     if (current.queued && kept !== undefined) {
@@ -193,6 +195,7 @@ export class Lanes {
     if (place === undefined) {
       // Somebody has used or removed it since; what it had is kept.
       warn({ append: appendAs(iteration, this.run.journal) }, 'placeGone', `lane-${lane}`);
+      await this.close({ iteration, lane, story }, snapshot);
       return;
     }
     const bytes = await this.run.keptStories.read(iteration);
@@ -207,6 +210,17 @@ export class Lanes {
     } finally {
       await place.dispose();
     }
+  }
+
+  /** Ends an interrupted iteration of which nothing can be collected; otherwise the run would wait for it for ever. */
+  private async close(
+    at: { readonly iteration: number; readonly story: Story | undefined; readonly lane: number },
+    before: Snapshot,
+  ): Promise<void> {
+    const scope = this.scopeOf(at, this.hands.userPlace, before);
+    await mkdir(scope.dir, { recursive: true });
+    await leaveOpen(this.run, { scope, after: before }, { commits: 0, isClaimed: false });
+    this.hands.endSkips(at.iteration);
   }
 
   /** The numbers of lanes in which an agent may be started now. */
@@ -387,11 +401,11 @@ export class Lanes {
     return kept?.base ?? before.head;
   }
 
-  private scopeOf(
-    at: { readonly iteration: number; readonly story: Story; readonly lane: number },
+  private scopeOf<S extends Story | undefined>(
+    at: { readonly iteration: number; readonly story: S; readonly lane: number },
     place: Place,
     before: Snapshot,
-  ): StoryScope {
+  ): Scope & { readonly story: S; readonly lane: number } {
     const { files, id, journal } = this.run;
     const { iteration } = at;
     return {
