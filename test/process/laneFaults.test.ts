@@ -164,6 +164,19 @@ test(
   },
 );
 
+test('killed in its last iteration while work waits to land: it lands', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', 'sleep 1'];
+  const first = start(workspace, {}, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  const { code, stderr } = await start(workspace, {}, ...args).finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal((await workspace.runIds()).length, 1);
+  assert.equal((await workspace.agents()).length, 1);
+  assert.deepEqual(await workspace.done(), ['US-001']);
+});
+
 test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
   const workspace = await withStories(t, 1);
   const loop = start(workspace, { waits: true }, '--lanes', '2');
