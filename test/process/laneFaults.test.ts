@@ -201,3 +201,25 @@ test('stopped before an agent committed its finished work: that is what lands', 
   assert.equal((await workspace.agents()).length, 1);
 });
 
+test(
+  'stopped while another branch is checked out here: its ticks do not keep it from continuing',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const file = (await workspace.read('.omc/prd.json')).replace(
+      '{',
+      '{ "branchName": "ralph/lanes",',
+    );
+    await workspace.write('.omc/prd.json', file);
+    await run('git', ['commit', '-qam', 'Branch'], { cwd: workspace.folder, env: workspace.env });
+    const first = start(workspace, { waits: true }, '--lanes', '2');
+    await workspace.note('go-US-001');
+    await workspace.event('landing.landed');
+    await until('the tick', async () => (await workspace.done()).length === 1);
+    first.child.kill('SIGTERM');
+    assert.equal((await first.finished).code, 130);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  },
+);

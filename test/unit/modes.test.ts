@@ -22,7 +22,10 @@ describe('the modes of oh-my-claudecode in a folder', () => {
   for (const mode of ['autopilot', 'ultrapilot', 'swarm', 'pipeline', 'ralph'] as const) {
     test(`${mode} that is active keeps us from starting`, async t => {
       const { files, state } = await folder(t);
-      const settings = { agent: 'demo', branch: 'stay', reviewer: false } as const;
+      const settings = {
+        ...({ agent: 'demo', branch: 'stay', reviewer: false } as const),
+        ...{ lanes: 1, isolate: false },
+      };
       const judge = () => otherMode.judge({ files, env: {}, settings });
       assert.equal((await judge()).level, 'holds');
       await state(`state/${mode}-state.json`, { active: true });

@@ -36,6 +36,7 @@ export async function dryRun(
   const { before } = await storiesOfCutOff(options, cutOff);
   const { snapshot, template, warnings } = await readyToStart(options, place.git, {
     before,
+    earlier,
   });
   const facts = [
     `Workspace: ${files.workspace}`,

@@ -66,6 +66,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const { snapshot, template, warnings } = await readyToStart(options, git, {
       root,
       before,
+      earlier,
     });
     if (await isNothingToDo(options, snapshot)) {
       return undefined;

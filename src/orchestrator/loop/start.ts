@@ -9,7 +9,7 @@ import { asHumanError, type GitRepository } from '../git/git.ts';
 import { type PromptTemplate, readPromptTemplate } from '../iteration/prompt/promptTemplate.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { readDecisions } from '../journal/journal.ts';
-import { INITIAL_RUN_STATE } from '../journal/runState.ts';
+import { INITIAL_RUN_STATE, type RunState } from '../journal/runState.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import { isPlannedFor } from '../planner/plannedTask.ts';
 import type { Ground } from '../preconditions/precondition.ts';
@@ -21,6 +21,7 @@ import { doneIds, openDependencies } from '../stories/select.ts';
 import type { Story, StoryList } from '../stories/story.ts';
 import { newestRunId } from '../workspace/runFiles.ts';
 import { isAllDone } from './isAllDone.ts';
+import { isIsolated } from './isolation.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** The prerequisites of a run. */
@@ -35,17 +36,22 @@ export interface Start {
 /**
  * Checks whether a run can start at all, before the journal exists. Changes nothing.
  * @param known.root the answer of `git.root()`, if it is already known
+ * @param known.earlier the run that is continued
  * @param known.before the stories before the interrupted iteration, if there is one to continue with
  * @throws {HumanError} naming what must be fixed
  */
 export async function readyToStart(
   options: RunOptions,
   git: GitRepository,
-  { root, before }: { root?: Promise<string | undefined>; before?: StoryList } = {},
+  {
+    before,
+    earlier,
+    root,
+  }: { root?: Promise<string | undefined>; before?: StoryList; earlier?: RunState } = {},
 ): Promise<Start> {
   const { files } = options;
   const snapshot = await readSnapshot(options.storyFile, git, before && { stories: before });
-  const warnings = await requirePreconditions(groundOf(options, snapshot, root));
+  const warnings = await requirePreconditions(groundOf(options, snapshot, { earlier, root }));
   const template = await readPromptTemplate(promptTemplateOf(files.workspace));
   requireSomethingToDo(options, snapshot);
   await requireCleanForPlan(options, snapshot);
@@ -55,14 +61,17 @@ export async function readyToStart(
 function groundOf(
   options: RunOptions,
   { stories }: Snapshot,
-  root: Promise<string | undefined> | undefined,
+  { earlier, root }: { earlier?: RunState; root?: Promise<string | undefined> },
 ): Ground {
   const { agent, askBranch, config, env, files, prepare } = options;
   const { branch, reviewer } = config;
   return {
     files,
     env,
-    settings: { agent: agent.id, branch, reviewer },
+    settings: {
+      ...{ agent: agent.id, branch, reviewer, lanes: config.lanes },
+      isolate: isIsolated(options, earlier),
+    },
     stories,
     progressFile: progressFileOf(options),
     isPrepared: prepare !== undefined,

@@ -27,7 +27,8 @@ export const branch: Precondition = {
     if (conflicting !== undefined && !isIdle) {
       return { level: 'refuses', ...conflictingBranchProblem(wanted, conflicting) };
     }
-    if (canAsk || isIdle) {
+    // In places of their own, agents need no checkout of it here.
+    if (canAsk || isIdle || settings.lanes > 1 || settings.isolate) {
       return holds;
     }
     const changed = await changedFilesBut(workspace, []).catch(error => {

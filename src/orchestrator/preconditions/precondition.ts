@@ -7,7 +7,7 @@ import type { RunFiles } from '../workspace/runFiles.ts';
 export interface Ground {
   readonly files: RunFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly settings: Pick<Settings, 'agent' | 'branch' | 'reviewer'>;
+  readonly settings: Pick<Settings, 'agent' | 'branch' | 'isolate' | 'lanes' | 'reviewer'>;
   /** As last read; absent without a readable story file. */
   readonly stories?: StoryList;
   /** Absolute path of the progress log; absent if the work is not known yet. */
