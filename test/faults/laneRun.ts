@@ -206,7 +206,7 @@ class LaneRun {
     loop.child.kill('SIGTERM');
     const { code, signal, stderr } = await Promise.race([
       loop.finished,
-      delay(NEVER_MS).then(() => {
+      delay(NEVER_MS, undefined, { ref: false }).then(() => {
         throw new Violation('a stopped loop does not end');
       }),
     ]);
