@@ -1,4 +1,5 @@
-import { type FaultyRunReport, faultyRun, type Target } from './faultyRun.ts';
+import { type FaultyRunReport, faultyRun } from './faultyRun.ts';
+import { laneRun } from './laneRun.ts';
 import { Random } from './random.ts';
 
 export interface CampaignPlan {
@@ -8,6 +9,8 @@ export interface CampaignPlan {
   readonly stories: number;
   /** Range of kills per run, chosen at random. */
   readonly killsPerRun: readonly [min: number, max: number];
+  /** Number of agents at once; absent: one agent works in the user's tree. */
+  readonly lanes?: number | undefined;
   /** Number of runs in parallel. */
   readonly parallel: number;
   /** Called after each run. */
@@ -16,7 +19,7 @@ export interface CampaignPlan {
 
 export interface CampaignReport {
   readonly runs: number;
-  readonly kills: Readonly<Record<Target, number>>;
+  readonly kills: Readonly<Record<string, number>>;
   /** Runs with violations. */
   readonly failed: readonly FaultyRunReport[];
 }
@@ -25,8 +28,7 @@ export interface CampaignReport {
 export async function campaign(plan: CampaignPlan): Promise<CampaignReport> {
   const random = new Random(plan.seed);
   const reports: FaultyRunReport[] = [];
-  const killed = () =>
-    reports.reduce((sum, { kills }) => sum + kills.loop + kills.agent + kills.both, 0);
+  const killed = () => reports.reduce((sum, { kills }) => sum + countOf(kills), 0);
   let planned = 0;
   const worker = async () => {
     while (
@@ -37,19 +39,35 @@ export async function campaign(plan: CampaignPlan): Promise<CampaignReport> {
       const kills = Math.min(random.whole(...plan.killsPerRun), wanted);
       planned += kills;
       const seed = random.whole(1, 2 ** 31);
-      const report = await faultyRun({ seed, stories: plan.stories, kills });
+      const report = await oneRun({ ...plan, seed, kills });
       planned -= kills;
       reports.push(report);
       plan.onRun?.(report);
     }
   };
   await Promise.all(Array.from({ length: plan.parallel }, worker));
-  const sum = (target: Target) => reports.reduce((total, { kills }) => total + kills[target], 0);
+  const kills: Record<string, number> = {};
+  for (const [target, times] of reports.flatMap(report => Object.entries(report.kills))) {
+    kills[target] = (kills[target] ?? 0) + times;
+  }
   return {
     runs: reports.length,
-    kills: { loop: sum('loop'), agent: sum('agent'), both: sum('both') },
+    kills,
     failed: reports.filter(({ violations }) => violations.length > 0),
   };
+}
+
+/** One run of a campaign. */
+export function oneRun({
+  lanes,
+  ...plan
+}: Pick<CampaignPlan, 'seed' | 'stories' | 'kills' | 'lanes'>): Promise<FaultyRunReport> {
+  return lanes === undefined ? faultyRun(plan) : laneRun({ ...plan, lanes });
+}
+
+/** The number of all kills. */
+export function countOf(kills: Readonly<Record<string, number>>): number {
+  return Object.values(kills).reduce((sum, times) => sum + times, 0);
 }
 
 /** What a person needs to investigate a failed run. */

@@ -19,7 +19,7 @@ export async function endViolations(
   const journals = runIdsNow(workspace.files).map(runId => wholeJournal(workspace.files, runId));
   const events = journals.flat();
   return [
-    ...journals.flatMap(journalViolations),
+    ...journals.flatMap(list => journalViolations(list)),
     ...storyViolations(workspace, events),
     ...(await commitViolations(workspace, events, order)),
     ...handoffViolations(workspace.files),
@@ -43,7 +43,8 @@ export function handoffViolations({ handoffFile }: RunFiles): string[] {
   }
 }
 
-function journalViolations(events: readonly RunEvent[]): string[] {
+/** @param completes whether its last run must be complete */
+export function journalViolations(events: readonly RunEvent[], completes = true): string[] {
   const runId = events[0]?.type === 'run.started' ? events[0].runId : '?';
   const gap = events.findIndex(({ seq }, i) => seq !== i + 1);
   const { phase } = foldRun(events);
@@ -54,7 +55,8 @@ function journalViolations(events: readonly RunEvent[]): string[] {
       : [`the journal of ${runId} has seq ${events[gap]?.seq} at line ${gap + 1}`]),
     // A loop that was killed before its first event leaves an empty journal.
     ...(phase === 'ended' || phase === 'idle' ? [] : [`run ${runId} is ${phase}`]),
-    ...(last === undefined || (last.type === 'run.ended' && last.outcome === 'completed')
+    ...(last === undefined ||
+    (last.type === 'run.ended' && (last.outcome === 'completed' || !completes))
       ? []
       : [`run ${runId} ends with ${JSON.stringify(last)}`]),
   ];
@@ -132,7 +134,7 @@ function commandOf(pid: number): string {
   }
 }
 
-function stateViolations(files: RunFiles): string[] {
+export function stateViolations(files: RunFiles): string[] {
   const state = JSON.parse(readFileSync(files.stateFile, 'utf8'));
   return [
     ...(state.active === false ? [] : ['the state file is still active']),
@@ -140,7 +142,7 @@ function stateViolations(files: RunFiles): string[] {
   ];
 }
 
-async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
+export async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
   // A process that is ending is not left behind; on a busy machine, even a shell without input takes a while to end.
   const end = performance.now() + ENDING_MS;
   while (workspace.processes().length > 0 && performance.now() < end) {
@@ -153,7 +155,10 @@ async function processViolations(workspace: FaultWorkspace): Promise<string[]> {
 }
 
 /** @returns a text for every item that does not occur exactly once */
-function timesOtherThanOnce(expected: readonly string[], found: readonly string[]): string[] {
+export function timesOtherThanOnce(
+  expected: readonly string[],
+  found: readonly string[],
+): string[] {
   return [...new Set([...expected, ...found])].flatMap(name => {
     const wanted = expected.includes(name) ? 1 : 0;
     const times = found.filter(other => other === name).length;

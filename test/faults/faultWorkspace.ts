@@ -18,15 +18,22 @@ export interface Manner {
   readonly children: readonly string[];
 }
 
-/** One line that an agent wrote. */
+/** One line that an agent wrote, or the check of a run with lanes. */
 export interface AgentNote {
   readonly pid?: number;
+  /** The check's process. */
+  readonly check?: number;
   readonly left?: readonly number[];
   readonly commit?: string;
   readonly did?: string;
+  /** A story whose agent was told of a conflict. */
+  readonly resolves?: string;
   /** A violation that the agent found. */
   readonly wrong?: string;
 }
+
+/** What git does with the story file. */
+export type StoryFileKind = 'tracked' | 'untracked' | 'ignored';
 
 /** A repository with stories, in which runs are killed. */
 export class FaultWorkspace {
@@ -39,12 +46,17 @@ export class FaultWorkspace {
   private readonly notesDir: string;
   private readonly env: Record<string, string>;
   private readonly args: readonly string[];
+  private readonly agent: string;
   private readonly started: RunningCli[] = [];
 
   private constructor(
     root: string,
     stories: number,
-    { args, manner }: { args: readonly string[]; manner: Manner },
+    {
+      agent = 'careful',
+      args,
+      manner,
+    }: { agent?: string; args: readonly string[]; manner: unknown },
   ) {
     this.root = root;
     this.folder = path.join(root, 'workspace');
@@ -52,9 +64,11 @@ export class FaultWorkspace {
     this.files = new RunFiles(this.folder);
     this.storyIds = storyIds(stories);
     this.args = args;
+    this.agent = agent;
+    const manners = { [`${agent.toUpperCase()}_AGENT`]: JSON.stringify(manner) };
     this.env = cleanEnv({
       home: path.join(root, 'home'),
-      extra: { FAKE_AGENT_NOTES: this.notesDir, CAREFUL_AGENT: JSON.stringify(manner) },
+      extra: { FAKE_AGENT_NOTES: this.notesDir, ...manners },
     });
   }
 
@@ -62,9 +76,16 @@ export class FaultWorkspace {
     stories: number,
     options: {
       readonly args: readonly string[];
-      readonly manner: Manner;
+      /** The fake agent; default: `careful`. */
+      readonly agent?: string;
+      /** Its options, in a variable with its name. */
+      readonly manner: unknown;
       /** Requested by the story file. */
       readonly branch?: string;
+      /** Default: `tracked`. */
+      readonly storyFile?: StoryFileKind;
+      /** Further files of the first commit, by path. */
+      readonly files?: Readonly<Record<string, string>>;
     },
   ): Promise<FaultWorkspace> {
     const { path: root } = await tempDir('ralph-fresh-faults-');
@@ -82,8 +103,18 @@ export class FaultWorkspace {
       ...(options.branch === undefined ? {} : { branchName: options.branch }),
       userStories,
     };
+    const { files = {}, storyFile = 'tracked' } = options;
+    const ignore = storyFile === 'ignored' ? { '.gitignore': '.omc/\n' } : {};
+    for (const [name, text] of Object.entries({ ...files, ...ignore })) {
+      await writeFile(path.join(workspace.folder, name), text);
+    }
+    if (storyFile === 'untracked') {
+      await gitRepo(workspace.folder);
+    }
     await writeFile(workspace.storyFile, `${JSON.stringify(file, null, 2)}\n`);
-    await gitRepo(workspace.folder);
+    if (storyFile !== 'untracked') {
+      await gitRepo(workspace.folder);
+    }
     return workspace;
   }
 
@@ -94,7 +125,7 @@ export class FaultWorkspace {
   /** The same command each time. */
   start(): RunningCli {
     const cli = new RunningCli(
-      ['run', '--agent', 'claude', '--claude-path', fakeAgent('careful'), ...this.args],
+      ['run', '--agent', 'claude', '--claude-path', fakeAgent(this.agent), ...this.args],
       this.folder,
       this.env,
     );
@@ -116,6 +147,16 @@ export class FaultWorkspace {
   livingAgent(): number | undefined {
     const pid = this.notes().findLast(note => note.pid !== undefined)?.pid;
     return pid !== undefined && this.isOurs(pid) ? pid : undefined;
+  }
+
+  /** All agents that run. */
+  livingAgents(): number[] {
+    return this.living(this.notes().flatMap(({ pid }) => pid ?? []));
+  }
+
+  /** The checks that run. */
+  livingChecks(): number[] {
+    return this.living(this.notes().flatMap(({ check }) => check ?? []));
   }
 
   /** Makes agents wait at their next step until {@link release}. */
@@ -152,6 +193,10 @@ export class FaultWorkspace {
     if (!options.keep) {
       await rm(this.root, { recursive: true, force: true, maxRetries: 10 });
     }
+  }
+
+  private living(pids: readonly number[]): number[] {
+    return [...new Set(pids)].filter(pid => this.isOurs(pid));
   }
 
   /** A pid may have been reused; our processes have our folder in their environment. */

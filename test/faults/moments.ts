@@ -28,7 +28,10 @@ const WORKING_FILES = [
   'story-file',
 ] as const;
 const STARTING_FILES = ['lock', 'state', 'journal', 'handoff'] as const;
-type WatchedFile = (typeof WORKING_FILES)[number] | (typeof STARTING_FILES)[number];
+type WatchedFile =
+  | (typeof WORKING_FILES)[number]
+  | (typeof STARTING_FILES)[number]
+  | (typeof LANE_FILES)[number];
 
 const AGENT_EVENTS = ['agent.started', 'agent.init', 'agent.text', 'agent.tool'] as const;
 const EVENTS = [
@@ -43,6 +46,32 @@ const EVENTS = [
   'iteration.ended',
 ] as const;
 const GATE_EVENTS = ['gate.started', 'check.started', 'check.ended', 'gate.ended'] as const;
+
+const LANE_EVENTS = [
+  ...['run.resumed', 'iteration.started', 'agent.started', 'agent.tool', 'agent.ended'],
+  ...['work.kept', 'story.changed', 'landing.queued', 'landing.candidate', 'gate.started'],
+  ...['check.started', 'check.ended', 'gate.ended', 'landing.landed', 'landing.returned'],
+  ...['commit.recorded', 'iteration.ended'],
+] as [RunEvent['type'], ...RunEvent['type'][]];
+const LANE_FILES = ['journal', 'state', 'git-index', 'story-file', 'refs', 'places'] as const;
+
+/** While several agents work, and their work lands. */
+export function laneMoment(random: Random): Moment {
+  const kind = random.next();
+  if (kind < 0.25) {
+    return { kind: 'delay', ms: random.next() * 3_000 };
+  }
+  if (kind < 0.4) {
+    return { kind: 'file', file: random.pick(LANE_FILES) };
+  }
+  const types = [random.pick(LANE_EVENTS)];
+  return { kind: 'event', types, ...(random.chance(0.5) && { thenMs: random.next() * 300 }) };
+}
+
+/** While a check works. */
+export function checkMoment(random: Random, checkMs: number): Moment {
+  return { kind: 'event', types: ['check.started'], thenMs: random.next() * checkMs };
+}
 
 /** While a loop starts: recovery of the last one, its first files and events. */
 export function startingMoment(random: Random, startMs: number): Moment {
@@ -140,6 +169,10 @@ export class MomentWatch {
           .join();
       case 'git-index':
         return stampOf(path.join(files.workspace, '.git', 'index.lock'));
+      case 'refs':
+        return stampsBelow(path.join(files.workspace, '.git', 'refs'));
+      case 'places':
+        return stampsBelow(path.join(files.workspace, '..', 'home', '.cache'), 4);
       case 'story-file':
         return stampOf(path.join(files.workspace, '.omc', 'prd.json'));
     }
@@ -166,6 +199,22 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
+    return '';
+  }
+}
+
+/** Changes whenever an entry of a folder, or of those below it, appears or changes. */
+function stampsBelow(dir: string, depth = 6): string {
+  try {
+    return readdirSync(dir, { withFileTypes: true })
+      .map(entry => {
+        const file = path.join(dir, entry.name);
+        const below = entry.isDirectory() && depth > 0 ? stampsBelow(file, depth - 1) : '';
+        return stampOf(file) + below;
+      })
+      .join();
+  } catch {
+    // It is not there yet, or has just gone.
     return '';
   }
 }

@@ -1,9 +1,9 @@
 // Kills loops and agents at random moments: npm run test:faults -- 20 --seed 7
+// With --lanes 4, several agents work at once, and their work lands.
 // Exits with 1 if anything was lost, done twice or left running.
 import { parseArgs } from 'node:util';
-import { campaign, describeFailure } from './campaign.ts';
+import { campaign, countOf, describeFailure, oneRun } from './campaign.ts';
 import { FaultWorkspace } from './faultWorkspace.ts';
-import { faultyRun } from './faultyRun.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -11,6 +11,8 @@ const { positionals, values } = parseArgs({
     seed: { type: 'string' },
     /** Repeats one run of a campaign, with the seed that its failure printed. */
     run: { type: 'string' },
+    /** Several agents at once, each in a clone of its own. */
+    lanes: { type: 'string' },
     stories: { type: 'string', default: '20' },
     parallel: { type: 'string', default: '2' },
   },
@@ -18,6 +20,7 @@ const { positionals, values } = parseArgs({
 const kills = Number(positionals[0] ?? 200);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const stories = Number(values.stories);
+const lanes = values.lanes === undefined ? undefined : Number(values.lanes);
 const startedAt = performance.now();
 const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0);
 
@@ -32,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 if (values.run !== undefined) {
-  const report = await faultyRun({ seed: Number(values.run), stories, kills });
+  const report = await oneRun({ seed: Number(values.run), stories, kills, lanes });
   console.log(describeFailure(report));
   process.exitCode = report.violations.length > 0 ? 1 : 0;
 } else {
@@ -42,21 +45,28 @@ if (values.run !== undefined) {
     kills: done,
     runs,
   } = await campaign({
-    ...{ seed, kills, stories, killsPerRun: [5, 10], parallel: Number(values.parallel) },
+    ...{
+      seed,
+      kills,
+      stories,
+      lanes,
+      killsPerRun: lanes ? [10, 25] : [5, 10],
+      parallel: Number(values.parallel),
+    },
     onRun: report => {
-      const { loop, agent, both } = report.kills;
       const end = report.violations.length === 0 ? 'well' : 'VIOLATED';
       console.log(
-        `[faults] run ${report.seed}: ${loop + agent + both} kills, ${end} (${seconds()} s)`,
+        `[faults] run ${report.seed}: ${countOf(report.kills)} kills, ${end} (${seconds()} s)`,
       );
     },
   });
   for (const report of failed) {
     console.error(describeFailure(report));
   }
-  const total = done.loop + done.agent + done.both;
+  const total = countOf(done);
+  const targets = Object.entries(done).map(([target, times]) => `${target} ${times}`);
   console.log(
-    `[faults] ${total} kills (loop ${done.loop}, agent ${done.agent}, both ${done.both}) in ${runs} runs: ${
+    `[faults] ${total} kills (${targets.join(', ')}) in ${runs} runs: ${
       failed.length === 0
         ? 'nothing lost, nothing done twice, nothing left running'
         : `${failed.length} runs VIOLATED`

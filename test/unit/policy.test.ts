@@ -403,6 +403,19 @@ const laneRules: readonly (readonly [string, Situation, string])[] = [
     '2 S2',
   ],
   ['no lane is free', atWork(three, 'S1', 'S2'), 'wait'],
+  [
+    'an agent that is about to start has its number already',
+    laneState(atWork(three, 'S1'), { iteration: 0, running: [] }),
+    '2 S2',
+  ],
+  [
+    'an agent that is about to start counts for the maximum',
+    laneState(
+      { ...atWork(three, 'S1'), config: { ...config, maxIterations: 1 } },
+      { iteration: 0, running: [] },
+    ),
+    'wait',
+  ],
   ['none is left beside the one at work', atWork(storyList({}), 'S1'), 'wait'],
   [
     'a story waits for the one that it depends on',

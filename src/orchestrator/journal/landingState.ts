@@ -30,8 +30,16 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
         ? told
         : withNotes(told, storyId, notes => ({ ...notes, kept, conflict: undefined }));
     }
-    case 'landing.queued':
-      return withIteration(state, event, current => ({ ...current, queued: true, step: 'queue' }));
+    case 'landing.queued': {
+      // Not always its last commit: an agent that never commits lands with what it has left.
+      const { base, head, iteration, storyId } = event;
+      const kept = { iteration, base, head };
+      return withNotes(
+        withIteration(state, event, current => ({ ...current, kept, queued: true, step: 'queue' })),
+        storyId,
+        notes => ({ ...notes, kept }),
+      );
+    }
     case 'landing.candidate': {
       const { commit, onto } = event;
       return withIteration(state, event, current => ({

@@ -8,7 +8,7 @@ import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
 import { writeGit } from '../git/runGit.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
-import { handledIn, runningIteration } from '../journal/runState.ts';
+import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import { readStories, type Snapshot } from '../places/snapshot.ts';
 import { runGate } from '../proof/checks/gate.ts';
@@ -80,7 +80,8 @@ export class LandingQueue {
   /** The journal says already that it waits. */
   add(work: Landable): void {
     this.waiting.push(work);
-    this.draining ??= this.drain();
+    // Not at once: what ends before anything is awaited would count as draining for ever.
+    this.draining ??= Promise.resolve().then(() => this.drain());
   }
 
   /** Resolves when nothing is landing or waiting any more. */
@@ -110,13 +111,15 @@ export class LandingQueue {
   private async land(work: Landable): Promise<Verdict | undefined> {
     const { run } = this;
     const { target } = this.hands;
-    const known = runningIteration(run.state(), work.scope.iteration)?.candidate;
-    if (known !== undefined && (await target.isLanded(known.commit))) {
-      // The loop was killed after the branch had got it.
-      await this.finish(work, known);
-      return undefined;
-    }
     for (;;) {
+      const known = runningIteration(run.state(), work.scope.iteration)?.candidate;
+      // One that is the branch itself had nothing to bring, and its checks may not have ended.
+      const isNew = known !== undefined && known.commit !== known.onto;
+      if (isNew && (await target.isLanded(known.commit))) {
+        // The loop was killed after the branch had got it, or while git was bringing it there.
+        await this.finish(work, known);
+        return undefined;
+      }
       if (this.isTakenBack(work)) {
         await this.giveBack(work, { reason: 'person', onto: work.base });
         return undefined;
@@ -332,8 +335,10 @@ export class LandingQueue {
     const { run } = this;
     const { iteration, story } = scope;
     const storyId = story.id;
-    scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
-    if (commit !== undefined) {
+    if (storyRecord(run.state(), storyId).landed !== true) {
+      scope.append({ type: 'landing.landed', iteration, storyId, commit, onto });
+    }
+    if (commit !== undefined && !run.state().commits.some(({ hash }) => hash === commit)) {
       const [landed] = await this.hands.git.commits({ at: commit, limit: 1 });
       scope.append({
         ...{ type: 'commit.recorded', iteration, storyId, hash: commit },

@@ -305,7 +305,12 @@ export class FreshRun {
   async end({ circle, detail, open, outcome }: RunEnd): Promise<RunState> {
     const { desk, place, run, snapshot } = this;
     const { files, id, journal, marker } = run;
-    await this.lanes?.idle();
+    try {
+      await this.lanes?.idle();
+    } catch (error) {
+      // The branch or its repository may be gone; the end must be recorded in any case.
+      warn(journal, 'gitUnreadable', saidOf(error));
+    }
     // Once more, so that a tick in the last moment is not lost.
     try {
       await (marker.isDisplaced ? undefined : desk.look());

@@ -180,9 +180,9 @@ export class Lanes {
       await Promise.all(this.tasks);
     }
     await this.queue.idle();
-    await this.queue.follow();
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
+    await this.queue.follow();
   }
 
   /**
@@ -236,6 +236,7 @@ export class Lanes {
   ): Promise<void> {
     const at = { iteration, lane: lane ?? 1 };
     const scope = { ...this.scopeOf(at, this.hands.userPlace, snapshot), story };
+    await mkdir(scope.dir, { recursive: true });
     await leaveOpen(this.run, { scope, after: snapshot }, { commits: 0, isClaimed: false });
     this.hands.endSkips(iteration);
   }

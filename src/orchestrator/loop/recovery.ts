@@ -4,14 +4,14 @@ import { saidOf } from '../../base/messageOf.ts';
 import { once } from '../../base/once.ts';
 import { readPlainFile, writePlainFile } from '../../base/plainFile.ts';
 import { say } from '../../base/say.ts';
-import { callCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
+import { callsCutOff, costOfCutOff } from '../agents/call/cutOffCall.ts';
 import { GitRepository } from '../git/git.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../journal/eventCodes.ts';
 import type { RunEvent } from '../journal/events.ts';
 import { foldRun } from '../journal/foldRun.ts';
 import { JournalWriter, readDecisions } from '../journal/journal.ts';
-import { currentOf, type RunState } from '../journal/runState.ts';
+import type { RunState } from '../journal/runState.ts';
 import { isRunning } from '../process/processIdentity.ts';
 import { endLeftovers } from '../process/processTree.ts';
 import { recordCommits } from '../run/commitRecord.ts';
@@ -49,14 +49,15 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
       ),
     );
   }
-  const call = callCutOff(events);
-  const current = currentOf(state);
-  const leftovers = await endLeftovers(await groupToEnd(current ?? state.planner), runId, {
-    cgroup: lastCgroup(events),
-  });
+  let leftovers = 0;
+  for (const current of state.running.length > 0 ? state.running : [state.planner]) {
+    leftovers += await endLeftovers(await groupToEnd(current), runId, {
+      cgroup: lastCgroup(events),
+    });
+  }
   const journal = await JournalWriter.open(file);
   try {
-    if (call !== undefined) {
+    for (const [index, call] of callsCutOff(events).entries()) {
       // It was billed like any other call.
       const { iteration, purpose } = call.started;
       const cost = await costOfCutOff(files, runId, state.agent, call).catch((error: unknown) => {
@@ -69,7 +70,8 @@ export async function closeDeadRun(files: RunFiles, runId: string): Promise<void
         purpose,
         reason: 'cancelled',
         durationMs: call.durationMs,
-        leftovers,
+        // What was left of all of them was ended together.
+        leftovers: index === 0 ? leftovers : 0,
         ...cost,
       });
     }

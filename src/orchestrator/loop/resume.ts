@@ -168,11 +168,14 @@ function goesOn(choice: RunChoice, state: RunState): boolean {
 }
 
 /**
- * A person has solved the problem that prevented the judgment, and was told to run again: that takes no new
- * iteration.
+ * A person has solved the problem that prevented the judgment, and was told to run again, or finished work waits to
+ * land: that takes no new iteration.
  */
-function isLeftOpen({ cutOff, lostCommits, outcome }: RunState): boolean {
-  return outcome === 'error' && (cutOff.length > 0 || lostCommits !== undefined);
+function isLeftOpen({ cutOff, lostCommits, outcome, running }: RunState): boolean {
+  return (
+    [...cutOff, ...running].some(({ queued }) => queued) ||
+    (outcome === 'error' && (cutOff.length > 0 || lostCommits !== undefined))
+  );
 }
 
 function isSameTask({ task }: RunChoice, state: RunState): boolean {

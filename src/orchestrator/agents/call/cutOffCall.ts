@@ -22,28 +22,32 @@ export interface CutOffCall {
   readonly durationMs: number;
 }
 
-/** The call that was interrupted by the loop's end; `undefined` if none was running. Pure. */
-export function callCutOff(events: readonly RunEvent[]): CutOffCall | undefined {
-  let started: Started | undefined;
+/** The calls that were interrupted by the loop's end, at most one of each iteration. Pure. */
+export function callsCutOff(events: readonly RunEvent[]): CutOffCall[] {
+  const started = new Map<number, Started>();
   for (const event of events) {
     switch (event.type) {
       case 'agent.started':
-        started = event;
+        started.set(event.iteration, event);
         break;
       case 'agent.ended':
       case 'iteration.ended':
+        started.delete(event.iteration);
+        break;
       case 'run.started':
       case 'run.ended':
-        started = undefined;
+        started.clear();
         break;
     }
   }
-  const last = events.at(-1);
-  if (started === undefined || last === undefined) {
-    return undefined;
-  }
-  const durationMs = Date.parse(last.at) - Date.parse(started.at);
-  return { started, durationMs: Number.isFinite(durationMs) ? Math.max(0, durationMs) : 0 };
+  const last = Date.parse(events.at(-1)?.at ?? '');
+  return [...started.values()].map(event => {
+    const durationMs = last - Date.parse(event.at);
+    return {
+      started: event,
+      durationMs: Number.isFinite(durationMs) ? Math.max(0, durationMs) : 0,
+    };
+  });
 }
 
 /** The usage of that call from its recorded stream: the cost of its result, otherwise an estimate. */

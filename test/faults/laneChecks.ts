@@ -1,0 +1,250 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { ClonePlaces } from '../../src/orchestrator/places/clonePlaces.ts';
+import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
+import { tipRef } from '../../src/orchestrator/workspace/workRefs.ts';
+import {
+  handoffViolations,
+  journalViolations,
+  processViolations,
+  stateViolations,
+  timesOtherThanOnce,
+} from './checks.ts';
+import type { FaultWorkspace } from './faultWorkspace.ts';
+import { runIdsNow, wholeJournal } from './journalTail.ts';
+import {
+  freshClone,
+  type LaneWorld,
+  targetBranch,
+  USER_EDIT,
+  userFiles,
+  verifyFresh,
+} from './laneWorld.ts';
+
+/** What was there before the run. */
+export interface Before {
+  readonly head: string;
+  readonly user: Awaited<ReturnType<typeof userFiles>>;
+}
+
+/** What is wrong with a workspace after a run with lanes that was killed repeatedly and has ended. */
+export async function laneViolations(
+  workspace: FaultWorkspace,
+  world: LaneWorld,
+  before: Before,
+): Promise<string[]> {
+  const journals = runIdsNow(workspace.files).map(runId => wholeJournal(workspace.files, runId));
+  const events = journals.flat();
+  const alone = leftAlone(events);
+  const processes = await processViolations(workspace);
+  return [
+    ...processes,
+    ...journals.flatMap(list => journalViolations(list, alone.length === 0)),
+    ...(await landingViolations(workspace, world, events, before.head)),
+    ...(await reachViolations(workspace, world)),
+    ...(await treeViolations(workspace, world, before)),
+    ...storyFileViolations(workspace, events),
+    ...handoffViolations(workspace.files),
+    ...stateViolations(workspace.files),
+    ...(await placeViolations(workspace, world)),
+  ];
+}
+
+/** Stories that failed too often, as the journal says. */
+function leftAlone(events: readonly RunEvent[]): readonly string[] {
+  const last = events.findLast(({ type }) => type === 'run.ended');
+  return last?.type === 'run.ended' && last.outcome === 'noReadyStory' ? (last.open ?? []) : [];
+}
+
+/** The commit with everything that has landed. */
+async function tipOf(workspace: FaultWorkspace, world: LaneWorld): Promise<string> {
+  const branch = targetBranch(world);
+  const ref = tipRef(workspace.folder, branch);
+  const name = (await workspace.git('for-each-ref', '--format=%(objectname)', ref)).trim();
+  const own = (await workspace.git('rev-parse', `refs/heads/${branch}`)).trim();
+  // A tip that the branch has already is no more than a leftover.
+  return name === '' || (await isIn(workspace, name, own)) ? own : name;
+}
+
+async function isIn(workspace: FaultWorkspace, commit: string, tip: string): Promise<boolean> {
+  return (await workspace.git('rev-list', '--max-count=1', commit, `^${tip}`)).trim() === '';
+}
+
+async function landingViolations(
+  workspace: FaultWorkspace,
+  world: LaneWorld,
+  events: readonly RunEvent[],
+  start: string,
+): Promise<string[]> {
+  const alone = leftAlone(events);
+  const named = events.flatMap(event => (event.type === 'warning' ? [`${event.code}`] : []));
+  const expected = workspace.storyIds.filter(id => !alone.includes(id));
+  const landed = events.flatMap(event => (event.type === 'landing.landed' ? [event.storyId] : []));
+  const done = events.flatMap(event =>
+    event.type === 'iteration.ended' && event.outcome === 'storyDone' ? [event.storyId ?? '?'] : [],
+  );
+  const tip = await tipOf(workspace, world);
+  const line = (
+    await workspace.git(
+      ...['log', '--first-parent', '--reverse', '-z', `${start}..${tip}`],
+      '--format=%H %(trailers:key=Ralph-Story,valueonly,separator=%x2C)',
+    )
+  )
+    .split('\0')
+    .filter(entry => entry.trim() !== '')
+    .map(entry => entry.trim().split(' '));
+  const recorded = events.flatMap(event => (event.type === 'commit.recorded' ? [event.hash] : []));
+  const fresh = await freshClone(workspace);
+  const red: string[] = [];
+  for (const [hash = ''] of line) {
+    const problem = await verifyFresh(fresh, hash);
+    if (problem !== '') {
+      red.push(`commit ${hash} of the branch is red: ${problem.trim()}`);
+    }
+  }
+  const missing = expected.filter(id => !existsSync(path.join(fresh, 'work', `${id}.txt`)));
+  const { plans } = world.manner;
+  const list = readFileSync(path.join(fresh, 'shared.txt'), 'utf8').trimEnd().split(' ');
+  const unlisted = expected.filter(id => plans[id]?.isShared && !list.includes(id));
+  rmSync(fresh, { recursive: true, force: true });
+  return [
+    ...timesOtherThanOnce(expected, landed).map(text => `in the journal ${text} landed`),
+    ...timesOtherThanOnce(expected, done).map(text => `in the journal ${text} done`),
+    ...timesOtherThanOnce(
+      expected,
+      line.map(([, story = 'somebody']) => story),
+    ).map(text => `on the branch work of ${text}`),
+    ...timesOtherThanOnce(
+      line.map(([hash = '']) => hash),
+      recorded,
+    ).map(text => `in the journal commit ${text} recorded`),
+    ...(alone.length > 0 && !named.includes('storyLeftAlone')
+      ? [`${alone.join()} left alone without a reason`]
+      : []),
+    ...red,
+    ...missing.map(id => `the work of ${id} is not on the branch`),
+    ...unlisted.map(id => `the line of ${id} is not on the branch`),
+  ];
+}
+
+/** Commits of agents that neither the branch nor a ref of ours holds. */
+async function reachViolations(workspace: FaultWorkspace, world: LaneWorld): Promise<string[]> {
+  const made = new Set(workspace.notes().flatMap(({ commit }) => commit ?? []));
+  const held = await workspace.git(
+    ...['rev-list', `refs/heads/${targetBranch(world)}`, '--glob=refs/ralph-fresh/'],
+  );
+  const all = new Set(held.split('\n'));
+  return [...made].filter(hash => !all.has(hash)).map(hash => `commit ${hash} is lost`);
+}
+
+/** The user's files and index, which only fast-forwards change. */
+async function treeViolations(
+  workspace: FaultWorkspace,
+  world: LaneWorld,
+  before: Before,
+): Promise<string[]> {
+  const now = await userFiles(workspace);
+  const violations: string[] = [];
+  const branch = (await workspace.git('symbolic-ref', '--short', 'HEAD')).trim();
+  if (branch !== 'main') {
+    violations.push(`the user's HEAD is on ${branch}`);
+  }
+  for (const entry of readdirSync(path.join(workspace.folder, '.git'))) {
+    if (entry.endsWith('.lock')) {
+      violations.push(`${entry} is left in the user's repository`);
+    }
+  }
+  if (world.tree === 'elsewhere') {
+    if (now.index !== before.user.index) {
+      violations.push("the user's index has changed");
+    }
+    for (const name of new Set([...now.files.keys(), ...before.user.files.keys()])) {
+      if (now.files.get(name) !== before.user.files.get(name)) {
+        violations.push(`the user's file ${name} has changed`);
+      }
+    }
+    return violations;
+  }
+  const edited = { edited: 'readme.txt', held: 'shared.txt', here: '' }[world.tree];
+  const changed = (await workspace.git('status', '--porcelain', '-uall', '-z'))
+    .split('\0')
+    .filter(entry => entry !== '' && !/^.. \.omc\/(?:prd\.json|progress\.txt)$/.test(entry));
+  const expected = edited === '' ? [] : [` M ${edited}`];
+  if (changed.join() !== expected.join()) {
+    violations.push(`the user's tree has changes: ${changed.join()}`);
+  }
+  if (edited !== '') {
+    const text = readFileSync(path.join(workspace.folder, edited), 'utf8');
+    if (before.user.files.get(edited) !== now.files.get(edited) || !text.endsWith(USER_EDIT)) {
+      violations.push(`the user's edit in ${edited} is gone`);
+    }
+  }
+  if (world.tree !== 'held') {
+    const ref = tipRef(workspace.folder, 'main');
+    const tip = (await workspace.git('for-each-ref', '--format=%(objectname)', ref)).trim();
+    if (tip !== '') {
+      violations.push('the branch is not at the tip, although nothing holds it');
+    }
+  }
+  return violations;
+}
+
+function storyFileViolations(workspace: FaultWorkspace, events: readonly RunEvent[]): string[] {
+  const alone = leftAlone(events);
+  const file = JSON.parse(readFileSync(workspace.storyFile, 'utf8'));
+  const expected = workspace.storyIds.map((id, i) => ({
+    ...{ id, title: `Story ${id}`, acceptanceCriteria: ['It has three parts'] },
+    ...{ priority: i + 1, passes: !alone.includes(id), estimate: { points: i } },
+  }));
+  const isAsExpected = JSON.stringify(file.userStories) === JSON.stringify(expected);
+  const progress = readOrNothing(path.join(workspace.folder, '.omc', 'progress.txt'));
+  const entries = progress.split('\n').flatMap(line => /^## (US-\d+)$/.exec(line)?.[1] ?? []);
+  const unnoted = workspace.storyIds.filter(id => !alone.includes(id) && !entries.includes(id));
+  const repeated = [...new Set(entries.filter((id, i) => entries.indexOf(id) !== i))];
+  return [
+    ...(isAsExpected && file.owner === 'somebody'
+      ? []
+      : [`the story file is not as expected: ${JSON.stringify(file)}`]),
+    ...unnoted.map(id => `the progress log has no entry of ${id}`),
+    ...repeated.map(id => `the progress log has several entries of ${id}`),
+  ];
+}
+
+/** Whether the next run can take all places: no lock of a living process, and nothing half made that stays. */
+async function placeViolations(workspace: FaultWorkspace, world: LaneWorld): Promise<string[]> {
+  const folder = placesFolder(
+    { HOME: path.join(workspace.root, 'home') },
+    process.platform,
+    workspace.folder,
+  );
+  const places = new ClonePlaces({
+    ...{ workspace: workspace.folder, root: workspace.folder, folder, runId: 'next' },
+    ...{ storyFile: workspace.storyFile, env: {} },
+    progressFile: path.join(workspace.folder, '.omc', 'progress.txt'),
+  });
+  const commit = await tipOf(workspace, world);
+  const branch = targetBranch(world);
+  const violations: string[] = [];
+  for (const name of ['queue', ...Array.from({ length: world.lanes }, (_, i) => `lane-${i + 1}`)]) {
+    try {
+      const place = await places.take(name, { commit, branch });
+      const own = `${place.root}.own`;
+      const halves = readdirSync(own).filter(entry => entry.endsWith('.taking'));
+      violations.push(...halves.map(entry => `${name} has ${entry}`));
+      await place.dispose();
+    } catch (error) {
+      violations.push(`the place ${name} cannot be taken: ${error}`);
+    }
+  }
+  await places.tidied();
+  return violations;
+}
+
+function readOrNothing(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
+import { identify } from '../../src/orchestrator/process/processIdentity.ts';
+import { fakeAgent, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
+
+const run = promisify(execFile);
+const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
+
+/** A run with lanes and the fake agent `diligent`, with its options. */
+function start(
+  workspace: Workspace,
+  manner: Readonly<Record<string, unknown>>,
+  ...args: readonly string[]
+): RunningCli {
+  return workspace.cliWith(
+    { DILIGENT_AGENT: JSON.stringify(manner) },
+    ...['run', '--agent', 'claude', '--claude-path', fakeAgent('diligent')],
+    ...['--retry-delay', '0.01', ...args],
+  );
+}
+
+/** The folder of the places of a workspace. */
+function placesOf({ env, folder }: Workspace): string {
+  return placesFolder(env, process.platform, folder);
+}
+
+/** Shortens the journal of the newest run, as if the loop had been killed right after the first such event. */
+async function killedAfter(workspace: Workspace, type: string): Promise<void> {
+  const [runId = ''] = (await workspace.runIds()).slice(-1);
+  const file = workspace.files.journalFile(runId);
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  const at = lines.findIndex(line => line.includes(`"type":"${type}"`));
+  assert.notEqual(at, -1);
+  await writeFile(file, `${lines.slice(0, at + 1).join('\n')}\n`);
+  await rm(path.join(workspace.files.runDir(runId), 'checkpoint.json'), { force: true });
+}
+
+/** Kills a loop; its agents work on, or wait. */
+async function killed(loop: RunningCli): Promise<void> {
+  loop.child.kill('SIGKILL');
+  await loop.finished;
+}
+
+/** Git does not track the story file any more. */
+async function ignoreOurs({ env, folder }: Workspace): Promise<void> {
+  await writeFile(path.join(folder, '.gitignore'), '.omc/\n');
+  for (const args of [
+    ['rm', '-rq', '--cached', '.omc'],
+    ['add', '.gitignore'],
+    ['commit', '-qm', 'Ignore'],
+  ]) {
+    await run('git', args, { cwd: folder, env });
+  }
+}
+
+async function withStories(t: TestContext, count: number): Promise<Workspace> {
+  return Workspace.create(t, { stories: openStories(count) });
+}
+
+test('killed right after a landing was recorded: it is recorded once', posix, async t => {
+  const workspace = await withStories(t, 1);
+  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+  for (const type of ['landing.landed', 'commit.recorded']) {
+    await killedAfter(workspace, type);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal((await workspace.events('landing.landed')).length, 1);
+    assert.equal((await workspace.events('commit.recorded')).length, 1);
+    assert.equal((await workspace.agents()).length, 1);
+  }
+});
+
+test('killed during the checks of a claim without commits: they run again', posix, async t => {
+  const workspace = await withStories(t, 1);
+  await ignoreOurs(workspace);
+  await workspace.note('green');
+  const check = `test -e '${path.join(workspace.notesDir, 'green')}'`;
+  const args = ['--lanes', '2', '--verify', check, '--fail-threshold', '1'];
+  assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 0);
+  assert.equal((await workspace.events('commit.recorded')).length, 0);
+  await killedAfter(workspace, 'check.started');
+  await workspace.write(
+    '.omc/prd.json',
+    (await workspace.read('.omc/prd.json')).replace('"passes": true', '"passes": false'),
+  );
+  await rm(path.join(workspace.notesDir, 'green'));
+  assert.equal((await start(workspace, { idle: true }, ...args).finished).code, 1);
+  assert.deepEqual(await workspace.events('landing.landed'), []);
+  assert.equal((await workspace.event('landing.returned')).reason, 'checks');
+  assert.deepEqual(await workspace.done(), []);
+});
+
+test('nothing can land any more: agents that finish later do not keep the run', posix, async t => {
+  const workspace = await withStories(t, 3);
+  const own = path.join(placesOf(workspace), 'queue.own');
+  await mkdir(own, { recursive: true });
+  const lock = path.join(own, 'lock.json');
+  await writeFile(lock, JSON.stringify(await identify(process.pid)));
+  const args = ['--lanes', '3', '--verify', 'exit 0'];
+  const first = start(workspace, { waits: true }, ...args);
+  await workspace.agent(3);
+  for (const [at, id] of ['US-001', 'US-002', 'US-003'].entries()) {
+    await workspace.note(`go-${id}`);
+    await until(`${id} is queued`, async () => {
+      const queued = await workspace.events('landing.queued');
+      return (
+        queued.length > at && (at > 0 || (await workspace.events('landing.candidate')).length > 0)
+      );
+    });
+  }
+  const { code, stdout } = await first.finished;
+  assert.equal(code, 1);
+  assert.match(stdout, new RegExp(`Process ${process.pid} works in `));
+  await rm(lock);
+  assert.equal((await start(workspace, {}, ...args).finished).code, 0);
+  assert.equal((await workspace.agents()).length, 3);
+  assert.equal((await workspace.events('landing.landed')).length, 3);
+});
+
+test('killed with several agents at work: each call is recorded as ended', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await until('both agents', async () => (await workspace.events('agent.init')).length === 2);
+  await killed(first);
+  await workspace.note('go');
+  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+  const events = await workspace.journal();
+  const end = events.findIndex(({ type }) => type === 'run.ended');
+  const ended = events.slice(0, end).flatMap(e => (e.type === 'agent.ended' ? [e.iteration] : []));
+  assert.deepEqual(ended.sort(), [1, 2]);
+});
+
+test('killed, and its places are removed: the stories get other agents', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent(2);
+  await killed(first);
+  await rm(placesOf(workspace), { recursive: true, force: true });
+  const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+});
+
+test(
+  'killed, and the story of an agent is removed: the run ends with the others',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const first = start(workspace, { waits: true }, '--lanes', '2');
+    await workspace.agent(2);
+    await killed(first);
+    const [runId = ''] = await workspace.runIds();
+    await rm(path.join(workspace.files.runDir(runId), 'iterations'), { recursive: true });
+    const [, second] = openStories(2);
+    await workspace.write('.omc/prd.json', JSON.stringify({ userStories: [second] }));
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-002']);
+  },
+);
+
+test('killed in its last iteration while work waits to land: it lands', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', 'sleep 1'];
+  const first = start(workspace, {}, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  const { code, stderr } = await start(workspace, {}, ...args).finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal((await workspace.runIds()).length, 1);
+  assert.equal((await workspace.agents()).length, 1);
+  assert.deepEqual(await workspace.done(), ['US-001']);
+});
+
+test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const loop = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await rm(path.join(workspace.folder, '.git', 'refs', 'heads', 'main'));
+  await workspace.note('go');
+  const { code, stderr } = await loop.finished;
+  assert.equal(code, 1);
+  assert.match(stderr, /The branch main no longer exists/);
+  assert.equal((await workspace.event('run.ended')).outcome, 'error');
+});
+
+test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const args = ['--lanes', '2', '--verify', 'sleep 1'];
+  const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  const { code, stderr } = await start(workspace, {}, ...args).finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(await workspace.read('work/US-001.txt'), /part three/);
+  assert.equal((await workspace.agents()).length, 1);
+});
+
+test(
+  'stopped while another branch is checked out here: its ticks do not keep it from continuing',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const file = (await workspace.read('.omc/prd.json')).replace(
+      '{',
+      '{ "branchName": "ralph/lanes",',
+    );
+    await workspace.write('.omc/prd.json', file);
+    await run('git', ['commit', '-qam', 'Branch'], { cwd: workspace.folder, env: workspace.env });
+    const first = start(workspace, { waits: true }, '--lanes', '2');
+    await workspace.note('go-US-001');
+    await workspace.event('landing.landed');
+    await until('the tick', async () => (await workspace.done()).length === 1);
+    first.child.kill('SIGTERM');
+    assert.equal((await first.finished).code, 130);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  },
+);

@@ -1,0 +1,149 @@
+#!/usr/bin/env node
+// A fake of `claude` for runs with lanes, which can be killed at any moment. It works in small steps, makes one to three
+// commits, and only does what is not there yet: it continues earlier work, and it brings its lines into files that
+// others have changed. DILIGENT_AGENT contains its options: `paceMs` between two steps, `order` ("commitFirst",
+// "tickFirst"), `outlives` (it continues when nobody reads its output), `children` (stories at which it leaves a
+// process behind), `waits` (it works as soon as there is a note `go` or `go-<story>`), `idle` (it only ticks its story),
+// `commitsNever`, and `plans`, by story: number of `commits`, `isShared` (it changes the line that others change, too),
+// `pair` (`name`, `own`, `other`: two stories that are green alone and red together until one of them joins both).
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  git,
+  init,
+  note,
+  prompt,
+  result,
+  story,
+  storyFile,
+  text,
+  tick,
+  tool,
+  waitForNote,
+} from './fake.mjs';
+
+const how = JSON.parse(process.env.DILIGENT_AGENT);
+const notes = path.join(process.env.FAKE_AGENT_NOTES, 'agents.jsonl');
+const { commits = 1, isShared, pair } = how.plans?.[story] ?? {};
+
+/** A moment at which a kill can happen. */
+const step = () => delay(how.paceMs ?? 0);
+
+/** Printing fails once the loop is dead. Some agents die from that, others finish their current work. */
+function tell(action) {
+  try {
+    action();
+  } catch (error) {
+    if (error.code !== 'EPIPE' || !how.outlives) throw error;
+  }
+}
+
+/** Reports earlier agents of this place or story, and their processes, which must be gone before a new one starts. */
+function reportOthers() {
+  for (const line of readFileSync(notes, 'utf8').trim().split('\n')) {
+    const other = JSON.parse(line);
+    for (const pid of [...(other.left ?? []), other.at]) {
+      const isNear = other.place === process.cwd() || other.of === story;
+      if (isNear && pid && pid !== process.pid && isOurs(pid)) {
+        note({
+          wrong: `process ${pid} of an earlier agent still runs beside agent ${process.pid}`,
+        });
+      }
+    }
+  }
+}
+
+function isOurs(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const isDead = /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+    const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    return !isDead && env.includes(process.env.FAKE_AGENT_NOTES);
+  } catch {
+    // Gone, or a process of somebody else.
+    return false;
+  }
+}
+
+async function commit(subject) {
+  if (how.commitsNever) return;
+  git('add', '--all');
+  await step();
+  if (git('status', '--porcelain').trim() === '') return;
+  git('commit', '--quiet', '--message', subject);
+  note({ commit: git('rev-parse', 'HEAD').trim(), story });
+  await step();
+}
+
+function put(file, content) {
+  if (!existsSync(file)) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+}
+
+const parts = [
+  async () => {
+    const file = path.join('work', `${story}.txt`);
+    mkdirSync('work', { recursive: true });
+    const lines = ['one', 'two', 'three'].map(part => `${story}: part ${part}\n`);
+    if (existsSync(file) && readFileSync(file, 'utf8') === lines.join('')) return;
+    writeFileSync(file, '');
+    for (const line of lines) {
+      tell(() => tool('Edit', { file_path: path.resolve(file) }));
+      appendFileSync(file, line);
+      await step();
+    }
+  },
+  async () => {
+    const list = isShared ? readFileSync('shared.txt', 'utf8').trimEnd() : '';
+    if (!isShared || list.split(' ').includes(story)) return;
+    writeFileSync('shared.txt', `${list} ${story}\n`);
+    await step();
+  },
+  async () => {
+    if (!pair) return;
+    put(`pairs/${pair.name}.${pair.own}`, `${story}\n`);
+    await step();
+    if (existsSync(`pairs/${pair.name}.${pair.other}`))
+      put(`pairs/${pair.name}.joined`, `${story}\n`);
+  },
+];
+
+tell(init);
+if (story === undefined || storyFile === undefined) {
+  // The loop died before it could pass the prompt; `claude -p` exits then, too.
+  process.exit(1);
+}
+note({ at: process.pid, place: process.cwd(), of: story });
+reportOthers();
+if (how.waits) await waitForNote('go', `go-${story}`);
+if (prompt.includes('Earlier Work on This Story Did Not Fit')) note({ resolves: story });
+tell(() => text(`Looking at what is there of ${story}.`));
+await step();
+for (const [at, part] of how.idle ? [] : parts.entries()) {
+  await part();
+  if (at < commits - 1) await commit(`feat: ${story}, part ${at + 1}`);
+}
+if (how.children?.includes(story)) {
+  const sleeper = path.join(import.meta.dirname, './sleeper.mjs');
+  const child = spawn(process.execPath, [sleeper], { detached: true, stdio: 'ignore' });
+  child.unref();
+  note({ left: [child.pid], place: process.cwd(), of: story });
+}
+const progress = path.join(path.dirname(storyFile), 'progress.txt');
+if (
+  !how.idle &&
+  (!existsSync(progress) || !readFileSync(progress, 'utf8').includes(`## ${story}`))
+) {
+  appendFileSync(progress, `## ${story}\n- Learned: ${story} has three parts\n---\n`);
+}
+await step();
+if (how.order === 'tickFirst') tick();
+await step();
+if (!how.idle) await commit(`feat: ${story}`);
+if (how.order !== 'tickFirst') tick();
+await step();
+tell(() => result(`${story} is done.`));
