@@ -329,8 +329,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       return promiseSeen(state, event);
     case 'iteration.ended':
       return iterationEnded(state, event);
-    case 'warning':
-      return state;
+    case 'warning': {
+      const storyId = storyOf(state, event.iteration ?? 0);
+      return event.code === 'tickNotWritten' && storyId !== undefined
+        ? withStory(state, storyId, record => ({ ...record, tickMissing: true }))
+        : state;
+    }
     case 'stop.requested':
       return state.phase === 'running' || state.phase === 'stopping'
         ? { ...state, phase: 'stopping', stopMode: event.mode }

@@ -60,6 +60,7 @@ export const runStateSchema = once(() => {
     approved: z.literal(true).optional(),
     refused: z.literal(true).optional(),
     landed: z.literal(true).optional(),
+    tickMissing: z.literal(true).optional(),
     stuckFor: count,
     later: z.object({ since: count, stuckFor: count }).optional(),
     failures: count,

@@ -14,6 +14,8 @@ export interface StoryRecord {
   readonly refused?: true;
   /** Its work has landed: it is done, also if its file could not be ticked. */
   readonly landed?: true;
+  /** It could not be ticked in its file. */
+  readonly tickMissing?: true;
   /** Consecutive iterations without progress on it. */
   readonly stuckFor: number;
   /**
@@ -105,5 +107,6 @@ function withoutProof(record: StoryRecord): StoryRecord {
     approved: undefined,
     refused: undefined,
     landed: undefined,
+    tickMissing: undefined,
   };
 }

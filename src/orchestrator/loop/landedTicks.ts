@@ -35,7 +35,11 @@ export class LandedTicks {
     { git, storyFile }: { readonly git: GitRepository; readonly storyFile?: string },
   ): Promise<string[]> {
     const { branch, head = '', stories } = now;
-    const open = [...this.known(state, now)].flatMap(([id, done]) => (done ? [] : [id]));
+    const atWork = new Set(state.running.map(({ storyId }) => storyId));
+    const open = [...this.known(state, now)].flatMap(([id, done]) =>
+      // One that is just landing gets its tick last; a tick that could not be written is nobody's.
+      done || atWork.has(id) || state.storyRecords.get(id)?.tickMissing ? [] : [id],
+    );
     const key = `${head} ${branch}`;
     for (const id of this.suspected.keys()) {
       if (!open.includes(id)) {
