@@ -309,6 +309,52 @@ describe('lanes and what they are given', () => {
     }
   }
 
+  test('a stack of stories is checked once; a red one is halved until the story at fault is alone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(4) });
+    const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
+    const calls = Object.fromEntries(
+      ids.map(id => [
+        id,
+        [
+          [{ wait: 'go' }, ...writes(id, id === 'US-003' ? 'bad.txt' : `${id}.txt`, id)],
+          [{ git: ['rm', '--quiet', 'bad.txt'] }, ...writes(id, `${id}.txt`, id)],
+        ] as Step[][],
+      ]),
+    );
+    const log = path.join(workspace.notesDir, 'checks.log');
+    // The first check waits until all have finished, so that they wait together.
+    const check = `echo x >> ${log}; test -f ${path.join(workspace.notesDir, 'slow')} || while test ! -f ${path.join(workspace.notesDir, 'all')}; do sleep 0.05; done; test ! -f bad.txt`;
+    const run = workspace.scriptOf(
+      { ...calls, 'US-001': [writes('US-001', 'US-001.txt', '1')] },
+      ...['--lanes', '4', '--land-batch', '3', '--verify', check],
+    );
+    await workspace.event('check.started');
+    await workspace.note('go');
+    await until('all wait', async () => (await workspace.events('landing.queued')).length === 4);
+    await workspace.note('slow');
+    await workspace.note('all');
+    assert.equal((await run.finished).code, 0, run.stderr);
+    const returned = (await workspace.events('landing.returned')).map(({ storyId }) => storyId);
+    assert.deepEqual(returned, ['US-003']);
+    assert.deepEqual(await workspace.done(), ids);
+    for (const commit of workspace.git('rev-list', '--first-parent', 'HEAD').split('\n')) {
+      assert.ok(!workspace.git('ls-tree', '--name-only', commit).includes('bad.txt'), commit);
+    }
+  });
+
+  test('a check that is named as flaky runs a second time before it counts', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const once = path.join(workspace.notesDir, 'once');
+    const check = `test -f ${once} || { touch ${once}; exit 1; }`;
+    const run = workspace.scriptOf({}, '--verify', check, '--flaky-check', check);
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(
+      (await workspace.events('check.ended')).map(({ ok }) => ok),
+      [false, true],
+    );
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+  });
+
   test('the reviewer looks at exactly what is to land, and may send it back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const review = (approved: boolean): readonly Step[] => [
