@@ -271,7 +271,11 @@ export class Lanes {
 
   private task(iteration: number, work: () => Promise<void>): void {
     const task = work()
-      .catch((error: unknown) => this.end({ kind: 'fatal', message: saidOf(error) }))
+      .catch((error: unknown) => {
+        // A stop ends the preparation of a place, too.
+        const isStop = this.run.stop.endSignal.aborted && error === this.run.stop.endSignal.reason;
+        this.end(isStop ? undefined : { kind: 'fatal', message: saidOf(error) });
+      })
       .finally(() => {
         this.atWork.delete(iteration);
         this.tasks.delete(task);
