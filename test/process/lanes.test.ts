@@ -565,6 +565,33 @@ describe('lanes that a person steers', () => {
     assert.match(await workspace.prompt(4), /Blue/);
   });
 
+  test('of two questions, each is answered by its story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const asks = (what: string): readonly Step[] => [
+      { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
+    ];
+    const run = workspace.scriptOf(
+      { 'US-001': [asks('Blue'), ['work']], 'US-002': [asks('Round'), ['work']] },
+      ...['--lanes', '2', '--on-question', 'wait'],
+    );
+    await workspace.event('pause.started');
+    const other = await workspace.cli('answer', 'No', '--story', 'US-009').finished;
+    assert.match(other.stderr, /US-009 has no open question\. These have one: US-00\d, US-00\d/);
+    const answer = async (text: string, id: string) =>
+      assert.equal((await workspace.cli('answer', text, '--story', id).finished).code, 0);
+    await answer('Yes, blue', 'US-001');
+    await answer('Yes, round', 'US-002');
+    assert.equal((await run.finished).code, 0, run.stderr);
+    const started = await workspace.events('iteration.started');
+    for (const [id, words] of [
+      ['US-001', /Yes, blue/],
+      ['US-002', /Yes, round/],
+    ] as const) {
+      const last = started.findLast(({ storyId }) => storyId === id);
+      assert.match(await workspace.prompt(Number(last?.['iteration'])), words);
+    }
+  });
+
   test('a story that is skipped while its work is checked does not land', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const run = workspace.scriptOf(
