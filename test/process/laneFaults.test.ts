@@ -6,7 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
-import { fakeAgent, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
+import {
+  fakeAgent,
+  isAlive,
+  openStories,
+  type RunningCli,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
 
 const run = promisify(execFile);
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
@@ -221,5 +228,22 @@ test(
     const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  },
+);
+
+test(
+  'stopped with four agents that do not want to end: none is left, and it continues',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 4);
+    const first = start(workspace, { waits: true, isStubborn: true }, '--lanes', '4');
+    await until('all agents', async () => (await workspace.events('agent.text')).length === 4);
+    const stop = await workspace.cli('stop').finished;
+    assert.equal(stop.code, 0);
+    assert.equal((await first.finished).code, 130);
+    assert.deepEqual((await workspace.agents()).filter(isAlive), []);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '4').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal((await workspace.done()).length, 4);
   },
 );
