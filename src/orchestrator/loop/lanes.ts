@@ -178,7 +178,12 @@ export class Lanes {
     const { kept, lane = 1, number: iteration, storyId } = current;
     const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
     if (story === undefined) {
-      // Nobody wants it any more; refs hold its commits.
+      // Nobody wants it any more, but its commits are not for us to lose.
+      const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
+      if (place !== undefined) {
+        await keepWork(place, this.hands.target.root, this.refOf(iteration, storyId));
+        await place.dispose();
+      }
       await this.close({ iteration, lane, story: undefined }, snapshot);
       return;
     }
@@ -295,7 +300,7 @@ export class Lanes {
   private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
-    const ref = workRef(run.files.workspace, { runId: run.id, storyId: story.id, iteration });
+    const ref = this.refOf(iteration, story.id);
     const kept = await keepWork(place, this.hands.target.root, ref);
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = this.baseOf(scope);
@@ -399,6 +404,12 @@ export class Lanes {
   private baseOf({ before, story }: StoryScope): string | undefined {
     const kept: KeptWork | undefined = storyNotes(this.run.state(), story.id).kept;
     return kept?.base ?? before.head;
+  }
+
+  /** The ref that holds what the agent of an iteration has left. */
+  private refOf(iteration: number, storyId = ''): string {
+    const { files, id: runId } = this.run;
+    return workRef(files.workspace, { runId, storyId, iteration });
   }
 
   private scopeOf<S extends Story | undefined>(
