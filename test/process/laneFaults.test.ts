@@ -247,3 +247,26 @@ test(
     assert.equal((await workspace.done()).length, 4);
   },
 );
+
+test(
+  'killed between the tick and the last commit of an agent: all of its work lands',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const pair = { name: 'p', own: 'left', other: 'right' };
+    const manner = {
+      order: 'tickFirst',
+      waitsToCommit: true,
+      plans: { 'US-001': { commits: 2, pair } },
+    };
+    const first = start(workspace, manner, '--lanes', '2');
+    await until('the tick', async () =>
+      (await workspace.events('agent.text')).some(({ text }) => text === 'Waiting to commit.'),
+    );
+    await killed(first);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(await workspace.read('pairs/p.left'), 'US-001\n');
+    assert.equal((await workspace.agents()).length, 1);
+  },
+);

@@ -315,8 +315,9 @@ export class Lanes {
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    // Only uncommitted work is left by agents that never commit; then that is what lands.
-    const head = commits === 0 ? (kept.uncommitted ?? kept.head) : kept.head;
+    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
+    const isAll = commits === 0 || isCutOff(work);
+    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
     const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
     const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
     if (isDone && !isUnticked && head !== undefined && base !== undefined) {
@@ -467,4 +468,9 @@ export class Lanes {
     this.hasChanged = true;
     this.wake?.();
   }
+}
+
+/** The agent was ended before it had ended by itself. */
+function isCutOff({ result }: Work): boolean {
+  return result === undefined || result.error !== undefined || result.end.reason === 'cancelled';
 }
