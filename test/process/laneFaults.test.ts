@@ -270,3 +270,19 @@ test(
     assert.equal((await workspace.agents()).length, 1);
   },
 );
+
+test('killed while the index of a place was written: the place is made again', posix, async t => {
+  const workspace = await withStories(t, 2);
+  assert.equal(
+    (await start(workspace, {}, '--lanes', '2', '--max-iterations', '1').finished).code,
+    1,
+  );
+  const own = path.join(placesOf(workspace), 'lane-1.own');
+  const record = JSON.parse(await readFile(path.join(own, 'record.json'), 'utf8'));
+  await writeFile(path.join(own, 'record.json'), JSON.stringify({ ...record, isReady: false }));
+  await writeFile(path.join(own, 'reader.git', 'index'), 'DIRC');
+  const { code, stderr } = await start(workspace, {}, '--lanes', '2', '--max-iterations', '9')
+    .finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+});
