@@ -286,3 +286,14 @@ test('killed while the index of a place was written: the place is made again', p
   assert.deepEqual([code, stderr], [0, '']);
   assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
 });
+
+test('killed while a tick was written: the next one is written nevertheless', posix, async t => {
+  const workspace = await withStories(t, 1);
+  await ignoreOurs(workspace);
+  const loop = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await workspace.write('.omc/prd.json.ralph-fresh.tmp', '{');
+  await workspace.note('go');
+  assert.equal((await loop.finished).code, 0);
+  assert.deepEqual(await workspace.done(), ['US-001']);
+});
