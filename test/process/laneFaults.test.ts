@@ -297,3 +297,27 @@ test('killed while a tick was written: the next one is written nevertheless', po
   assert.equal((await loop.finished).code, 0);
   assert.deepEqual(await workspace.done(), ['US-001']);
 });
+
+test(
+  'killed while work lands that continues earlier work: nothing is said of lost commits',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const red = path.join(workspace.notesDir, 'red');
+    const check = `test -e '${red}' && sleep 1 || { touch '${red}'; exit 1; }`;
+    const args = ['--lanes', '2', '--verify', check];
+    const first = start(
+      workspace,
+      { plans: { 'US-001': { commits: 2, pair: { name: 'p', own: 'left', other: 'right' } } } },
+      ...args,
+    );
+    await until(
+      'the second check',
+      async () => (await workspace.events('check.started')).length === 2,
+    );
+    await killed(first);
+    assert.equal((await start(workspace, {}, ...args).finished).code, 0);
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.deepEqual(codes, []);
+  },
+);
