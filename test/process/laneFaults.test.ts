@@ -321,3 +321,14 @@ test(
     assert.deepEqual(codes, []);
   },
 );
+
+test('git ignores the story file: its copy in a place is no problem', posix, async t => {
+  const workspace = await withStories(t, 1);
+  await ignoreOurs(workspace);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await killed(first);
+  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+  const problems = (await workspace.events('work.kept')).flatMap(({ problem }) => problem ?? []);
+  assert.deepEqual(problems, []);
+});
