@@ -4,7 +4,8 @@
 // others have changed. DILIGENT_AGENT contains its options: `paceMs` between two steps, `order` ("commitFirst",
 // "tickFirst"), `outlives` (it continues when nobody reads its output), `children` (stories at which it leaves a
 // process behind), `waits` (it works as soon as there is a note `go` or `go-<story>`), `idle` (it only ticks its story),
-// `commitsNever`, and `plans`, by story: number of `commits`, `isShared` (it changes the line that others change, too),
+// `commitsNever`, `isStubborn` (it survives SIGTERM),
+// `waitsToCommit` (its last commit waits for a note `commit`), and `plans`, by story: number of `commits`, `isShared` (it changes the line that others change, too),
 // `pair` (`name`, `own`, `other`: two stories that are green alone and red together until one of them joins both).
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -112,6 +113,7 @@ const parts = [
   },
 ];
 
+if (how.isStubborn) process.on('SIGTERM', () => undefined);
 tell(init);
 if (story === undefined || storyFile === undefined) {
   // The loop died before it could pass the prompt; `claude -p` exits then, too.
@@ -119,9 +121,9 @@ if (story === undefined || storyFile === undefined) {
 }
 note({ at: process.pid, place: process.cwd(), of: story });
 reportOthers();
-if (how.waits) await waitForNote('go', `go-${story}`);
 if (prompt.includes('Earlier Work on This Story Did Not Fit')) note({ resolves: story });
 tell(() => text(`Looking at what is there of ${story}.`));
+if (how.waits) await waitForNote('go', `go-${story}`);
 await step();
 for (const [at, part] of how.idle ? [] : parts.entries()) {
   await part();
@@ -143,6 +145,10 @@ if (
 await step();
 if (how.order === 'tickFirst') tick();
 await step();
+if (how.waitsToCommit) {
+  text('Waiting to commit.');
+  await waitForNote('commit');
+}
 if (!how.idle) await commit(`feat: ${story}`);
 if (how.order !== 'tickFirst') tick();
 await step();
