@@ -490,6 +490,21 @@ describe('lanes that are interrupted', () => {
     assert.equal(subjects(workspace).length, 3);
   });
 
+  test('a run that continues lands on its branch, whatever is checked out then', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const run = workspace.scriptOf({ 'US-002': [['stay']] }, '--isolate');
+    await workspace.event('landing.landed');
+    await workspace.agent(2);
+    assert.equal((await workspace.cli('stop').finished).code, 0);
+    await run.finished;
+    workspace.git('switch', '--quiet', '--create', 'other');
+    const { code, stderr } = await workspace.scriptOf({}, '--isolate').finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(subjects(workspace, 'main').length, 3);
+    assert.equal(subjects(workspace, 'other').length, 2);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+  });
+
   test('a place that somebody removed is made again', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const home = workspace.env['HOME'] ?? '';

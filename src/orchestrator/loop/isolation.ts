@@ -35,10 +35,13 @@ export async function openIsolation(
   options: RunOptions,
   git: GitRepository,
   { branch: current, head, stories }: Snapshot,
+  earlier?: RunState,
 ): Promise<Isolation> {
   const { config, env, files, storyFile } = options;
   const { workspace } = files;
-  const branch = landsOn(config.branch, stories, current);
+  // A run that continues lands where it has landed, whatever is checked out meanwhile.
+  const before = earlier?.isolated ? earlier.workBranch : undefined;
+  const branch = landsOn(config.branch, stories, before ?? current);
   // Without a repository there is no HEAD either, which is the problem then.
   const root = (await git.root()) ?? workspace;
   // Asked before the run starts, too, but its stories may have been planned since.

@@ -71,7 +71,9 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     const isolated = isIsolated(options, earlier);
     if (await isNothingToDo(options, snapshot)) {
       // What has landed may still wait for the branch.
-      await (isolated ? (await openIsolation(options, git, snapshot)).target.follow() : undefined);
+      await (isolated
+        ? (await openIsolation(options, git, snapshot, earlier)).target.follow()
+        : undefined);
       return undefined;
     }
     const run =
@@ -80,7 +82,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
     // Before the journal exists: a refused run leaves none.
     const isolation =
       isolated && run.prepare === undefined
-        ? await openIsolation(run, git, reopened.snapshot)
+        ? await openIsolation(run, git, reopened.snapshot, earlier)
         : undefined;
     const journal = await JournalWriter.open(journalFile);
     try {
@@ -89,7 +91,7 @@ export async function runLoop(options: RunOptions): Promise<RunState | undefined
         ...{ place, journal, snapshot, template, inboxFrom },
         earlier,
         isolate: isolated
-          ? async now => isolation ?? (await openIsolation(run, git, now))
+          ? async now => isolation ?? (await openIsolation(run, git, now, earlier))
           : undefined,
       });
       return await runToEnd(fresh, run.resume === true, [
