@@ -54,7 +54,8 @@ async function withIdealAgents(): Promise<Row[]> {
       value: `${(ms / 1_000).toFixed(1)} s`,
       ratio: ratio.toFixed(2),
       isWithin: ratio <= MAX_RATIO,
-      decides: true,
+      // The ideal is no measurement: on a busy machine, everything but the sleep takes longer.
+      decides: false,
     },
     {
       what: 'the same, between two agents of a lane (median)',

@@ -18,7 +18,7 @@ export function memory(): Promise<Row[]> {
   return memoryRows('memory of the loop while an agent prints 1 GB, highest', 1);
 }
 
-/** The same with several agents that print at once; together, they print as much. */
+/** The same with several agents that print at once; together, they print 1 GB. */
 export function memoryOfLanes(lanes: number): Promise<Row[]> {
   return memoryRows(`memory of the loop while ${lanes} lanes print 1 GB, highest`, lanes);
 }
@@ -28,9 +28,12 @@ async function memoryRows(what: string, lanes: number): Promise<Row[]> {
   if (process.platform !== 'linux') {
     return [];
   }
-  const small = await memoryWhileReading(100 * MEGABYTE, lanes);
+  const before = 100 * lanes;
+  const small = await memoryWhileReading(before * MEGABYTE, lanes);
   const large = await memoryWhileReading(1_000 * MEGABYTE, lanes);
-  const growth = large.peak / small.peak;
+  // The highest one of several agents depends on when the others let the loop collect its garbage.
+  const of = lanes === 1 ? 'peak' : 'usual';
+  const growth = large[of] / small[of];
   return [
     {
       what,
@@ -40,9 +43,9 @@ async function memoryRows(what: string, lanes: number): Promise<Row[]> {
       decides: false,
     },
     {
-      what: 'the same, against 100 MB',
+      what: `the same, ${lanes === 1 ? '' : 'median, '}against ${before} MB`,
       budget: `≤ ${MAX_GROWTH.toFixed(2)}`,
-      value: `${large.peak.toFixed(0)} MB (${small.peak.toFixed(0)})`,
+      value: `${large[of].toFixed(0)} MB (${small[of].toFixed(0)})`,
       ratio: growth.toFixed(2),
       isWithin: growth <= MAX_GROWTH,
       decides: true,

@@ -45,6 +45,7 @@ describe('a place', () => {
     assert.equal(await agent.read('src/b.txt'), 'b\n');
     assert.equal(place.dir, place.root);
     assert.equal(place.gitDir, path.join(place.root, '.git'));
+    assert.deepEqual(await readdir(path.join(place.root, '.git', 'hooks')), []);
     assert.equal((await place.workTree.now()).hasUncommittedChanges, false);
     assert.equal(place.env['RALPH_FRESH_LANE'], '2');
     assert.deepEqual(await user.refs('refs/ralph-fresh/places/abc123/'), { 'lane-2': commit });

@@ -102,19 +102,23 @@ export async function makeSharedClone(
     runGit(root, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/tags'),
   ]);
   await mkdir(folder, { recursive: true });
+  // The usual template has nothing but examples of hooks: a dozen files to copy and delete for each agent.
+  const template = config.has('init.templatedir') ? [] : ['--template='];
   // A newer git may be told to store refs in another form than files.
   const moreEnv = { GIT_DEFAULT_REF_FORMAT: 'files' };
   await writeGit(
     folder,
     [
       ...['-c', 'core.fsmonitor=false', 'init', '--quiet', `--object-format=${paths.format}`],
-      `--initial-branch=${branch}`,
+      ...[...template, `--initial-branch=${branch}`],
     ],
     { moreEnv },
   );
   const gitDir = path.join(folder, '.git');
   const info = path.join(gitDir, 'info');
   await mkdir(info, { recursive: true });
+  // Scripts of projects put their hooks there without making it.
+  await mkdir(path.join(gitDir, 'hooks'), { recursive: true });
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), alternates(paths.objects));
   await writeFile(path.join(gitDir, 'packed-refs'), `${commit} refs/heads/${branch}\n${tags}`);
   await copyIfThere(paths.exclude, path.join(info, 'exclude'));

@@ -37,7 +37,7 @@ export interface Work {
 export async function collectWork(run: Run, begun: Omit<Work, 'after' | 'astray'>): Promise<Work> {
   const { scope } = begun;
   const { before, iteration, place, story } = scope;
-  if (!place.workTree.isAsked) {
+  if (scope.lane === undefined && !place.workTree.isAsked) {
     // In parallel with the following steps; a restore or a check makes the answer outdated.
     place.workTree.ask();
   }

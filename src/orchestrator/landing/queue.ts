@@ -71,8 +71,8 @@ export class LandingQueue {
     this.tip = new Tip(run, hands);
   }
 
-  /** Lets the branch catch up with what has landed, if it can. */
-  follow(): Promise<void> {
+  /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
+  follow(): Promise<string> {
     return this.tip.follow();
   }
 

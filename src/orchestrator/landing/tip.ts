@@ -33,11 +33,11 @@ export class Tip {
   async commit(): Promise<string> {
     const { target } = this;
     const { kind, tip } = await target.look();
-    if (kind === 'ahead') {
-      await this.follow();
+    if (kind === 'same') {
+      return tip;
     }
-    if (kind !== 'diverged') {
-      return (await target.look()).tip;
+    if (kind === 'ahead') {
+      return this.follow();
     }
     const join = await target.joinBase();
     if (join?.kind === 'join' && (await this.isGreen(join.commit))) {
@@ -51,15 +51,19 @@ export class Tip {
     return (await target.look()).tip;
   }
 
-  /** Lets the branch catch up with what has landed, if it can. */
-  async follow(): Promise<void> {
+  /** Lets the branch catch up with what has landed, if it can. @returns the commit that the next work lands on */
+  async follow(): Promise<string> {
     const { target } = this;
-    const { kind } = await target.look();
+    const { kind, tip } = await target.look();
     if (kind === 'ahead') {
       this.tellHeld(await target.follow());
-    } else if (kind === 'same') {
+      // A person may have committed on the branch meanwhile.
+      return (await target.look()).tip;
+    }
+    if (kind === 'same') {
       this.tellFollowed();
     }
+    return tip;
   }
 
   /** @returns whether it has landed; otherwise somebody else has moved the branch */

@@ -120,8 +120,7 @@ export class Lanes {
 
   /** What counts as HEAD of the run: the branch, with everything that has landed. */
   async target(): Promise<Pick<Snapshot, 'branch' | 'head'>> {
-    await this.queue.follow();
-    return { branch: this.branch, head: (await this.hands.target.look()).tip };
+    return { branch: this.branch, head: await this.queue.follow() };
   }
 
   /** Landed stories that a person has set to not done. @param now the user's folder */

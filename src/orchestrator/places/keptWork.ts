@@ -318,7 +318,9 @@ async function commitWork(
     );
   }
   const tree = (await git(['write-tree'])).trim();
-  const nested = await newRepositories(files, record.start, tree);
+  const listing = await git(['ls-files', '-s', '-z']);
+  const hasNested = /(?:^|\0)160000 /.test(listing);
+  const nested = hasNested ? await newRepositories(files, record.start, tree) : [];
   if (nested.length > 0) {
     problems.push(
       say(
@@ -328,7 +330,6 @@ async function commitWork(
       ),
     );
   }
-  const listing = await git(['ls-files', '-s', '-z']);
   const changed = await changedPaths(files.reader, parent, tree);
   if (changed.length === 0) {
     return { files: [], listing };
