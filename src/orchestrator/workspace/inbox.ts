@@ -63,8 +63,12 @@ const requestSchema = once(() => {
       text: z.string().min(1).max(MAX_TEXT),
       storyId: z.string().optional(),
     }),
-    /** Answers the agent's open question and continues. */
-    z.looseObject({ type: z.literal('answer'), text: z.string().min(1).max(MAX_TEXT) }),
+    /** Answers an agent's open question and continues: of this story, or the newest one. */
+    z.looseObject({
+      type: z.literal('answer'),
+      text: z.string().min(1).max(MAX_TEXT),
+      storyId: z.string().optional(),
+    }),
     /** A window shows the run. `pid` and `startId` identify its process, in case it crashes. */
     z.looseObject({
       type: z.literal('hello'),
@@ -92,7 +96,7 @@ export type RunRequest =
   | { readonly type: 'skip'; readonly storyId?: string | undefined }
   | { readonly type: 'reset'; readonly storyId: string }
   | { readonly type: 'hint'; readonly text: string; readonly storyId?: string | undefined }
-  | { readonly type: 'answer'; readonly text: string }
+  | { readonly type: 'answer'; readonly text: string; readonly storyId?: string | undefined }
   | {
       readonly type: 'hello';
       readonly window: string;

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEventBody } from '../journal/events.ts';
-import { currentOf, questionOf, type RunState } from '../journal/runState.ts';
+import { currentOf, questionOf, type RunState, storyNotes } from '../journal/runState.ts';
 import type { RunRequest } from './inbox.ts';
 
 /**
@@ -36,7 +36,7 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
     case 'hint':
       return [{ type: 'hint.given', text: request.text, ...ofStory(request.storyId) }];
     case 'answer':
-      return [answered(request.text, state)];
+      return [answered(request, state)];
     case 'stop':
       return request.storyId === undefined
         ? []
@@ -50,10 +50,14 @@ export function eventsOfRequest(request: RunRequest, state: RunState): RunEventB
 }
 
 /** An answer to a question that is no longer open becomes a hint, because the agents can still use it. */
-function answered(text: string, state: RunState): RunEventBody {
-  const question = questionOf(state);
+function answered(
+  { storyId, text }: Extract<RunRequest, { type: 'answer' }>,
+  state: RunState,
+): RunEventBody {
+  const question =
+    storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
   return question === undefined
-    ? { type: 'hint.given', text }
+    ? { type: 'hint.given', text, ...ofStory(storyId) }
     : {
         type: 'question.answered',
         question: question.message,
