@@ -58,10 +58,7 @@ export function killedAt(state: RunState): KilledAt {
 }
 
 /** For a run whose loop was killed: how many iterations were running. */
-export function killedStories({
-  cutOff,
-  running,
-}: Pick<RunState, 'cutOff' | 'running'>): number {
+export function killedStories({ cutOff, running }: Pick<RunState, 'cutOff' | 'running'>): number {
   return Math.max(running.length, cutOff.length);
 }
 

@@ -4,7 +4,12 @@ import { shorten, withoutControls } from '../base/text.ts';
 import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
-import { currentOf, type RunState, type Waiting, waitingOf } from '../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  type RunState,
+  type Waiting,
+  waitingOf,
+} from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';

@@ -1,5 +1,5 @@
-import type { RunOutcome } from './eventCodes.ts';
 import { waitingAsWhole } from './atWork.ts';
+import type { RunOutcome } from './eventCodes.ts';
 import { questionOf, type RunState, type Waiting } from './runState.ts';
 import type { Question } from './storyNotes.ts';
 

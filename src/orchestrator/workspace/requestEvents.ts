@@ -54,8 +54,7 @@ function answered(
   { storyId, text }: Extract<RunRequest, { type: 'answer' }>,
   state: RunState,
 ): RunEventBody {
-  const question =
-    storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
+  const question = storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
   return question === undefined
     ? { type: 'hint.given', text, ...ofStory(storyId) }
     : {

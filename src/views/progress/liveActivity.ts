@@ -60,10 +60,18 @@ export function shownActivity(
       const id = iteration === undefined ? undefined : stories.get(iteration);
       const storyId = id === undefined ? undefined : shorten(id, MAX_ID);
       return told.map((line, index) =>
-        index === 0 ? { at: event.at, ...(storyId !== undefined && { storyId }), ...line } : line,
+        index > 0
+          ? line
+          : // Some sentences begin with the story.
+            { at: event.at, ...(!isNamed(line.text, storyId) && { storyId }), ...line },
       );
     })
     .slice(-MAX_LINES);
+}
+
+/** @param storyId absent if nothing needs to be named */
+function isNamed(text: string, storyId: string | undefined): boolean {
+  return storyId === undefined || text.startsWith(storyId);
 }
 
 function iterationOf(event: RunEvent): number | undefined {

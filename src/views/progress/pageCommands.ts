@@ -61,10 +61,7 @@ export function pageCommands(
         break;
       case 'skipStory':
       case 'giveHint':
-        await commands.executeCommand(
-          ACTIONS[wish.type],
-          storyRef() ?? { folder: folder().path },
-        );
+        await commands.executeCommand(ACTIONS[wish.type], storyRef() ?? { folder: folder().path });
         break;
       case 'showTerminal':
         // Without a run, the task would start one; the page's state may be outdated.

@@ -17,7 +17,7 @@ import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } fro
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
 import { runStatus } from './runStatus.ts';
-import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
+import { rowWords, shownStory, shownTimeline } from './timeline.ts';
 
 /** Running iterations that are named one by one. */
 const MAX_WORK = 8;
@@ -195,9 +195,7 @@ function announcements(
 ): readonly string[] {
   const { iteration } = state;
   const last = (active ? lastEnded(state, rows) : undefined) ?? rows.findLast(hasEnded);
-  const ended = last
-    ? [t('Iteration {0}: {1}.', last.number, outcomeWords(last.outcome, t).outcome)]
-    : [];
+  const ended = last ? [t('Iteration {0}: {1}.', last.number, rowWords(last, t).outcome)] : [];
   if (!active || !now || waitingAsWhole(state) || actions.some(({ pending }) => pending)) {
     return [...ended, sentence === undefined ? status : t('{0}. {1}', status, sentence)];
   }
@@ -209,11 +207,7 @@ function announcements(
   }
   if (others.length > 0) {
     // Their beginnings and ends; the steps of all of them would never stop.
-    return [
-      ...ended,
-      ...[current, ...others].map(one => begunWords(one, state, t)),
-      ...asked,
-    ];
+    return [...ended, ...[current, ...others].map(one => begunWords(one, state, t)), ...asked];
   }
   return [
     ...ended,
