@@ -44,29 +44,31 @@ function tell(action) {
 /** Reports earlier agents of this place or story, and their processes, which must be gone before a new one starts. */
 function reportOthers() {
   for (const line of readFileSync(notes, 'utf8').trim().split('\n')) {
-    const other = JSON.parse(line);
-    for (const pid of [...(other.left ?? []), other.at]) {
-      const isNear = other.place === process.cwd() || other.of === story;
-      if (isNear && pid && pid !== process.pid && isOurs(pid)) {
+    const { at, left = [], of, place } = JSON.parse(line);
+    for (const other of [...left, ...(at ? [at] : [])]) {
+      const isNear = place === process.cwd() || of === story;
+      if (isNear && other.pid !== process.pid && startOf(other.pid) === other.start) {
         note({
-          wrong: `process ${pid} of an earlier agent still runs beside agent ${process.pid}`,
+          wrong: `process ${other.pid} of an earlier agent still runs beside agent ${process.pid}`,
         });
       }
     }
   }
 }
 
-function isOurs(pid) {
+/** When a process has started, because its pid may belong to another one later; '' if it does not run. */
+function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const isDead = /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-    const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    return !isDead && env.includes(process.env.FAKE_AGENT_NOTES);
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return /[ZX]/.test(state) ? '' : fields[18];
   } catch {
-    // Gone, or a process of somebody else.
-    return false;
+    // It has ended.
+    return '';
   }
 }
+
+const identify = pid => ({ pid, start: startOf(pid) || 'unknown' });
 
 async function commit(subject) {
   if (how.commitsNever) return;
@@ -119,7 +121,7 @@ if (story === undefined || storyFile === undefined) {
   // The loop died before it could pass the prompt; `claude -p` exits then, too.
   process.exit(1);
 }
-note({ at: process.pid, place: process.cwd(), of: story });
+note({ at: identify(process.pid), place: process.cwd(), of: story });
 reportOthers();
 if (prompt.includes('Earlier Work on This Story Did Not Fit')) note({ resolves: story });
 tell(() => text(`Looking at what is there of ${story}.`));
@@ -133,7 +135,7 @@ if (how.children?.includes(story)) {
   const sleeper = path.join(import.meta.dirname, './sleeper.mjs');
   const child = spawn(process.execPath, [sleeper], { detached: true, stdio: 'ignore' });
   child.unref();
-  note({ left: [child.pid], place: process.cwd(), of: story });
+  note({ left: [identify(child.pid)], place: process.cwd(), of: story });
 }
 const progress = path.join(path.dirname(storyFile), 'progress.txt');
 if (
