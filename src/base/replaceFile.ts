@@ -1,8 +1,11 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { access, constants, type FileHandle, open, rm, stat } from 'node:fs/promises';
 
-/** In ms; an older temporary file is considered the leftover of a crashed process. */
-const STALE_AFTER = 30_000;
+/**
+ * In ms; an older temporary file is considered the leftover of a crashed process. Shorter than the patience of those
+ * that wait for their turn: otherwise a killed loop would keep them from writing.
+ */
+const STALE_AFTER = 3_000;
 
 /**
  * Replaces the content of a file atomically, keeping its mode and owner, if the file still contains `before`.
@@ -36,8 +39,9 @@ export async function replaceFile(path: string, before: Buffer, after: Buffer): 
     } finally {
       await file.close();
     }
-    // After a long sleep of the machine, the file with this name may belong to another process.
-    if (statSync(temporary).ino === own && before.equals(readFileSync(path))) {
+    // After a long sleep of the machine, the file with this name may be gone, or belong to another process.
+    const now = statSync(temporary, { throwIfNoEntry: false });
+    if (now?.ino === own && before.equals(readFileSync(path))) {
       renameSync(temporary, path);
       isReplaced = true;
     }

@@ -7,6 +7,7 @@ import {
   currentOf,
   questionOf,
   type RunState,
+  storyNotes,
   waitingOf,
 } from '../orchestrator/journal/runState.ts';
 import { resumeCommand } from '../orchestrator/loop/resume.ts';
@@ -76,6 +77,7 @@ export function addControlCommands(program: Command): void {
   takesOneText(forPeople(program.command('answer')))
     .description("answer the agent's question")
     .addArgument(new Argument('<text>', 'text, in one pair of quotes').argParser(words))
+    .option('--story <id>', 'the question of this story; default: the newest one')
     .addOption(cwdOption())
     .action(answer);
 }
@@ -289,20 +291,28 @@ async function hint(text: string, { cwd, file, story: storyId }: ControlFlags): 
   print(`${whom} will get it.`);
 }
 
-async function answer(text: string, { cwd }: Flags): Promise<void> {
+async function answer(text: string, { cwd, story: storyId }: ControlFlags): Promise<void> {
   requireShort(text);
   const files = new RunFiles(cwd);
   const state = await requireRun(files, 'answer');
-  const question = questionOf(state);
+  const question = storyId === undefined ? questionOf(state) : storyNotes(state, storyId).question;
   if (question === undefined) {
+    const asked = questionsOf(state);
     throw new HumanError(
-      'The run has no open question. Give its agents a hint with: ralph-fresh hint "…".',
+      storyId !== undefined && asked.length > 0
+        ? `${named(storyId)} has no open question. These have one: ${asked.map(named).join(', ')}.`
+        : 'The run has no open question. Give its agents a hint with: ralph-fresh hint "…".',
     );
   }
-  const request: RunRequest = { type: 'answer', text };
+  const request: RunRequest = { type: 'answer', text, storyId: question.storyId };
   const delivered = await deliverRequest(files, request);
   print(`Answered: ${shorten(question.message, MAX_QUESTION)}`);
   print(delivered.kind === 'taken' ? 'The run continues.' : later(delivered, state));
+}
+
+/** Ids of the stories whose agents have asked a question that is still open. */
+function questionsOf({ storyNotes: notes }: RunState): string[] {
+  return [...notes.values()].flatMap(({ question }) => question?.storyId ?? []);
 }
 
 /** The newest run. If any run is alive, it is this one. */

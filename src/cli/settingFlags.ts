@@ -38,6 +38,8 @@ const DESCRIPTIONS: Readonly<Record<SettingName, string>> = {
   lanes: 'how many agents work at once, each in a clone of its own',
   isolate: 'let the agent work in a clone of its own, also if there is only one',
   landAs: 'how the commits of a story land on the branch: merge or squash',
+  landBatch: 'how many stories are stacked and checked once; a red stack is halved',
+  flakyChecks: 'check that is repeated once when it fails; can be given several times',
   placeSetup: 'command that installs the dependencies in such a clone',
   timeLimitMinutes: 'time limit of one agent',
   idleLimitMinutes: 'how long an agent may print nothing',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { shorten } from '../base/text.ts';
+import { UsageError } from '../base/usageError.ts';
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
 import { postRequest } from '../orchestrator/workspace/inbox.ts';
 import { deliverRequest } from '../orchestrator/workspace/requests.ts';
@@ -29,6 +30,11 @@ export function addStopCommand(program: Command): void {
     .addOption(fileOption())
     .action(async (id: string | undefined, flags: StopFlags) => {
       if (id !== undefined) {
+        if (flags.now || flags.afterIteration) {
+          throw new UsageError(
+            '--now and --after-iteration are for the whole run. To let the agent of a story finish: ralph-fresh pause ID.',
+          );
+        }
         await stopStory(id, flags);
         return;
       }

@@ -17,7 +17,11 @@ export interface BenchStory {
   readonly [key: string]: unknown;
 }
 
-export async function benchWorkspace(stories: readonly BenchStory[]): Promise<BenchWorkspace> {
+/** @param fill adds files to the first commit */
+export async function benchWorkspace(
+  stories: readonly BenchStory[],
+  fill?: (folder: string) => Promise<void>,
+): Promise<BenchWorkspace> {
   const { path: root, remove } = await tempDir('ralph-fresh-bench-');
   const folder = path.join(root, 'workspace');
   const storyFile = path.join(folder, '.omc', 'prd.json');
@@ -25,6 +29,7 @@ export async function benchWorkspace(stories: readonly BenchStory[]): Promise<Be
   await mkdir(path.dirname(storyFile), { recursive: true });
   await mkdir(notes);
   await writeFile(storyFile, storyFileText(stories));
+  await fill?.(folder);
   await gitRepo(folder);
   const env = cleanEnv({ home: path.join(root, 'home'), extra: { FAKE_AGENT_NOTES: notes } });
   return { root, folder, storyFile, env, [Symbol.asyncDispose]: remove };

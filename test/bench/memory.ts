@@ -13,17 +13,27 @@ const MAX_MB = 160;
 /** Maximum growth of memory for ten times the output. */
 const MAX_GROWTH = 1.15;
 
-/** Memory of the loop while an agent prints 100 MB and 1 GB. Read from /proc, so Linux only. */
-export async function memory(): Promise<Row[]> {
+/** Memory of the loop while an agent prints 100 MB and 1 GB. */
+export function memory(): Promise<Row[]> {
+  return memoryRows('memory of the loop while an agent prints 1 GB, highest', 1);
+}
+
+/** The same with several agents that print at once; together, they print as much. */
+export function memoryOfLanes(lanes: number): Promise<Row[]> {
+  return memoryRows(`memory of the loop while ${lanes} lanes print 1 GB, highest`, lanes);
+}
+
+/** Read from /proc, so Linux only. */
+async function memoryRows(what: string, lanes: number): Promise<Row[]> {
   if (process.platform !== 'linux') {
     return [];
   }
-  const small = await memoryWhileReading(100 * MEGABYTE);
-  const large = await memoryWhileReading(1_000 * MEGABYTE);
+  const small = await memoryWhileReading(100 * MEGABYTE, lanes);
+  const large = await memoryWhileReading(1_000 * MEGABYTE, lanes);
   const growth = large.peak / small.peak;
   return [
     {
-      what: 'memory of the loop while an agent prints 1 GB, highest',
+      what,
       budget: `≤ ${MAX_MB} MB`,
       value: `${large.peak.toFixed(0)} MB (median ${large.usual.toFixed(0)}, in ${large.seconds.toFixed(0)} s)`,
       isWithin: large.peak <= MAX_MB,
@@ -47,8 +57,9 @@ interface Memory {
   readonly seconds: number;
 }
 
-async function memoryWhileReading(bytes: number): Promise<Memory> {
-  await using workspace = await benchWorkspace(benchStories(1));
+/** @param bytes of all agents together, one for each lane */
+async function memoryWhileReading(bytes: number, lanes: number): Promise<Memory> {
+  await using workspace = await benchWorkspace(benchStories(lanes));
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
@@ -56,10 +67,11 @@ async function memoryWhileReading(bytes: number): Promise<Memory> {
       ...NODE_FLAGS,
       ...[CLI, 'run', '--quiet', '--agent', 'claude'],
       ...['--claude-path', path.join(import.meta.dirname, './agents', 'floods.mjs')],
+      ...['--lanes', String(lanes)],
     ],
     {
       cwd: workspace.folder,
-      env: { ...workspace.env, BENCH_BYTES: String(bytes) },
+      env: { ...workspace.env, BENCH_BYTES: String(bytes / lanes) },
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );

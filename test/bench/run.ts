@@ -3,6 +3,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { agentOutput } from './agentOutput.ts';
 import { extensionHost } from './extensionHost.ts';
+import { lanes } from './lanes.ts';
 import { longHistory } from './longHistory.ts';
 import { claudeOverhead, loopOverhead } from './loopOverhead.ts';
 import { manyStories } from './manyStories.ts';
@@ -15,6 +16,7 @@ import { thousandth } from './thousandth.ts';
 const benches: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   loop: loopOverhead,
   claude: claudeOverhead,
+  lanes,
   thousandth,
   memory,
   output: agentOutput,

@@ -23,7 +23,7 @@ export interface AgentNote {
   readonly pid?: number;
   /** The check's process. */
   readonly check?: number;
-  readonly left?: readonly number[];
+  readonly left?: readonly (number | { readonly pid: number })[];
   readonly commit?: string;
   readonly did?: string;
   /** A story whose agent was told of a conflict. */
@@ -151,12 +151,18 @@ export class FaultWorkspace {
 
   /** All agents that run. */
   livingAgents(): number[] {
-    return this.living(this.notes().flatMap(({ pid }) => pid ?? []));
+    return this.living(
+      this.notes().flatMap(({ pid }) => pid ?? []),
+      'fakeAgents',
+    );
   }
 
   /** The checks that run. */
   livingChecks(): number[] {
-    return this.living(this.notes().flatMap(({ check }) => check ?? []));
+    return this.living(
+      this.notes().flatMap(({ check }) => check ?? []),
+      'verify.mjs',
+    );
   }
 
   /** Makes agents wait at their next step until {@link release}. */
@@ -175,7 +181,10 @@ export class FaultWorkspace {
         .map(Number)
         .filter(pid => Number.isInteger(pid) && this.isOurs(pid));
     }
-    const noted = this.notes().flatMap(({ left = [], pid }) => [...left, ...(pid ? [pid] : [])]);
+    const noted = this.notes().flatMap(({ left = [], pid }) => [
+      ...left.map(one => (typeof one === 'number' ? one : one.pid)),
+      ...(pid ? [pid] : []),
+    ]);
     return [...this.started.map(cli => cli.pid), ...noted].filter(isAlive);
   }
 
@@ -195,8 +204,13 @@ export class FaultWorkspace {
     }
   }
 
-  private living(pids: readonly number[]): number[] {
-    return [...new Set(pids)].filter(pid => this.isOurs(pid));
+  /** @param name part of its command line: the pid may belong to a git of the loop by now */
+  private living(pids: readonly number[], name: string): number[] {
+    return [...new Set(pids)].filter(
+      pid =>
+        this.isOurs(pid) &&
+        (process.platform !== 'linux' || readOrNothing(`/proc/${pid}/cmdline`).includes(name)),
+    );
   }
 
   /** A pid may have been reused; our processes have our folder in their environment. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
+import { Target } from '../../src/orchestrator/landing/target.ts';
 import { ClonePlaces } from '../../src/orchestrator/places/clonePlaces.ts';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
 import { tipRef } from '../../src/orchestrator/workspace/workRefs.ts';
@@ -48,6 +49,7 @@ export async function laneViolations(
     ...handoffViolations(workspace.files),
     ...stateViolations(workspace.files),
     ...(await placeViolations(workspace, world)),
+    ...(world.tree === 'held' ? await catchUpViolations(workspace) : []),
   ];
 }
 
@@ -208,6 +210,28 @@ function storyFileViolations(workspace: FaultWorkspace, events: readonly RunEven
       : [`the story file is not as expected: ${JSON.stringify(file)}`]),
     ...unnoted.map(id => `the progress log has no entry of ${id}`),
     ...repeated.map(id => `the progress log has several entries of ${id}`),
+  ];
+}
+
+/** Without the user's edit, the branch and the tree can follow what has landed, with the ticks that are there already. */
+async function catchUpViolations(workspace: FaultWorkspace): Promise<string[]> {
+  const branch = 'main';
+  const ref = tipRef(workspace.folder, branch);
+  const tip = (await workspace.git('for-each-ref', '--format=%(objectname)', ref)).trim();
+  await workspace.git('checkout', '--quiet', '--', 'shared.txt');
+  const target = await Target.open({
+    ...{ root: workspace.folder, branch, tipRef: ref },
+    ...{ storyFile: '.omc/prd.json', progressFile: '.omc/progress.txt' },
+  });
+  const result = await target.follow();
+  const head = (await workspace.git('rev-parse', 'HEAD')).trim();
+  const changed = (await workspace.git('status', '--porcelain', '-uno')).trim();
+  return [
+    ...(result.kind === 'followed'
+      ? []
+      : [`the branch cannot catch up: ${result.code} ${result.files}`]),
+    ...(tip === '' || head === tip ? [] : [`the branch is at ${head} and not at ${tip}`]),
+    ...(changed === '' ? [] : [`after catching up, there are changes: ${changed}`]),
   ];
 }
 

@@ -6,7 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
 import { identify } from '../../src/orchestrator/process/processIdentity.ts';
-import { fakeAgent, openStories, type RunningCli, until, Workspace } from '../support/ralph.ts';
+import {
+  fakeAgent,
+  isAlive,
+  openStories,
+  type RunningCli,
+  until,
+  Workspace,
+} from '../support/ralph.ts';
 
 const run = promisify(execFile);
 const posix = { skip: process.platform === 'win32' && 'Windows has no signals' };
@@ -223,3 +230,105 @@ test(
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
   },
 );
+
+test(
+  'stopped with four agents that do not want to end: none is left, and it continues',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 4);
+    const first = start(workspace, { waits: true, isStubborn: true }, '--lanes', '4');
+    await until('all agents', async () => (await workspace.events('agent.text')).length === 4);
+    const stop = await workspace.cli('stop').finished;
+    assert.equal(stop.code, 0);
+    assert.equal((await first.finished).code, 130);
+    assert.deepEqual((await workspace.agents()).filter(isAlive), []);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '4').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal((await workspace.done()).length, 4);
+  },
+);
+
+test(
+  'killed between the tick and the last commit of an agent: all of its work lands',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const pair = { name: 'p', own: 'left', other: 'right' };
+    const manner = {
+      order: 'tickFirst',
+      waitsToCommit: true,
+      plans: { 'US-001': { commits: 2, pair } },
+    };
+    const first = start(workspace, manner, '--lanes', '2');
+    await until('the tick', async () =>
+      (await workspace.events('agent.text')).some(({ text }) => text === 'Waiting to commit.'),
+    );
+    await killed(first);
+    const { code, stderr } = await start(workspace, {}, '--lanes', '2').finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(await workspace.read('pairs/p.left'), 'US-001\n');
+    assert.equal((await workspace.agents()).length, 1);
+  },
+);
+
+test('killed while the index of a place was written: the place is made again', posix, async t => {
+  const workspace = await withStories(t, 2);
+  assert.equal(
+    (await start(workspace, {}, '--lanes', '2', '--max-iterations', '1').finished).code,
+    1,
+  );
+  const own = path.join(placesOf(workspace), 'lane-1.own');
+  const record = JSON.parse(await readFile(path.join(own, 'record.json'), 'utf8'));
+  await writeFile(path.join(own, 'record.json'), JSON.stringify({ ...record, isReady: false }));
+  await writeFile(path.join(own, 'reader.git', 'index'), 'DIRC');
+  const { code, stderr } = await start(workspace, {}, '--lanes', '2', '--max-iterations', '9')
+    .finished;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+});
+
+test('killed while a tick was written: the next one is written nevertheless', posix, async t => {
+  const workspace = await withStories(t, 1);
+  await ignoreOurs(workspace);
+  const loop = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await workspace.write('.omc/prd.json.ralph-fresh.tmp', '{');
+  await workspace.note('go');
+  assert.equal((await loop.finished).code, 0);
+  assert.deepEqual(await workspace.done(), ['US-001']);
+});
+
+test(
+  'killed while work lands that continues earlier work: nothing is said of lost commits',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const red = path.join(workspace.notesDir, 'red');
+    const check = `test -e '${red}' && sleep 1 || { touch '${red}'; exit 1; }`;
+    const args = ['--lanes', '2', '--verify', check];
+    const first = start(
+      workspace,
+      { plans: { 'US-001': { commits: 2, pair: { name: 'p', own: 'left', other: 'right' } } } },
+      ...args,
+    );
+    await until(
+      'the second check',
+      async () => (await workspace.events('check.started')).length === 2,
+    );
+    await killed(first);
+    assert.equal((await start(workspace, {}, ...args).finished).code, 0);
+    const codes = (await workspace.events('warning')).map(({ code }) => code);
+    assert.deepEqual(codes, []);
+  },
+);
+
+test('git ignores the story file: its copy in a place is no problem', posix, async t => {
+  const workspace = await withStories(t, 1);
+  await ignoreOurs(workspace);
+  const first = start(workspace, { waits: true }, '--lanes', '2');
+  await workspace.agent();
+  await killed(first);
+  assert.equal((await start(workspace, {}, '--lanes', '2').finished).code, 0);
+  const problems = (await workspace.events('work.kept')).flatMap(({ problem }) => problem ?? []);
+  assert.deepEqual(problems, []);
+});

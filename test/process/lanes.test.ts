@@ -309,6 +309,52 @@ describe('lanes and what they are given', () => {
     }
   }
 
+  test('a stack of stories is checked once; a red one is halved until the story at fault is alone', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(4) });
+    const ids = ['US-001', 'US-002', 'US-003', 'US-004'];
+    const calls = Object.fromEntries(
+      ids.map(id => [
+        id,
+        [
+          [{ wait: 'go' }, ...writes(id, id === 'US-003' ? 'bad.txt' : `${id}.txt`, id)],
+          [{ git: ['rm', '--quiet', 'bad.txt'] }, ...writes(id, `${id}.txt`, id)],
+        ] as Step[][],
+      ]),
+    );
+    const log = path.join(workspace.notesDir, 'checks.log');
+    // The first check waits until all have finished, so that they wait together.
+    const check = `echo x >> ${log}; test -f ${path.join(workspace.notesDir, 'slow')} || while test ! -f ${path.join(workspace.notesDir, 'all')}; do sleep 0.05; done; test ! -f bad.txt`;
+    const run = workspace.scriptOf(
+      { ...calls, 'US-001': [writes('US-001', 'US-001.txt', '1')] },
+      ...['--lanes', '4', '--land-batch', '3', '--verify', check],
+    );
+    await workspace.event('check.started');
+    await workspace.note('go');
+    await until('all wait', async () => (await workspace.events('landing.queued')).length === 4);
+    await workspace.note('slow');
+    await workspace.note('all');
+    assert.equal((await run.finished).code, 0, run.stderr);
+    const returned = (await workspace.events('landing.returned')).map(({ storyId }) => storyId);
+    assert.deepEqual(returned, ['US-003']);
+    assert.deepEqual(await workspace.done(), ids);
+    for (const commit of workspace.git('rev-list', '--first-parent', 'HEAD').split('\n')) {
+      assert.ok(!workspace.git('ls-tree', '--name-only', commit).includes('bad.txt'), commit);
+    }
+  });
+
+  test('a check that is named as flaky runs a second time before it counts', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(1) });
+    const once = path.join(workspace.notesDir, 'once');
+    const check = `test -f ${once} || { touch ${once}; exit 1; }`;
+    const run = workspace.scriptOf({}, '--verify', check, '--flaky-check', check);
+    assert.equal((await run.finished).code, 0, run.stderr);
+    assert.deepEqual(
+      (await workspace.events('check.ended')).map(({ ok }) => ok),
+      [false, true],
+    );
+    assert.deepEqual(await outcomes(workspace), ['storyDone']);
+  });
+
   test('the reviewer looks at exactly what is to land, and may send it back', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(2) });
     const review = (approved: boolean): readonly Step[] => [
@@ -517,6 +563,33 @@ describe('lanes that a person steers', () => {
     assert.equal((await run.finished).code, 0, run.stderr);
     assert.deepEqual(await workspace.done(), ['US-001', 'US-002', 'US-003']);
     assert.match(await workspace.prompt(4), /Blue/);
+  });
+
+  test('of two questions, each is answered by its story', async t => {
+    const workspace = await Workspace.create(t, { stories: openStories(2) });
+    const asks = (what: string): readonly Step[] => [
+      { result: [`<promise>NEEDS_HUMAN: ${what}?</promise>`] },
+    ];
+    const run = workspace.scriptOf(
+      { 'US-001': [asks('Blue'), ['work']], 'US-002': [asks('Round'), ['work']] },
+      ...['--lanes', '2', '--on-question', 'wait'],
+    );
+    await workspace.event('pause.started');
+    const other = await workspace.cli('answer', 'No', '--story', 'US-009').finished;
+    assert.match(other.stderr, /US-009 has no open question\. These have one: US-00\d, US-00\d/);
+    const answer = async (text: string, id: string) =>
+      assert.equal((await workspace.cli('answer', text, '--story', id).finished).code, 0);
+    await answer('Yes, blue', 'US-001');
+    await answer('Yes, round', 'US-002');
+    assert.equal((await run.finished).code, 0, run.stderr);
+    const started = await workspace.events('iteration.started');
+    for (const [id, words] of [
+      ['US-001', /Yes, blue/],
+      ['US-002', /Yes, round/],
+    ] as const) {
+      const last = started.findLast(({ storyId }) => storyId === id);
+      assert.match(await workspace.prompt(Number(last?.['iteration'])), words);
+    }
   });
 
   test('a story that is skipped while its work is checked does not land', async t => {

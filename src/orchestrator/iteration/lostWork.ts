@@ -54,7 +54,9 @@ export async function lookForLostCommits(
 ): Promise<void> {
   const { gitProblem, head } = history.now;
   const state = run.state();
-  const before = run.seenHead ?? currentOf(state)?.startCommit ?? state.commits.at(-1)?.hash;
+  // In a place of its own, an agent may start from work that has not landed.
+  const began = state.isolated ? undefined : currentOf(state)?.startCommit;
+  const before = run.seenHead ?? began ?? state.commits.at(-1)?.hash;
   if (gitProblem !== undefined || head === undefined) {
     return;
   }

@@ -206,8 +206,12 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
       };
     case 'question.answered': {
       const { answer, question, storyId } = event;
+      const { pause } = state;
+      const isOther = pause?.reason === 'question' && pause.storyId !== storyId;
       return {
         ...withoutQuestion(state, { storyId, message: question }),
+        // The run continues because of this answer, so the question that it waits for stays open.
+        ...(state.isolated && isOther && { pause: { kind: 'pause', reason: 'person' } as const }),
         answers: [...state.answers, { question, answer, storyId }].slice(-MAX_NOTES),
       };
     }

@@ -37,7 +37,7 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
       return withNotes(
         withIteration(state, event, current => ({ ...current, kept, queued: true, step: 'queue' })),
         storyId,
-        notes => ({ ...notes, kept }),
+        notes => ({ ...notes, kept, conflict: undefined }),
       );
     }
     case 'landing.candidate': {

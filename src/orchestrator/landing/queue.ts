@@ -1,9 +1,5 @@
-import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
-import { say } from '../../base/say.ts';
-import { agentEnv } from '../agents/agentEnv.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
 import { writeGit } from '../git/runGit.ts';
@@ -11,7 +7,6 @@ import type { ReturnReason } from '../journal/eventCodes.ts';
 import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import { readStories, type Snapshot } from '../places/snapshot.ts';
-import { runGate } from '../proof/checks/gate.ts';
 import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
@@ -19,14 +14,11 @@ import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
 import { candidateRef } from '../workspace/workRefs.ts';
-import type { Held } from './branchForward.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
 import type { Target } from './target.ts';
+import { Tip } from './tip.ts';
 import { bringToFolder } from './userFolder.ts';
-
-/** Files that a record of the journal names. */
-const MAX_FILES = 50;
 
 /** Work of an agent that says that its story is done. */
 export interface Landable {
@@ -66,6 +58,7 @@ export interface Settled {
 export class LandingQueue {
   private readonly run: Run;
   private readonly hands: QueueHands;
+  private readonly tip: Tip;
   private readonly waiting: Landable[] = [];
   private draining: Promise<void> | undefined;
   private isHalted = false;
@@ -75,6 +68,12 @@ export class LandingQueue {
   constructor(run: Run, hands: QueueHands) {
     this.run = run;
     this.hands = hands;
+    this.tip = new Tip(run, hands);
+  }
+
+  /** Lets the branch catch up with what has landed, if it can. */
+  follow(): Promise<void> {
+    return this.tip.follow();
   }
 
   /** The journal says already that it waits. */
@@ -90,21 +89,123 @@ export class LandingQueue {
   }
 
   private async drain(): Promise<void> {
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      const { iteration } = next.scope;
-      let verdict: Verdict | undefined;
-      try {
-        const isOver = this.isHalted || this.run.stop.endSignal.aborted;
-        verdict = isOver ? undefined : await this.land(next);
-      } catch (error) {
-        // It stays queued: whatever prevented the landing, the commits are held.
-        verdict = { kind: 'fatal', message: saidOf(error) };
-      }
-      // What ends the run would end the next landing, too.
-      this.isHalted ||= verdict !== undefined;
-      this.settleEmitter.fire({ iteration, verdict });
+    while (this.waiting.length > 0) {
+      await this.landAll(this.waiting.splice(0, this.batchSize));
     }
     this.draining = undefined;
+  }
+
+  /** A reviewer looks at each story by itself, and without checks there is nothing to save. */
+  private get batchSize(): number {
+    const { landBatch, reviewer, verify } = this.run.config;
+    return reviewer || verify.length === 0 ? 1 : landBatch;
+  }
+
+  /**
+   * Lands stories in their order. Several are stacked and checked once, at the top of the stack; if that is red, each
+   * half is tried by itself, until the one that is at fault is alone.
+   */
+  private async landAll(works: readonly Landable[]): Promise<void> {
+    const [first, ...others] = works;
+    if (first === undefined) {
+      return;
+    }
+    if (others.length === 0) {
+      await this.settle(first, () => this.land(first));
+      return;
+    }
+    let landed: readonly Landable[];
+    try {
+      landed = await this.landStacked(works);
+    } catch (error) {
+      // They stay queued, as with one.
+      for (const work of works) {
+        await this.settle(work, () => Promise.reject(error));
+      }
+      return;
+    }
+    const left = works.filter(work => !landed.includes(work));
+    if (landed.length > 0) {
+      // They did not fit on the stack.
+      for (const work of left) {
+        await this.landAll([work]);
+      }
+    } else {
+      const middle = Math.ceil(left.length / 2);
+      await this.landAll(left.slice(0, middle));
+      await this.landAll(left.slice(middle));
+    }
+  }
+
+  private async settle(
+    { scope: { iteration } }: Landable,
+    land: () => Promise<Verdict | undefined>,
+  ): Promise<void> {
+    let verdict: Verdict | undefined;
+    try {
+      const isOver = this.isHalted || this.run.stop.endSignal.aborted;
+      verdict = isOver ? undefined : await land();
+    } catch (error) {
+      // It stays queued: whatever prevented the landing, the commits are held.
+      verdict = { kind: 'fatal', message: saidOf(error) };
+    }
+    // What ends the run would end the next landing, too.
+    this.isHalted ||= verdict !== undefined;
+    this.settleEmitter.fire({ iteration, verdict });
+  }
+
+  /** @returns those that have landed; none if the checks are red, or something else has come in between */
+  private async landStacked(works: readonly Landable[]): Promise<readonly Landable[]> {
+    const { run } = this;
+    if (this.isHalted || run.stop.endSignal.aborted) {
+      return [];
+    }
+    const from = await this.tip.commit();
+    const stack: { work: Landable; commit: string; onto: string }[] = [];
+    let onto = from;
+    for (const work of works) {
+      const isKnown = runningIteration(run.state(), work.scope.iteration)?.candidate !== undefined;
+      const made =
+        isKnown || this.isTakenBack(work) ? undefined : await this.candidateOf(work, onto);
+      if (made?.kind === 'candidate') {
+        stack.push({ work, commit: made.commit, onto });
+        onto = made.commit;
+      }
+    }
+    if (stack.length < 2) {
+      return [];
+    }
+    await this.hold(onto);
+    for (const { commit, onto: below, work } of stack) {
+      const { iteration, story } = work.scope;
+      const about = { iteration, storyId: story.id };
+      work.scope.append({ type: 'landing.candidate', ...about, commit, onto: below });
+      work.scope.append({ type: 'gate.started', ...about, commands: [...run.config.verify] });
+    }
+    if (!(await this.tip.isGreen(onto)) || stack.some(({ work }) => this.isTakenBack(work))) {
+      return [];
+    }
+    for (const { work } of stack) {
+      const { iteration, story } = work.scope;
+      work.scope.append({ type: 'gate.ended', iteration, storyId: story.id, green: true });
+    }
+    run.journal.sync();
+    if (!(await this.tip.advance(from, onto))) {
+      return [];
+    }
+    for (const { commit, onto: below, work } of stack) {
+      await this.settle(work, async () => {
+        await this.finish(work, { commit, onto: below });
+        return undefined;
+      });
+    }
+    return stack.map(({ work }) => work);
+  }
+
+  /** Until it has landed, nothing else holds a candidate against git's garbage collection. */
+  private async hold(commit: string): Promise<void> {
+    const { files } = this.run;
+    await writeGit(this.hands.target.root, ['update-ref', candidateRef(files.workspace), commit]);
   }
 
   /** @returns what ends the run, if anything; then the work stays queued */
@@ -124,15 +225,14 @@ export class LandingQueue {
         await this.giveBack(work, { reason: 'person', onto: work.base });
         return undefined;
       }
-      const onto = await this.tip();
+      const onto = await this.tip.commit();
       const made = await this.candidateOf(work, onto);
       if (made.kind === 'conflict') {
         await this.giveBack(work, { reason: 'conflict', onto, files: made.files });
         return undefined;
       }
       const commit = made.kind === 'candidate' ? made.commit : onto;
-      // Until it has landed, nothing else holds it against git's garbage collection.
-      await writeGit(target.root, ['update-ref', candidateRef(run.files.workspace), commit]);
+      await this.hold(commit);
       const { iteration, story } = work.scope;
       work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
       const judged = await this.judge(work, { commit, onto });
@@ -144,106 +244,12 @@ export class LandingQueue {
         return undefined;
       }
       run.journal.sync();
-      if (commit === onto || (await this.advance(onto, commit))) {
+      if (commit === onto || (await this.tip.advance(onto, commit))) {
         await this.finish(work, { commit: commit === onto ? undefined : commit, onto });
         return undefined;
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
     }
-  }
-
-  /**
-   * The commit to land on. If a person has committed on the branch while it could not follow, both are joined first,
-   * which lands like any candidate; if that is not possible, the person has to do it.
-   */
-  private async tip(): Promise<string> {
-    const { target } = this.hands;
-    const { kind, tip } = await target.look();
-    if (kind === 'ahead') {
-      await this.follow();
-    }
-    if (kind !== 'diverged') {
-      return (await target.look()).tip;
-    }
-    const join = await target.joinBase();
-    if (join?.kind === 'join' && (await this.isGreen(join.commit))) {
-      await this.advance(tip, join.commit);
-    } else {
-      this.tellHeld({
-        ...{ kind: 'held', code: 'diverged', files: join?.kind === 'conflict' ? join.files : [] },
-        reason: say('Merge it by hand: git merge {0}', target.tipRef),
-      });
-    }
-    return (await target.look()).tip;
-  }
-
-  /** Lets the branch catch up with what has landed, if it can. */
-  async follow(): Promise<void> {
-    const { target } = this.hands;
-    const { kind } = await target.look();
-    if (kind === 'ahead') {
-      this.tellHeld(await target.follow());
-    } else if (kind === 'same') {
-      this.tellFollowed();
-    }
-  }
-
-  /** @returns whether it has landed; otherwise somebody else has moved the branch */
-  private async advance(from: string, to: string): Promise<boolean> {
-    const result = await this.hands.target.advance(from, to);
-    if (result.kind === 'moved') {
-      return false;
-    }
-    this.tellHeld(result);
-    return true;
-  }
-
-  /** Recorded once, until the reason changes. */
-  private tellHeld(result: Held | { readonly kind: 'followed' }): void {
-    if (result.kind === 'followed') {
-      this.tellFollowed();
-      return;
-    }
-    const { journal, state } = this.run;
-    const { branch, tipRef: ref } = this.hands.target;
-    const files = result.files.slice(0, MAX_FILES);
-    const { held } = state();
-    if (
-      held === undefined ||
-      held.reason !== result.code ||
-      !isDeepStrictEqual(held.files, files)
-    ) {
-      const { code, reason } = result;
-      journal.append({ type: 'target.held', branch, reason: code, files, ref, detail: reason });
-    }
-  }
-
-  private tellFollowed(): void {
-    const { journal, state } = this.run;
-    const { held } = state();
-    if (held !== undefined) {
-      journal.append({ type: 'target.followed', branch: this.hands.target.branch });
-    }
-  }
-
-  /** Whether the checks pass on a commit that is no story's: then nothing is recorded of them. */
-  private async isGreen(commit: string): Promise<boolean> {
-    const { config, env, files, id, stop } = this.run;
-    if (config.verify.length === 0) {
-      return true;
-    }
-    const place = await this.hands.placeAt(commit);
-    const { green } = await runGate({
-      commands: config.verify,
-      cwd: place.dir,
-      env: { ...agentEnv(env), ...place.env },
-      timeLimitMs: config.verifyTimeLimitMs,
-      signal: stop.endSignal,
-      killSignal: stop.killSignal,
-      runId: id,
-      dir: path.join(files.runDir(id), 'join'),
-    });
-    return green;
   }
 
   private candidateOf({ base, head, progressText, scope }: Landable, onto: string) {

@@ -193,7 +193,12 @@ export class Lanes {
     const { kept, lane = 1, number: iteration, storyId } = current;
     const story = snapshot.stories?.stories.find(({ id }) => id === storyId);
     if (story === undefined) {
-      // A person has removed it from the list; refs hold what its agent has committed.
+      // Nobody wants it any more, but its commits are not for us to lose.
+      const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
+      if (place !== undefined) {
+        await keepWork(place, this.hands.target.root, this.refOf(iteration, storyId));
+        await place.dispose();
+      }
       await this.close(current, snapshot);
       return;
     }
@@ -271,7 +276,11 @@ export class Lanes {
 
   private task(iteration: number, work: () => Promise<void>): void {
     const task = work()
-      .catch((error: unknown) => this.end({ kind: 'fatal', message: saidOf(error) }))
+      .catch((error: unknown) => {
+        // A stop ends the preparation of a place, too.
+        const isStop = this.run.stop.endSignal.aborted && error === this.run.stop.endSignal.reason;
+        this.end(isStop ? undefined : { kind: 'fatal', message: saidOf(error) });
+      })
       .finally(() => {
         this.atWork.delete(iteration);
         this.tasks.delete(task);
@@ -330,7 +339,7 @@ export class Lanes {
   private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
-    const ref = workRef(run.files.workspace, { runId: run.id, storyId: story.id, iteration });
+    const ref = this.refOf(iteration, story.id);
     const kept = await keepWork(place, this.hands.target.root, ref);
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.baseOf(scope);
@@ -345,8 +354,9 @@ export class Lanes {
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    // Only uncommitted work is left by agents that never commit; then that is what lands.
-    const head = commits === 0 ? (kept.uncommitted ?? kept.head) : kept.head;
+    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
+    const isAll = commits === 0 || isCutOff(work);
+    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
     const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
     const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
     if (isDone && !isUnticked && head !== undefined && base !== undefined) {
@@ -442,9 +452,14 @@ export class Lanes {
   }
 
   private async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
-    const { files, id: runId } = this.run;
-    const ref = workRef(files.workspace, { runId, storyId, iteration });
+    const ref = this.refOf(iteration, storyId);
     return (await readRefs(this.hands.target.root, ref)).some(({ name }) => name === ref);
+  }
+
+  /** The ref that holds what the agent of an iteration has left. */
+  private refOf(iteration: number, storyId = ''): string {
+    const { files, id: runId } = this.run;
+    return workRef(files.workspace, { runId, storyId, iteration });
   }
 
   private scopeOf<T extends { readonly iteration: number; readonly lane: number }>(
@@ -502,4 +517,9 @@ export class Lanes {
     this.hasChanged = true;
     this.wake?.();
   }
+}
+
+/** The agent was ended before it had ended by itself. */
+function isCutOff({ result }: Work): boolean {
+  return result === undefined || result.error !== undefined || result.end.reason === 'cancelled';
 }

@@ -260,8 +260,13 @@ export class ClonePlaces {
       ...{ root, workspace, runId, story, iteration, start: commit },
       ...{ isReady: false, copied: {}, dependencies: isUsable ? old : undefined },
     };
-    if (reused === undefined) {
+    const again = async () => {
       await files.discard(files.tree);
+      // It belongs to these files, and may be what cannot be read.
+      await files.discard(path.join(files.reader, 'index'));
+    };
+    if (reused === undefined) {
+      await again();
     }
     await files.writeRecord(record);
     try {
@@ -271,7 +276,7 @@ export class ClonePlaces {
         throw error;
       }
       // What is in the old one is proved to be safe.
-      await files.discard(files.tree);
+      await again();
       return this.fill(files, { ...record, dependencies: undefined }, [], start);
     }
   }
@@ -316,7 +321,9 @@ export class ClonePlaces {
     const kept = (dependencies?.folders ?? []).map(folder => `--exclude=/${literal(folder)}`);
     await git('clean', '-ffdx', '--quiet', ...kept);
     await git('reset', '--hard', '--quiet', commit);
-    await copyIndex(path.join(files.gitDir, 'index'), oldIndex);
+    const index = path.join(await files.newFolder(), 'index');
+    await copyIndex(path.join(files.gitDir, 'index'), index);
+    await rename(index, oldIndex);
     return next;
   }
 

@@ -302,7 +302,8 @@ async function commitWork(
   };
   // Without -i, git refuses if a file has changed; here that is the point.
   await git(['read-tree', '-m', '-i', parent]);
-  const ours = await unchangedCopies(files.tree, record.copied);
+  const copies = await unchangedCopies(files.tree, record.copied);
+  const ours = await notIgnored(files, index, copies);
   try {
     await git(
       [
@@ -344,6 +345,23 @@ async function commitWork(
     },
   );
   return { uncommitted: { commit: commit.trim(), tree }, files: changed, listing };
+}
+
+/** Git refuses to add anything if it is told to leave out a file that it ignores. */
+async function notIgnored(
+  files: PlaceFiles,
+  index: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  if (names.length === 0) {
+    return names;
+  }
+  const { stdout } = await inReader(files, ['check-ignore', '-z', '--stdin'], {
+    input: names.join('\0'),
+    moreEnv: { GIT_INDEX_FILE: index },
+  });
+  const ignored = new Set(stdout.toString('utf8').split('\0'));
+  return names.filter(name => !ignored.has(name));
 }
 
 /**

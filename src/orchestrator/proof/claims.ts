@@ -83,6 +83,7 @@ async function passGate(
   });
   const { cancelled, green } = await runGate({
     commands: config.verify,
+    flaky: config.flakyChecks,
     cwd: scope.place.dir,
     env: { ...agentEnv(env), ...scope.place.env },
     timeLimitMs: config.verifyTimeLimitMs,

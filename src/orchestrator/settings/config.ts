@@ -20,6 +20,9 @@ export type GuardMode = (typeof GUARD_MODES)[number];
 export const BRANCH_MODES = ['checkout', 'stay'] as const;
 export type BranchMode = (typeof BRANCH_MODES)[number];
 
+/** Most stories that are checked at once. */
+export const MAX_BATCH = 5;
+
 /** How the commits of a story land: as they are, below a merge commit, or as one commit. */
 export const LAND_AS = ['merge', 'squash'] as const;
 export type LandAs = (typeof LAND_AS)[number];
@@ -57,6 +60,10 @@ export interface RunConfig {
   /** Agents work in places of their own, also with one lane. */
   readonly isolate: boolean;
   readonly landAs: LandAs;
+  /** Stories that are stacked and checked once; 1: each one is checked by itself. */
+  readonly landBatch: number;
+  /** Checks that may fail once for no reason: they run a second time. */
+  readonly flakyChecks: readonly string[];
   /** Shell command that prepares a place: installs the dependencies. */
   readonly placeSetup?: string;
   readonly model?: string;
@@ -91,5 +98,7 @@ export const DEFAULT_CONFIG: RunConfig = {
   lanes: 1,
   isolate: false,
   landAs: 'merge',
+  landBatch: 1,
+  flakyChecks: [],
   limits: DEFAULT_LIMITS,
 };

@@ -9,6 +9,7 @@ import {
   DEFAULT_CONFIG,
   GUARD_MODES,
   LAND_AS,
+  MAX_BATCH,
   ON_LIMIT,
   ON_QUESTION,
   ON_STUCK,
@@ -71,6 +72,11 @@ function whole(min: number): Kind<number> {
 const laneCount = number(
   z.int().min(1).max(MAX_LANES),
   say('a whole number from {0} to {1}', 1, MAX_LANES),
+);
+
+const batchSize = number(
+  z.int().min(1).max(MAX_BATCH),
+  say('a whole number from {0} to {1}', 1, MAX_BATCH),
 );
 
 /** A timer can wait at most 2^31-1 ms, about 35,000 minutes. */
@@ -226,6 +232,8 @@ const SETTINGS = {
   lanes: { kind: laneCount, flag: '--lanes <n>' },
   isolate: { kind: onOff, flag: '--isolate' },
   landAs: { kind: oneOf(LAND_AS), flag: '--land-as <form>' },
+  landBatch: { kind: batchSize, flag: '--land-batch <n>' },
+  flakyChecks: { kind: shellCommands, flag: '--flaky-check <command>' },
   placeSetup: { kind: shellCommand, flag: '--place-setup <command>' },
   timeLimitMinutes: { kind: minutes, flag: '--time-limit <minutes>' },
   idleLimitMinutes: { kind: minutes, flag: '--idle-limit <minutes>' },
@@ -328,6 +336,8 @@ export const DEFAULT_SETTINGS = {
   lanes: DEFAULT_CONFIG.lanes,
   isolate: DEFAULT_CONFIG.isolate,
   landAs: DEFAULT_CONFIG.landAs,
+  landBatch: DEFAULT_CONFIG.landBatch,
+  flakyChecks: DEFAULT_CONFIG.flakyChecks,
   timeLimitMinutes: DEFAULT_CONFIG.limits.hardMs / 60_000,
   idleLimitMinutes: DEFAULT_CONFIG.limits.idleMs / 60_000,
   skipPermissions: false,

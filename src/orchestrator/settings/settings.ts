@@ -161,6 +161,8 @@ export function configOf(settings: Settings): RunConfig {
     lanes: settings.lanes,
     isolate: settings.isolate,
     landAs: settings.landAs,
+    landBatch: settings.landBatch,
+    flakyChecks: settings.flakyChecks,
     placeSetup: settings.placeSetup,
     model,
     fallbackModel,

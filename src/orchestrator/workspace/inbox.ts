@@ -63,10 +63,11 @@ const requestSchema = once(() => {
       text: z.string().min(1).max(MAX_TEXT),
       storyId: z.string().optional(),
     }),
-    /** Answers an agent's open question and continues: of this story, or the newest one. */
+    /** Answers the agent's open question and continues. */
     z.looseObject({
       type: z.literal('answer'),
       text: z.string().min(1).max(MAX_TEXT),
+      /** Absent: the newest question. */
       storyId: z.string().optional(),
     }),
     /** A window shows the run. `pid` and `startId` identify its process, in case it crashes. */

@@ -4,7 +4,8 @@
 // others have changed. DILIGENT_AGENT contains its options: `paceMs` between two steps, `order` ("commitFirst",
 // "tickFirst"), `outlives` (it continues when nobody reads its output), `children` (stories at which it leaves a
 // process behind), `waits` (it works as soon as there is a note `go` or `go-<story>`), `idle` (it only ticks its story),
-// `commitsNever`, and `plans`, by story: number of `commits`, `isShared` (it changes the line that others change, too),
+// `commitsNever`, `isStubborn` (it survives SIGTERM),
+// `waitsToCommit` (its last commit waits for a note `commit`), and `plans`, by story: number of `commits`, `isShared` (it changes the line that others change, too),
 // `pair` (`name`, `own`, `other`: two stories that are green alone and red together until one of them joins both).
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,29 +44,31 @@ function tell(action) {
 /** Reports earlier agents of this place or story, and their processes, which must be gone before a new one starts. */
 function reportOthers() {
   for (const line of readFileSync(notes, 'utf8').trim().split('\n')) {
-    const other = JSON.parse(line);
-    for (const pid of [...(other.left ?? []), other.at]) {
-      const isNear = other.place === process.cwd() || other.of === story;
-      if (isNear && pid && pid !== process.pid && isOurs(pid)) {
+    const { at, left = [], of, place } = JSON.parse(line);
+    for (const other of [...left, ...(at ? [at] : [])]) {
+      const isNear = place === process.cwd() || of === story;
+      if (isNear && other.pid !== process.pid && startOf(other.pid) === other.start) {
         note({
-          wrong: `process ${pid} of an earlier agent still runs beside agent ${process.pid}`,
+          wrong: `process ${other.pid} of an earlier agent still runs beside agent ${process.pid}`,
         });
       }
     }
   }
 }
 
-function isOurs(pid) {
+/** When a process has started, because its pid may belong to another one later; '' if it does not run. */
+function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const isDead = /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-    const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    return !isDead && env.includes(process.env.FAKE_AGENT_NOTES);
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return /[ZX]/.test(state) ? '' : fields[18];
   } catch {
-    // Gone, or a process of somebody else.
-    return false;
+    // It has ended.
+    return '';
   }
 }
+
+const identify = pid => ({ pid, start: startOf(pid) || 'unknown' });
 
 async function commit(subject) {
   if (how.commitsNever) return;
@@ -112,16 +115,17 @@ const parts = [
   },
 ];
 
+if (how.isStubborn) process.on('SIGTERM', () => undefined);
 tell(init);
 if (story === undefined || storyFile === undefined) {
   // The loop died before it could pass the prompt; `claude -p` exits then, too.
   process.exit(1);
 }
-note({ at: process.pid, place: process.cwd(), of: story });
+note({ at: identify(process.pid), place: process.cwd(), of: story });
 reportOthers();
-if (how.waits) await waitForNote('go', `go-${story}`);
 if (prompt.includes('Earlier Work on This Story Did Not Fit')) note({ resolves: story });
 tell(() => text(`Looking at what is there of ${story}.`));
+if (how.waits) await waitForNote('go', `go-${story}`);
 await step();
 for (const [at, part] of how.idle ? [] : parts.entries()) {
   await part();
@@ -131,7 +135,7 @@ if (how.children?.includes(story)) {
   const sleeper = path.join(import.meta.dirname, './sleeper.mjs');
   const child = spawn(process.execPath, [sleeper], { detached: true, stdio: 'ignore' });
   child.unref();
-  note({ left: [child.pid], place: process.cwd(), of: story });
+  note({ left: [identify(child.pid)], place: process.cwd(), of: story });
 }
 const progress = path.join(path.dirname(storyFile), 'progress.txt');
 if (
@@ -143,6 +147,10 @@ if (
 await step();
 if (how.order === 'tickFirst') tick();
 await step();
+if (how.waitsToCommit) {
+  text('Waiting to commit.');
+  await waitForNote('commit');
+}
 if (!how.idle) await commit(`feat: ${story}`);
 if (how.order !== 'tickFirst') tick();
 await step();

@@ -43,6 +43,8 @@ export interface GateResult {
 export interface GateOptions {
   /** Shell commands, as written by a person; run in this order. */
   readonly commands: readonly string[];
+  /** Those of them that run a second time if they fail. */
+  readonly flaky?: readonly string[];
   readonly cwd: string;
   /** The whole environment of the checks; `CI=1` and the run's marker are added. */
   readonly env: Readonly<Record<string, string>>;
@@ -76,15 +78,18 @@ export async function runGate(options: GateOptions): Promise<GateResult> {
     requirePlainFolders(options.dir);
     // The agent or the previous check may have removed it (`git clean -fdx`).
     await mkdir(options.dir, { recursive: true });
-    const check = await runCheck(
-      command,
-      path.join(options.dir, `check-${index + 1}.log`),
-      options,
-    );
-    checks.push(check);
-    if (!check.cancelled) {
-      options.onEnded?.(check);
+    const run = async (name: string) => {
+      const result = await runCheck(command, path.join(options.dir, `${name}.log`), options);
+      if (!result.cancelled) {
+        options.onEnded?.(result);
+      }
+      return result;
+    };
+    let check = await run(`check-${index + 1}`);
+    if (!check.ok && !check.cancelled && options.flaky?.includes(command) === true) {
+      check = await run(`check-${index + 1}-again`);
     }
+    checks.push(check);
     if (!check.ok) {
       return { green: false, checks, cancelled: check.cancelled };
     }
