@@ -24,6 +24,18 @@ export function outcomeWord(outcome: IterationRow['outcome'], t: Translate): str
   return words[outcome];
 }
 
+/** The same for an iteration of the journal, which may have a place of its own: then its work lands, or does not. */
+export function rowWord(
+  { isLanding, outcome, returned }: Pick<IterationRow, 'isLanding' | 'outcome' | 'returned'>,
+  t: Translate,
+): string {
+  return outcome === 'running' && isLanding
+    ? t('landing')
+    : outcome === 'rejected' && returned !== undefined
+      ? t('did not land')
+      : outcomeWord(outcome, t);
+}
+
 /** Why it had that outcome, in a sentence; `undefined` if there is nothing to add. */
 export function reasonWords(reason: IterationReason, t: Translate): string | undefined {
   switch (reason.kind) {

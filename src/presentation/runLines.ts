@@ -98,13 +98,22 @@ function isSameLimit(
 }
 
 /** A stop that lets the agent finish first. */
-export function willStop(by: EventOf<'stop.requested'>['by'], t: Translate, door: Door): string {
+export function willStop(
+  by: EventOf<'stop.requested'>['by'],
+  t: Translate,
+  { door, isOne }: { readonly door: Door; readonly isOne: boolean },
+): string {
   if (by === 'window') {
-    return t('The last window was closed. Will stop after this iteration');
+    return isOne
+      ? t('The last window was closed. Will stop after this iteration')
+      : t('The last window was closed. Will stop after these iterations');
   }
-  return door === 'window'
-    ? t('Stops after this iteration. Ctrl-C again stops now.')
-    : t('Will stop after this iteration');
+  if (door === 'window') {
+    return isOne
+      ? t('Stops after this iteration. Ctrl-C again stops now.')
+      : t('Stops after these iterations. Ctrl-C again stops now.');
+  }
+  return isOne ? t('Will stop after this iteration') : t('Will stop after these iterations');
 }
 
 /** A problem that does not end the run. */

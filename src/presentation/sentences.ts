@@ -40,18 +40,26 @@ export interface RunEnd {
   readonly isAnswered?: boolean | undefined;
   /** If the loop was killed: where it was. */
   readonly killed?: KilledAt | undefined;
+  /** How many iterations were running then. */
+  readonly killedStories?: number | undefined;
   readonly uncommitted?: RunState['uncommitted'] | undefined;
 }
 
 /** Where a run was when its loop was killed. */
-export type KilledAt = 'beforeFirst' | 'inIteration' | 'afterIteration';
+export type KilledAt = 'beforeFirst' | 'inIteration' | 'inSeveral' | 'afterIteration';
 
 /** For a run whose loop was killed: whether an iteration was running, or the last one had already ended. */
-export function killedAt({ cutOff, iteration, running }: RunState): KilledAt {
-  if (running.length > 0 || cutOff.length > 0) {
-    return 'inIteration';
+export function killedAt(state: RunState): KilledAt {
+  const stories = killedStories(state);
+  if (stories > 0) {
+    return stories > 1 ? 'inSeveral' : 'inIteration';
   }
-  return iteration === 0 ? 'beforeFirst' : 'afterIteration';
+  return state.iteration === 0 ? 'beforeFirst' : 'afterIteration';
+}
+
+/** For a run whose loop was killed: how many iterations were running. */
+export function killedStories({ cutOff, running }: Pick<RunState, 'cutOff' | 'running'>): number {
+  return Math.max(running.length, cutOff.length);
 }
 
 /** The end of a run, from its folded state. */
@@ -73,6 +81,7 @@ export function runEnd(state: RunState, outcome: RunOutcome): RunEnd {
     costEstimated,
     costUnknown,
     killed,
+    killedStories: killed === undefined ? undefined : killedStories(state),
     uncommitted,
   };
 }
@@ -169,6 +178,11 @@ function endText(end: RunEnd, t: Translate, door: Door): string {
           return t('The loop was killed before its first iteration. Run again to continue.');
         case 'afterIteration':
           return t('The loop was killed after iteration {0}. Run again to continue.', iterations);
+        case 'inSeveral':
+          return t(
+            'The loop was killed while {0} stories were at work. Run again to continue.',
+            end.killedStories ?? 0,
+          );
         default:
           return t('The loop was killed in iteration {0}. Run again to continue.', iterations);
       }

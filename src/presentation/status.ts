@@ -4,7 +4,12 @@ import { shorten, withoutControls } from '../base/text.ts';
 import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
 import { EXIT_CODES, type RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import { isPlanning, runStanding } from '../orchestrator/journal/runStanding.ts';
-import { currentOf, type RunState, type Waiting } from '../orchestrator/journal/runState.ts';
+import {
+  currentOf,
+  type RunState,
+  type Waiting,
+  waitingOf,
+} from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import type { StoryList } from '../orchestrator/stories/story.ts';
 import { findStoryFile, noStoryFile, readStoryFile } from '../orchestrator/stories/storyFile.ts';
@@ -31,7 +36,7 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
   const { runId, state, alive } = run;
   const { stories, problem } = await look(await storyFileOf(files, state));
   const count = stories === undefined ? undefined : countOf(stories);
-  const { phase, outcome, question, waiting } = runStanding(run);
+  const { phase, outcome, question } = runStanding(run);
   return {
     run: runId ?? null,
     phase: runId === undefined ? 'none' : phase,
@@ -52,7 +57,7 @@ export async function statusData(files: RunFiles, watched: WatchedRun): Promise<
     startedAt: state.startedAt ?? null,
     endedAt: state.endedAt ?? null,
     detail: state.detail === undefined ? null : englishOf(state.detail),
-    waiting: waitingData(waiting),
+    waiting: waitingData(alive ? waitingOf(state) : undefined),
     question: question?.message ?? null,
     payer: state.payer ?? null,
     verify: state.verify,
@@ -247,11 +252,13 @@ function statusLines(
     return ['No run in this folder yet. Start one with "ralph-fresh run".'];
   }
   const facts = `${work}${costFacts(state)}`;
-  const { outcome, waiting } = runStanding(run);
+  const { outcome } = runStanding(run);
   if (outcome !== undefined) {
     return [...endLines(state, outcome, open), facts, ...heldLines(state, alive)];
   }
   const current = currentOf(state);
+  // With lanes, others may work on while one agent waits; until when is told all the same.
+  const waiting = alive ? waitingOf(state) : undefined;
   const where = isPlanning(state)
     ? 'Planning the stories'
     : `Iteration ${state.iteration}/${state.maxIterations}`;

@@ -1,6 +1,6 @@
 import { englishOf } from '../base/say.ts';
-import { runStanding, type SeenRun } from '../orchestrator/journal/runStanding.ts';
-import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
+import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
+import { INITIAL_RUN_STATE, type RunState, storyNotes } from '../orchestrator/journal/runState.ts';
 import { storyStatus } from '../orchestrator/journal/storyStatus.ts';
 import {
   doneIds,
@@ -76,7 +76,6 @@ export function storyListData(
   file: StoryFile,
   { problems, run = NO_RUN, states = [] }: KnownOfStories = {},
 ): StoryListData {
-  const { question } = runStanding(run);
   const stories = file.kind === 'stories' ? file.stories : [];
   const done = doneIds(stories);
   return {
@@ -85,7 +84,7 @@ export function storyListData(
     stories: stories.map(story => {
       const blockedBy = openDependencies(story, done);
       const state = stateByRuns(story, run, states) ?? stateByFile(story, blockedBy);
-      const asks = state === 'blocked' && question?.storyId === story.id;
+      const { question } = storyNotes(run.state, story.id);
       return {
         id: story.id,
         title: story.title,
@@ -94,7 +93,7 @@ export function storyListData(
         priority: story.priority ?? null,
         blockedBy,
         epic: story.epic ?? null,
-        question: asks ? question.message : null,
+        question: state === 'blocked' ? (question?.message ?? null) : null,
       };
     }),
     problems:

@@ -212,7 +212,14 @@ function lines(
     case 'limit.ended':
       return event.by === 'stop' ? [] : [own('plain', t('Trying again…'))];
     case 'pause.requested':
-      return [own('plain', t('Will pause after this iteration'))];
+      return [
+        own(
+          'plain',
+          state.running.length > 1
+            ? t('Will pause after these iterations')
+            : t('Will pause after this iteration'),
+        ),
+      ];
     case 'pause.started':
       return [
         own(
@@ -302,7 +309,7 @@ function lines(
         own(
           'warning',
           event.mode === 'afterIteration'
-            ? willStop(event.by, t, door)
+            ? willStop(event.by, t, { door, isOne: state.running.length < 2 })
             : event.signal !== undefined
               ? t('Received {0}, saving state and exiting...', shorten(event.signal, 20))
               : t('Stop requested, saving state and exiting...'),

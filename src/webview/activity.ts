@@ -12,10 +12,14 @@ export function activity(
     : html`
       <ol class="activity">
         ${lines.map(
-          ({ at, isOpening, kind, text }) => html`
+          ({ at, isOpening, kind, storyId, text }) => html`
             <li class=${isOpening ? `${kind} opening` : kind}>
               <span class="at">${at === undefined ? nothing : moment(at, 'medium')}</span>
-              <span class="said" dir="auto">${text}</span>
+              <span class="said" dir="auto">${
+                storyId === undefined
+                  ? nothing
+                  : html`<bdi class="of-story">${storyId}</bdi><span class="only-heard">:</span> `
+              }${text}</span>
             </li>
           `,
         )}

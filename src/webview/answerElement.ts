@@ -87,9 +87,10 @@ export class AnswerElement extends LitElement {
 
   private send(): void {
     const text = this.text.trim();
-    if (text !== '' && !this.isSent) {
+    const { question } = this;
+    if (text !== '' && question && !this.isSent) {
       this.isSent = true;
-      post({ type: 'answer', text });
+      post({ type: 'answer', text, question: question.id });
       savePageState({ draft: undefined });
     }
   }

@@ -92,22 +92,39 @@ export function actionButtons(
 }
 
 function nowLines(
-  { since, step, story, words }: ShownNow,
+  { more, several, since, step, story, words }: ShownNow,
   strings: ProgressStrings,
   clockOffset: number,
 ): TemplateResult {
+  const elapsed = (from: string) =>
+    html`${dot}<ralph-elapsed .since=${from} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`;
   return html`
     <div class="now">
       ${story ? html`<p class="now-story">${storyName(story)}</p>` : nothing}
       <p class="now-facts">
         <span>${words}</span>
         ${step === undefined ? nothing : html`${dot}<span>${step}</span>`}
-        ${
-          since === undefined
-            ? nothing
-            : html`${dot}<ralph-elapsed .since=${since} .clockOffset=${clockOffset} .strings=${strings}></ralph-elapsed>`
-        }
+        ${since === undefined ? nothing : elapsed(since)}
       </p>
+      ${
+        several === undefined
+          ? nothing
+          : html`
+            <ul class="now-several">
+              ${repeat(
+                several,
+                ({ iteration }) => iteration,
+                one => html`
+                  <li>
+                    ${one.story ? storyName(one.story) : nothing}
+                    <span class="now-facts"><span>${one.step}</span>${elapsed(one.since)}</span>
+                  </li>
+                `,
+              )}
+              ${more === undefined ? nothing : html`<li class="quiet">${more}</li>`}
+            </ul>
+          `
+      }
     </div>
   `;
 }

@@ -9,6 +9,8 @@ export const JOURNALS = path.resolve(import.meta.dirname, '../fixtures/journals'
 /** Time of the first event of a recorded journal; each one after it is a second later. */
 const BEGIN = Date.parse('2026-01-01T10:00:00.000Z');
 const HASH = /\b[0-9a-f]{40}\b/g;
+/** Names the workspace in refs. */
+const PLACE_HASH = /^(refs\/ralph-fresh\/[a-z]+\/)[0-9a-f]{12}\//;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Values that depend on time or paths, with fixed replacements. */
 const FIXED: Readonly<Record<string, unknown>> = {
@@ -130,6 +132,7 @@ export function neutralJournal(
     );
     return placed
       .replace(/^fake-(\d+)$/, (_all, pid: string) => `fake-${pidOf(Number(pid))}`)
+      .replace(PLACE_HASH, '$1place/')
       .replace(HASH, hash => {
         const known =
           hashes.get(hash) ??

@@ -1,4 +1,5 @@
 import { AGENT_SCENARIOS } from './agentScenarios.ts';
+import { LANE_SCENARIOS } from './laneScenarios.ts';
 import { PEOPLE_SCENARIOS } from './peopleScenarios.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -6,4 +7,5 @@ import type { Scenario } from './scenario.ts';
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...AGENT_SCENARIOS,
   ...PEOPLE_SCENARIOS,
+  ...LANE_SCENARIOS,
 };

@@ -30,7 +30,10 @@ export function toolCall(
 export interface Scene {
   /** Without them, the project has no `prd.json`. */
   readonly stories?: readonly PrdStory[];
-  readonly calls: readonly (readonly Step[])[];
+  /** Or the calls of each story, which may be made in parallel. */
+  readonly calls:
+    | readonly (readonly Step[])[]
+    | Readonly<Record<string, readonly (readonly Step[])[]>>;
   /** Further files besides the stories, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
 }

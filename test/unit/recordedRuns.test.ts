@@ -157,6 +157,14 @@ const SHOWN: Readonly<Record<string, readonly [string, ...(readonly [string, str
   ],
   replaced: ['Complete', ['Story done']],
   tools: ['Complete', ['Story done']],
+  lanes: [
+    'Complete',
+    ['Story done'],
+    ['Did not land', 'It conflicts with what has landed meanwhile: shared.txt'],
+    ['Story done'],
+  ],
+  lanesAsk: ['Needs you', ['Needs you', 'Blue or green?'], ['Story done']],
+  lanesHeld: ['Complete', ['Story done']],
 };
 
 /** Runs that were stopped while a check ran. */
@@ -255,7 +263,8 @@ describe('views over journals of real runs', () => {
           assert.ok(run?.status, name);
           assert.doesNotMatch(JSON.stringify(run), /\{\d\}|undefined|NaN/, name);
           const rows = iterationRows(events, { alive });
-          assert.ok(rows.filter(({ outcome }) => outcome === 'running').length <= (alive ? 1 : 0));
+          const running = rows.filter(({ outcome }) => outcome === 'running').length;
+          assert.ok(running <= (alive ? (name.startsWith('lanes') ? 2 : 1) : 0), name);
         }
       }
       const events = recorded(name);
@@ -308,6 +317,6 @@ describe('what is kept of runs', () => {
       }
     }
     // When the journals were recorded anew, only the second changes; when the fold has changed, raise FOLD_VERSION, too.
-    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [5, '39c06ed7d2508fad']);
+    sameValue([FOLD_VERSION, hash.digest('hex').slice(0, 16)], [5, 'e5fe7343659e6999']);
   });
 });

@@ -3,7 +3,7 @@ import type { RunState } from '../../orchestrator/journal/runState.ts';
 import { deadPlans } from '../../orchestrator/planner/planFolder.ts';
 import { newestRunId } from '../../orchestrator/workspace/runFiles.ts';
 import type { Finding } from '../../presentation/doctorReport.ts';
-import { killedAt } from '../../presentation/sentences.ts';
+import { killedAt, killedStories } from '../../presentation/sentences.ts';
 import { livingLoop, readRun } from '../loopEnd.ts';
 import { saysActive } from '../stateFile.ts';
 import type { DiagnosedWorkspace } from './diagnosedWorkspace.ts';
@@ -61,6 +61,8 @@ function killedWhere(run: RunState): string {
       return ' before its first iteration';
     case 'afterIteration':
       return ` after iteration ${run.iteration}`;
+    case 'inSeveral':
+      return ` while ${killedStories(run)} stories were at work`;
     case 'inIteration':
       return ` in iteration ${run.iteration}`;
   }

@@ -1,5 +1,5 @@
 import type { Words } from '../../base/say.ts';
-import type { IterationOutcome } from './eventCodes.ts';
+import type { IterationOutcome, ReturnReason } from './eventCodes.ts';
 import type { RunEvent } from './events.ts';
 
 /** One iteration, as recorded in the journal. */
@@ -18,6 +18,10 @@ export interface IterationRow {
   /** In the order in which they were made. */
   readonly commits: readonly { readonly hash: string; readonly subject: string }[];
   readonly reason?: IterationReason;
+  /** Its agent has finished, and its work waits to land or is landing. */
+  readonly isLanding?: true;
+  /** Its work did not land. */
+  readonly returned?: ReturnReason;
 }
 
 /** The reason for the outcome; codes and data, no sentences. */
@@ -125,12 +129,18 @@ export function iterationRows(
           change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
         }
         break;
-      case 'landing.returned':
-        if (event.reason === 'conflict') {
-          const { files = [] } = event;
-          change(event.iteration, row => ({ ...row, reason: { kind: 'conflict', files } }));
-        }
+      case 'landing.queued':
+        change(event.iteration, row => ({ ...row, isLanding: true }));
         break;
+      case 'landing.returned': {
+        const { files = [], reason: returned } = event;
+        change(event.iteration, row => ({
+          ...row,
+          returned,
+          ...(returned === 'conflict' && { reason: { kind: 'conflict', files } }),
+        }));
+        break;
+      }
       case 'commit.recorded': {
         const { hash, subject } = event;
         change(event.iteration, row => ({
@@ -154,7 +164,7 @@ export function iterationRows(
       }
       case 'iteration.ended': {
         const { outcome, durationMs, costEstimated, costUsd } = event;
-        change(event.iteration, row => ({
+        change(event.iteration, ({ isLanding: _isOver, ...row }) => ({
           ...row,
           outcome,
           durationMs,
@@ -171,7 +181,9 @@ export function iterationRows(
         break;
     }
   }
-  const found = [...rows.values()];
+  const begun = [...rows.values()];
+  // With lanes, iterations do not begin in the order of their numbers.
+  const found = isolated ? begun.sort((a, b) => a.number - b.number) : begun;
   // Without lanes, only the newest iteration can be running. An earlier one without an end was interrupted, even if
   // the loop is alive now.
   return found.map((row, index) =>

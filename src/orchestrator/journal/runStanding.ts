@@ -1,5 +1,6 @@
+import { waitingAsWhole } from './atWork.ts';
 import type { RunOutcome } from './eventCodes.ts';
-import { currentOf, questionOf, type RunState, type Waiting, waitingOf } from './runState.ts';
+import { questionOf, type RunState, type Waiting } from './runState.ts';
 import type { Question } from './storyNotes.ts';
 
 /** A run as its watchers see it. */
@@ -19,24 +20,30 @@ export interface RunStanding {
   readonly isActive: boolean;
   /** How it ended, or that it was killed. */
   readonly outcome: RunOutcome | undefined;
-  /** What the living run waits for. */
+  /** What the living run waits for; nothing while an agent works. */
   readonly waiting: Waiting | undefined;
-  /** The agent's question that nobody has answered yet. */
+  /** The newest question of an agent that nobody has answered yet. */
   readonly question: Question | undefined;
-  /** Id of the story that the living run works on, or waits for. */
+  /** Ids of the stories that the living run works on, or waits for; with lanes, there may be several. */
+  readonly storyIds: readonly string[];
+  /** Id of such a story, if there is exactly one. */
   readonly storyId: string | undefined;
 }
 
 /** What a run is doing now, from its journal and from whether the loop's process is alive. Pure. */
 export function runStanding({ state, alive }: SeenRun): RunStanding {
   const phase = phaseOf(state, alive);
+  const running = state.running.flatMap(({ storyId }) => storyId ?? []);
+  const paused = state.pause?.storyId;
+  const storyIds = !alive ? [] : running.length > 0 || paused === undefined ? running : [paused];
   return {
     phase,
     isActive: phase === 'running' || phase === 'stopping',
     outcome: phase === 'interrupted' ? phase : state.outcome,
-    waiting: alive ? waitingOf(state) : undefined,
+    waiting: alive ? waitingAsWhole(state) : undefined,
     question: questionOf(state),
-    storyId: alive ? (currentOf(state)?.storyId ?? state.pause?.storyId) : undefined,
+    storyIds,
+    storyId: storyIds.length === 1 ? storyIds[0] : undefined,
   };
 }
 

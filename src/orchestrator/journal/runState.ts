@@ -253,10 +253,17 @@ export function waitingOf({
 }
 
 /** The newest unanswered question. */
-export function questionOf({
+export function questionOf(state: Pick<RunState, 'storyNotes'>): Question | undefined {
+  return newest(openQuestions(state));
+}
+
+/** All unanswered questions, in the order of their iterations. With lanes, several stories may have one. */
+export function openQuestions({
   storyNotes: notes,
-}: Pick<RunState, 'storyNotes'>): Question | undefined {
-  return newest([...notes.values()].map(({ question }) => question));
+}: Pick<RunState, 'storyNotes'>): readonly Question[] {
+  return [...notes.values()]
+    .flatMap(({ question }) => question ?? [])
+    .sort((a, b) => a.iteration - b.iteration);
 }
 
 /** The newest error of a failed call. */

@@ -21,7 +21,7 @@ import type { RunState } from '../journal/runState.ts';
 import { tellsCost } from '../journal/tellsCost.ts';
 import { land } from '../landing/land.ts';
 import type { Place } from '../places/place.ts';
-import { readSnapshot, type Snapshot, storyCountOf } from '../places/snapshot.ts';
+import { readSnapshot, readStories, type Snapshot, storyCountOf } from '../places/snapshot.ts';
 import { type Preparation, prepareStories } from '../planner/preparation.ts';
 import { activeOtherMode } from '../preconditions/modes.ts';
 import { identify } from '../process/processIdentity.ts';
@@ -303,10 +303,15 @@ export class FreshRun {
   }
 
   async end({ circle, detail, open, outcome }: RunEnd): Promise<RunState> {
-    const { desk, place, run, snapshot } = this;
+    const { desk, place, run } = this;
     const { files, id, journal, marker } = run;
     try {
       await this.lanes?.idle();
+      if (this.lanes) {
+        // Something may have landed and been ticked since the files were last read.
+        const { snapshot } = this;
+        this.snapshot = { ...snapshot, ...(await readStories(place.storyFile, snapshot)) };
+      }
     } catch (error) {
       // The branch or its repository may be gone; the end must be recorded in any case.
       warn(journal, 'gitUnreadable', saidOf(error));
@@ -323,7 +328,7 @@ export class FreshRun {
     await endLeftovers(undefined, id);
     try {
       await this.briefer.end(
-        { iteration: Math.max(1, run.state().iteration), place, before: snapshot },
+        { iteration: Math.max(1, run.state().iteration), place, before: this.snapshot },
         { completed: outcome === 'completed', message: detail },
         () => !marker.isDisplaced,
       );
@@ -342,7 +347,7 @@ export class FreshRun {
       circle: circle === undefined ? undefined : [...circle],
       uncommitted,
       head,
-      stories: storyCountOf(snapshot),
+      stories: storyCountOf(this.snapshot),
       iterations: run.state().iteration,
     });
     journal.sync();

@@ -9,7 +9,7 @@ import {
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
-import { outcomeWord, reasonWords } from '../../presentation/iterationWords.ts';
+import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -58,7 +58,7 @@ export function toTreeItem(node: IterationTreeNode): TreeItem {
 }
 
 function iterationItem({ ref, row }: IterationNode): TreeItem {
-  const words = outcomeWord(row.outcome, translate);
+  const words = rowWord(row, translate);
   const story = row.storyId === undefined ? '' : ` ${shorten(row.storyId, 60)}`;
   const item = new TreeItem(`#${row.number}${story}`, TreeItemCollapsibleState.Collapsed);
   const facts = [words, ...timeAndCost(row)];

@@ -9,7 +9,7 @@ import {
 } from 'vscode';
 import { HumanError } from '../../base/humanError.ts';
 import { readDecisions } from '../../orchestrator/journal/journal.ts';
-import { outcomeWord } from '../../presentation/iterationWords.ts';
+import { rowWord } from '../../presentation/iterationWords.ts';
 import { duration } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
@@ -177,7 +177,7 @@ export class IterationsView extends Owner implements TreeDataProvider<IterationT
     const picks = this.iterations.map(({ ref, row }) => ({
       ref,
       label: l10n.t('Iteration {0}', row.number),
-      description: [plainLabel(row.storyId ?? '', MAX_ID), outcomeWord(row.outcome, translate)]
+      description: [plainLabel(row.storyId ?? '', MAX_ID), rowWord(row, translate)]
         .filter(Boolean)
         .join(' · '),
       detail: row.durationMs !== undefined ? duration(row.durationMs, translate) : undefined,

@@ -6,6 +6,7 @@ import { lastErrorOf, type RunState } from '../../orchestrator/journal/runState.
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { outcomeSentence, runEnd } from '../../presentation/sentences.ts';
 import { iterationCount } from '../../presentation/translate.ts';
+import { heldSentence } from '../../presentation/workWords.ts';
 import { Command, View } from '../common/contributions.ts';
 import { reportingErrors } from '../common/errors.ts';
 import { plainSentence } from '../common/plainText.ts';
@@ -13,7 +14,7 @@ import { remember } from '../common/remember.ts';
 import { translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
-import { alertOf, isPast, type RunAlert } from '../run/alertOf.ts';
+import { alertsOf, isPast, type RunAlert } from '../run/alertOf.ts';
 import { answerLabel, limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
 
@@ -25,6 +26,8 @@ const SEEN_KEY = 'alerts.seen';
 const QUIET_KEY = 'alerts.doneQuietly';
 /** Maximum number of entries kept for each. */
 const MAX_KEPT = 200;
+/** VS Code's own view, whichever extension provides it. */
+const SOURCE_CONTROL = 'workbench.view.scm';
 /** Maximum length of an agent's text in a message, in UTF-16 units. */
 const MAX_WORDS = 300;
 
@@ -63,19 +66,18 @@ export function runAlerts(
     if (alive) {
       isNew(SEEN_KEY, `${folder.path} ${runId}`);
     }
-    const alert = alertOf(run);
-    if (
-      alert === undefined ||
-      !entriesOf(SEEN_KEY).includes(`${folder.path} ${runId}`) ||
-      !isNew(TOLD_KEY, `${folder.path} ${runId} ${alert.cause}`)
-    ) {
+    if (!entriesOf(SEEN_KEY).includes(`${folder.path} ${runId}`)) {
       return;
     }
-    if (isGoodNews(alert) && person.get<unknown>(QUIET_KEY) === true) {
-      return;
-    }
-    await show(message(alert, folder, run.state), () =>
-      isPast(alert, folder.runs.current, runId) ? pastWords(alert) : undefined,
+    const news = alertsOf(run)
+      .filter(({ cause }) => isNew(TOLD_KEY, `${folder.path} ${runId} ${cause}`))
+      .filter(alert => !isGoodNews(alert) || person.get<unknown>(QUIET_KEY) !== true);
+    await Promise.all(
+      news.map(alert =>
+        show(message(alert, folder, run.state), () =>
+          isPast(alert, folder.runs.current, runId) ? pastWords(alert) : undefined,
+        ),
+      ),
     );
   }
 
@@ -148,14 +150,24 @@ export function runAlerts(
               ? l10n.t('The agent asks: {0}', words)
               : l10n.t('The agent of {0} asks: {1}', shorten(storyId, 60), words),
           buttons: [
-            button(answerLabel(ended, translate), Command.answerQuestion),
+            button(answerLabel(ended, translate), Command.answerQuestion, { ...here, storyId }),
             transcript(iteration),
-            ...(ended ? [] : [stop]),
+            ...(ended || alert.othersWork ? [] : [stop]),
           ],
         };
       }
-      case 'ended':
-        return endWords(alert.outcome, state, here, button);
+      case 'held':
+        return {
+          severity: 'warning',
+          text: heldSentence(state, true, translate) ?? '',
+          // Where files are committed, stashed and merged.
+          buttons: [button(l10n.t('Source Control'), SOURCE_CONTROL)],
+        };
+      case 'ended': {
+        const { text, ...words } = endWords(alert.outcome, state, here, button);
+        const held = heldSentence(state, false, translate);
+        return { ...words, text: held === undefined ? text : `${sentence(text)} ${held}` };
+      }
       default:
         return assertNever(alert);
     }
@@ -261,6 +273,9 @@ function stuckWords({ iterations, storyId, waits }: Extract<RunAlert, { kind: 's
 }
 
 function pastWords(alert: RunAlert): string {
+  if (alert.kind === 'held') {
+    return l10n.t('The branch has everything that has landed. Nothing was done.');
+  }
   return alert.kind === 'stuck' && alert.storyId !== undefined
     ? l10n.t('{0} is no longer stuck. Nothing was done.', shorten(alert.storyId, 60))
     : alert.kind === 'question'

@@ -11,8 +11,10 @@ import { requireFolder } from '../common/workspaceFolder.ts';
 import type { ActiveRun } from '../folders/activeRun.ts';
 import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
+import { questionsOf } from '../run/alertOf.ts';
 import { limitSetting } from '../run/fittingActions.ts';
 import { openRunSetting } from '../settings/openSettings.ts';
+import { shownQuestionId } from './askedQuestion.ts';
 import { lastPrompt, sectionLine } from './promptXray.ts';
 import type { FromPage, IterationDocument, PageAction } from './protocol.ts';
 
@@ -59,7 +61,7 @@ export function pageCommands(
         break;
       case 'skipStory':
       case 'giveHint':
-        await commands.executeCommand(ACTIONS[wish.type], storyRef());
+        await commands.executeCommand(ACTIONS[wish.type], storyRef() ?? { folder: folder().path });
         break;
       case 'showTerminal':
         // Without a run, the task would start one; the page's state may be outdated.
@@ -74,6 +76,7 @@ export function pageCommands(
         await commands.executeCommand(Command.answerQuestion, {
           folder: folder().path,
           text: wish.text,
+          storyId: storyOfQuestion(wish.question),
         });
         break;
       case 'openCommit': {
@@ -128,6 +131,14 @@ export function pageCommands(
     return { folder: folder().path, runId, iteration };
   }
 
+  /** With lanes, there may be several questions, and a newer one than the page shows. */
+  function storyOfQuestion(id: string): string | undefined {
+    const { runId, state } = model.current;
+    return questionsOf(state).find(question => shownQuestionId(runId ?? '', question) === id)
+      ?.storyId;
+  }
+
+  /** None if there are several: then the command asks which one. */
   function storyRef(): StoryRef | undefined {
     const { storyId } = runStanding(model.current);
     return storyId === undefined ? undefined : { folder: folder().path, storyId };

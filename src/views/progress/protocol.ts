@@ -124,12 +124,25 @@ export interface ShownMeter {
 
 export interface ShownNow {
   readonly story?: ShownStory;
-  /** Which iteration of how many, or the activity between two. */
+  /** Which iteration of how many, or the activity between two; how many are at work, if there are several. */
   readonly words: string;
   /** The current actor: the agent, the checks, the reviewer. */
   readonly step?: string;
   /** ISO time; absent between two iterations. */
   readonly since?: string;
+  /** If several iterations run at once: each of them, in the order of their numbers. */
+  readonly several?: readonly ShownWork[];
+  /** Says how many more there are. */
+  readonly more?: string;
+}
+
+/** One of several running iterations. */
+export interface ShownWork {
+  readonly iteration: number;
+  readonly story?: ShownStory;
+  readonly step: string;
+  /** ISO time. */
+  readonly since: string;
 }
 
 export interface ShownStory {
@@ -149,6 +162,8 @@ export interface ShownActivity {
   readonly kind: 'text' | 'tool' | 'loop' | 'good' | 'warning' | 'bad';
   /** First line of an agent's message or action. It is preceded by a dot, which is hidden from screen readers. */
   readonly isOpening?: true;
+  /** Id of the story that it is about, if several may be at work; only the first line of an event has it. */
+  readonly storyId?: string;
   readonly text: string;
 }
 
@@ -269,7 +284,12 @@ const fromPageSchema = z.discriminatedUnion('type', [
   /** It has loaded, for the first time or again, and has no state. */
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.enum(PAGE_ACTIONS) }),
-  z.strictObject({ type: z.literal('answer'), text: z.string().trim().min(1).max(MAX_ANSWER) }),
+  z.strictObject({
+    type: z.literal('answer'),
+    text: z.string().trim().min(1).max(MAX_ANSWER),
+    /** The id of the question. */
+    question: z.string().max(200),
+  }),
   z.strictObject({
     type: z.literal('openCommit'),
     // SHA-1 or SHA-256; nothing that git could parse as an option or another revision.

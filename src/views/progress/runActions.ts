@@ -1,5 +1,4 @@
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { currentOf } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import type { Translate } from '../../presentation/translate.ts';
 import { limitSetting } from '../run/fittingActions.ts';
@@ -20,7 +19,7 @@ export function runActions(
   t: Translate,
 ): readonly ShownAction[] {
   const { state } = run;
-  const { isActive, question, waiting } = runStanding(run);
+  const { isActive, question, storyIds, waiting } = runStanding(run);
   if (!isActive) {
     const review: ShownAction = { action: 'openRunChanges', label: t('Review Changes') };
     const hasChanges = state.commits.length > 0;
@@ -63,12 +62,21 @@ export function runActions(
     ];
   }
   return [
+    // With lanes, one agent waits for a usage limit while others work.
+    ...(state.limits.size > 0 && !state.pauseRequested ? [button('resumeRun', t('Try Now'))] : []),
     state.pauseRequested ? button('resumeRun', t('Do Not Pause')) : button('pauseRun', t('Pause')),
     ...(stopping === 'afterIteration'
       ? []
-      : [button('stopAfterIteration', t('Stop After Iteration'))]),
+      : [
+          button(
+            'stopAfterIteration',
+            storyIds.length < 2 ? t('Stop After Iteration') : t('Stop After Iterations'),
+          ),
+        ]),
     stop,
-    ...(currentOf(state)?.storyId === undefined ? [] : [button('skipStory', t('Skip Story'))]),
+    ...(storyIds.length === 0
+      ? []
+      : [button('skipStory', storyIds.length === 1 ? t('Skip Story') : t('Skip a Story…'))]),
     terminal(t),
   ];
 }

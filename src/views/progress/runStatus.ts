@@ -1,23 +1,22 @@
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten, shortenBlock } from '../../base/text.ts';
+import { waitingAsWhole } from '../../orchestrator/journal/atWork.ts';
 import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import {
-  questionOf,
-  type RunState,
-  type Waiting,
-  waitingOf,
-} from '../../orchestrator/journal/runState.ts';
+import { questionOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { hindrancesOf, hindranceWords } from '../../presentation/hindrances.ts';
 import {
   completedWords,
   killedAt,
+  killedStories,
   outcomeSentence,
   runEnd,
   waitingSentence,
 } from '../../presentation/sentences.ts';
 import type { Translate } from '../../presentation/translate.ts';
+import { heldSentence } from '../../presentation/workWords.ts';
+import { questionOnPage } from './askedQuestion.ts';
 import type { ShownRun } from './protocol.ts';
 import type { Stopping } from './runActions.ts';
 
@@ -35,7 +34,11 @@ export function runStatus(
   now: Date,
 ): ShownStatus {
   const { isActive, outcome } = runStanding(run);
-  return isActive ? living(run.state, stopping, t, now) : ended(run.state, outcome, t);
+  const shown = isActive ? living(run.state, stopping, t, now) : ended(run.state, outcome, t);
+  const held = heldSentence(run.state, isActive, t);
+  return held === undefined
+    ? shown
+    : { ...shown, sentence: [shown.sentence, held].filter(Boolean).join(' ') };
 }
 
 function living(
@@ -48,20 +51,51 @@ function living(
     return {
       glyph: 'running',
       status: t('Stopping'),
-      sentence: t("The agent's work so far is kept."),
+      sentence:
+        state.running.length > 1
+          ? t("The agents' work so far is kept.")
+          : t("The agent's work so far is kept."),
     };
   }
-  const waits = waitingOf(state);
+  const waits = waitingAsWhole(state);
   if (waits) {
-    return waiting(waits, t, now);
+    return waiting(waits, state, t, now);
   }
+  const isOne = state.running.length < 2;
   const running: ShownStatus = { glyph: 'running', status: t('Running') };
   if (stopping === 'afterIteration') {
-    return { ...running, sentence: t('The run will stop after this iteration.') };
+    return {
+      ...running,
+      sentence: isOne
+        ? t('The run will stop after this iteration.')
+        : t('The run will stop after these iterations.'),
+    };
   }
-  return state.pauseRequested
-    ? { ...running, sentence: t('The run will pause after this iteration.') }
-    : running;
+  if (state.pauseRequested) {
+    return {
+      ...running,
+      sentence: isOne
+        ? t('The run will pause after this iteration.')
+        : t('The run will pause after these iterations.'),
+    };
+  }
+  return asksMeanwhile(state, t) ?? running;
+}
+
+/** With lanes, an agent may ask while the others work. */
+function asksMeanwhile(state: RunState, t: Translate): ShownStatus | undefined {
+  const question = state.isolated ? questionOnPage(state) : undefined;
+  return (
+    question && {
+      glyph: 'needsYou',
+      status: t('Running, and needs you'),
+      quote: shortenBlock(question.message, MAX_QUOTE),
+      sentence: t(
+        '{0} waits for your answer. The other stories go on.',
+        shorten(question.storyId ?? '', MAX_ID),
+      ),
+    }
+  );
 }
 
 function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): ShownStatus {
@@ -74,7 +108,7 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
       return {
         glyph: 'needsYou',
         status: t('Needs you'),
-        quote: quote !== '' ? quote : undefined,
+        quote: askedOf(state) ?? (quote !== '' ? quote : undefined),
         sentence: needsHumanSentence(state, t),
       };
     case 'budget':
@@ -126,7 +160,10 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
       return {
         glyph: 'stopped',
         status: t('Stopped'),
-        sentence: t("The agent's work is still there. Start a run to continue from here."),
+        sentence:
+          state.cutOff.length > 1
+            ? t("The agents' work is still there. Start a run to continue from here.")
+            : t("The agent's work is still there. Start a run to continue from here."),
       };
     case 'interrupted':
       return {
@@ -158,6 +195,11 @@ function killedSentence(state: RunState, t: Translate): string {
         'The loop was killed after iteration {0}. Start a run to continue from here.',
         state.iteration,
       );
+    case 'inSeveral':
+      return t(
+        'The loop was killed while {0} stories were at work. Start a run to continue from here.',
+        killedStories(state),
+      );
     case 'inIteration':
       return t(
         'The loop was killed in iteration {0}. Start a run to continue from here.',
@@ -167,7 +209,7 @@ function killedSentence(state: RunState, t: Translate): string {
 }
 
 /** Why a living run is waiting. The agent's question is a quote; the rest is ours. */
-function waiting(waits: Waiting, t: Translate, now: Date): ShownStatus {
+function waiting(waits: Waiting, state: RunState, t: Translate, now: Date): ShownStatus {
   if (waits.kind === 'limit') {
     return {
       glyph: 'waiting',
@@ -186,7 +228,7 @@ function waiting(waits: Waiting, t: Translate, now: Date): ShownStatus {
         sentence: t('The next iteration starts when you resume the run.'),
       };
     case 'question': {
-      const quote = shortenBlock(waits.detail ?? '', MAX_QUOTE);
+      const quote = askedOf(state) ?? shortenBlock(waits.detail ?? '', MAX_QUOTE);
       return {
         glyph: 'needsYou',
         status: t('Needs you'),
@@ -203,6 +245,12 @@ function waiting(waits: Waiting, t: Translate, now: Date): ShownStatus {
     default:
       return assertNever(waits.reason);
   }
+}
+
+/** With lanes there may be several questions: this is the one that the field below belongs to. */
+function askedOf(state: RunState): string | undefined {
+  const question = state.isolated ? questionOnPage(state) : undefined;
+  return question && shortenBlock(question.message, MAX_QUOTE);
 }
 
 /** A run that ended with a question continues where it was, and hints given meanwhile then take effect. */

@@ -1,11 +1,14 @@
 import { shorten } from '../../base/text.ts';
+import { atWork, waitingAsWhole } from '../../orchestrator/journal/atWork.ts';
 import type { CurrentIteration } from '../../orchestrator/journal/currentIteration.ts';
 import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { type IterationRow, iterationRows } from '../../orchestrator/journal/iterationRows.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { currentOf, type RunState, waitingOf } from '../../orchestrator/journal/runState.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { dollars, type Translate, wholeNumber } from '../../presentation/translate.ts';
+import { stepWords, workCounts } from '../../presentation/workWords.ts';
+import { askedQuestion } from './askedQuestion.ts';
 import { shownCharts } from './charts.ts';
 import { iterationProofs } from './iterationProofs.ts';
 import { shownActivity } from './liveActivity.ts';
@@ -14,7 +17,10 @@ import type { ProgressSnapshot, ShownMeter, ShownNow, ShownRun, ShownStory } fro
 import { runActions, type Stopping } from './runActions.ts';
 import { runFacts } from './runFacts.ts';
 import { runStatus } from './runStatus.ts';
-import { outcomeWords, shownStory, shownTimeline } from './timeline.ts';
+import { rowWords, shownStory, shownTimeline } from './timeline.ts';
+
+/** Running iterations that are named one by one. */
+const MAX_WORK = 8;
 
 export interface SnapshotOptions {
   readonly t: Translate;
@@ -40,7 +46,7 @@ export function progressSnapshot(
     sentAt: now.getTime(),
     announcements: shown ? announcements(shown, run.state, rows, t) : [],
     isBetweenIterations:
-      shown?.active === true && currentOf(run.state) === undefined && !waitingOf(run.state)
+      shown?.active === true && run.state.running.length === 0 && !waitingAsWhole(run.state)
         ? true
         : undefined,
     run: shown,
@@ -75,7 +81,7 @@ function shownRun(
     stories,
     cost,
     facts: runFacts(state, t),
-    activity: shownActivity(events, state, t),
+    activity: shownActivity(events, rows, state, t),
     charts,
     prompt,
     timeline: shownTimeline(rows, iterationProofs(events), page, t),
@@ -91,22 +97,6 @@ function stoppingOf({ phase }: RunState, events: readonly RunEvent[]): Stopping 
   return request?.type === 'stop.requested' && request.mode === 'afterIteration'
     ? 'afterIteration'
     : 'now';
-}
-
-/** A question that the run waits for, or that ended the run, which an answer continues. */
-function askedQuestion(id: string, run: WatchedRun, t: Translate): ShownRun['question'] {
-  const { outcome, pause } = run.state;
-  const { isActive: active, question } = runStanding(run);
-  const isAsked = active ? pause?.reason === 'question' : outcome === 'needsHuman';
-  if (!question || !isAsked) {
-    return undefined;
-  }
-  return {
-    id: `${id}/${question.iteration}`,
-    // The text above the field says that an answer continues an ended run.
-    send: active ? t('Send Answer') : t('Answer and Continue'),
-    help: t('The next agent is told the question and your answer.'),
-  };
 }
 
 function storiesMeter(
@@ -148,9 +138,23 @@ function costMeter(
 
 function shownNow(state: RunState, stopping: Stopping | undefined, t: Translate): ShownNow {
   const { iteration, maxIterations } = state;
-  const current = currentOf(state);
+  const { all } = atWork(state);
+  const [current, ...others] = all;
   if (!current) {
     return { words: betweenWords(state, stopping, iteration, t) };
+  }
+  if (others.length > 0) {
+    const more = all.length - MAX_WORK;
+    return {
+      words: workCounts(state, t).join(' · '),
+      several: all.slice(0, MAX_WORK).map(({ number, startedAt, step, storyId, storyTitle }) => ({
+        iteration: number,
+        story: shownStory(storyId, storyTitle),
+        step: stepWords({ number, step }, state, t),
+        since: startedAt,
+      })),
+      more: more > 0 ? t('and {0} more', more) : undefined,
+    };
   }
   const story = shownStory(current.storyId, current.storyTitle);
   return {
@@ -170,29 +174,13 @@ function betweenWords(
   if (stopping === 'now') {
     return t('Saving the state…');
   }
-  if (waitingOf(state)) {
+  if (waitingAsWhole(state)) {
     return t('Waiting before the next iteration');
   }
   if (iteration > 0) {
     return t('Preparing the next iteration…');
   }
   return state.planner ? t('An agent plans the stories…') : t('Preparing the first iteration…');
-}
-
-function stepWords({ number, step }: CurrentIteration, { limits }: RunState, t: Translate): string {
-  if (limits.has(number)) {
-    return t('the agent waits');
-  }
-  switch (step) {
-    case 'gate':
-      return t('the checks run');
-    case 'review':
-      return t('the reviewer checks the work');
-    case 'queue':
-      return t('the work waits to land');
-    default:
-      return t('the agent works');
-  }
 }
 
 /**
@@ -206,26 +194,52 @@ function announcements(
   t: Translate,
 ): readonly string[] {
   const { iteration } = state;
-  const current = currentOf(state);
-  const last = rows.findLast(({ outcome }) => outcome !== 'running');
-  const ended = last
-    ? [t('Iteration {0}: {1}.', last.number, outcomeWords(last.outcome, t).outcome)]
-    : [];
-  if (!active || !now || waitingOf(state) || actions.some(({ pending }) => pending)) {
+  const last = (active ? lastEnded(state, rows) : undefined) ?? rows.findLast(hasEnded);
+  const ended = last ? [t('Iteration {0}: {1}.', last.number, rowWords(last, t).outcome)] : [];
+  if (!active || !now || waitingAsWhole(state) || actions.some(({ pending }) => pending)) {
     return [...ended, sentence === undefined ? status : t('{0}. {1}', status, sentence)];
   }
   const asked = sentence === undefined ? [] : [sentence];
+  const [current, ...others] = atWork(state).all;
   if (!current) {
     // Between two iterations there is nothing to announce for that short time.
     return [...ended, ...(iteration === 0 ? [now.words] : []), ...asked];
   }
+  if (others.length > 0) {
+    // Their beginnings and ends; the steps of all of them would never stop.
+    return [...ended, ...[current, ...others].map(one => begunWords(one, state, t)), ...asked];
+  }
   return [
     ...ended,
-    now.story ? t('{0}: {1}', now.words, shorten(spoken(now.story), 100)) : now.words,
+    begunWords(current, state, t),
     // The agent's work needs no mention.
     ...(now.step === undefined || current.step === 'agent' ? [] : [now.step]),
     ...asked,
   ];
+}
+
+/** With lanes, iterations do not end in the order of their numbers. */
+function lastEnded(
+  { isolated, lastIteration }: RunState,
+  rows: readonly IterationRow[],
+): IterationRow | undefined {
+  return isolated
+    ? rows.find(row => row.number === lastIteration?.number && hasEnded(row))
+    : undefined;
+}
+
+function hasEnded({ outcome }: IterationRow): boolean {
+  return outcome !== 'running';
+}
+
+function begunWords(
+  { number, storyId, storyTitle }: CurrentIteration,
+  { maxIterations }: RunState,
+  t: Translate,
+): string {
+  const words = t('Iteration {0} of {1}', number, maxIterations);
+  const story = shownStory(storyId, storyTitle);
+  return story ? t('{0}: {1}', words, shorten(spoken(story), 100)) : words;
 }
 
 function spoken({ id, title }: ShownStory): string {

@@ -64,7 +64,7 @@ function shownIteration(
   const { costEstimated = false, tokens } = proofs ?? {};
   return {
     number: row.number,
-    ...outcomeWords(row.outcome, t),
+    ...rowWords(row, t),
     reason: reason !== undefined ? shorten(reason, MAX_REASON) : undefined,
     story,
     ...(row.outcome === 'running'
@@ -139,8 +139,21 @@ export function shownStory(
     : { id: shorten(id, MAX_ID), title: shorten(title ?? '', MAX_TITLE) };
 }
 
+/** The icon of an iteration, and its words for the start of a line. */
+export function rowWords(
+  { isLanding, outcome, returned }: IterationRow,
+  t: Translate,
+): ReturnType<typeof outcomeWords> {
+  const words = outcomeWords(outcome, t);
+  return outcome === 'running' && isLanding
+    ? { ...words, outcome: t('Landing') }
+    : outcome === 'rejected' && returned !== undefined
+      ? { ...words, outcome: t('Did not land') }
+      : words;
+}
+
 /** The icon of an outcome, and its words for the start of a line. */
-export function outcomeWords(
+function outcomeWords(
   outcome: IterationRow['outcome'],
   t: Translate,
 ): { readonly glyph: Glyph; readonly outcome: string } {

@@ -1,14 +1,16 @@
 import { assertNever } from '../../base/assertNever.ts';
-import type { RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
+import { atWork } from '../../orchestrator/journal/atWork.ts';
+import type { HeldReason, RunOutcome } from '../../orchestrator/journal/eventCodes.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import {
-  currentOf,
+  openQuestions,
   type RunState,
   storyNotes,
   storyRecord,
   WHOLE_TASK,
   waitingOf,
 } from '../../orchestrator/journal/runState.ts';
+import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 
 /** Something about a run that requires the person's attention now. */
@@ -31,31 +33,43 @@ export type RunAlert = {
       readonly iteration: number;
       /** The run has ended because of it, and an answer continues it. */
       readonly ended: boolean;
+      /** With lanes: the other stories go on meanwhile. */
+      readonly othersWork?: true;
     }
+  /** The branch cannot follow what has landed. */
+  | { readonly kind: 'held'; readonly reason: HeldReason }
   | { readonly kind: 'ended'; readonly outcome: Exclude<RunOutcome, 'stopped'> }
 );
 
-/**
- * The alert for the current state of a run; none while it makes progress, and none for what the person requested.
- * Pure.
- */
+/** The most urgent of {@link alertsOf}. Pure. */
 export function alertOf(run: WatchedRun): RunAlert | undefined {
+  return alertsOf(run)[0];
+}
+
+/**
+ * The alerts for the current state of a run, the most urgent first; none while it makes progress, and none for what the
+ * person requested. With lanes, there may be one for each story. Pure.
+ */
+export function alertsOf(run: WatchedRun): readonly RunAlert[] {
   const { state } = run;
   const { phase } = runStanding(run);
   switch (phase) {
     case 'none':
     case 'stopping':
-      return undefined;
-    case 'running':
-      return questionAlert(run) ?? stuckAlert(state);
+      return [];
+    case 'running': {
+      const questions = questionAlerts(run);
+      const stuck = questions.length > 0 && !state.isolated ? [] : stuckAlerts(state);
+      return [...questions, ...stuck, ...heldAlerts(state)];
+    }
     case 'interrupted':
-      return ended('interrupted', state);
+      return [ended('interrupted', state)];
     case 'ended':
       return state.outcome === 'needsHuman'
-        ? questionAlert(run)
+        ? questionAlerts(run)
         : state.outcome === 'stopped'
-          ? undefined
-          : ended(state.outcome ?? 'error', state);
+          ? []
+          : [ended(state.outcome ?? 'error', state)];
     default:
       return assertNever(phase);
   }
@@ -74,31 +88,51 @@ export function isPast(alert: RunAlert, run: WatchedRun, runId: string): boolean
     return true;
   }
   if (alert.kind === 'question') {
-    return runStanding(run).question?.iteration !== alert.iteration;
+    return !questionsOf(run.state).some(({ iteration }) => iteration === alert.iteration);
+  }
+  if (alert.kind === 'held') {
+    return run.state.held === undefined;
   }
   const { skipped, stuckFor } = storyRecord(run.state, alert.storyId ?? WHOLE_TASK);
   return skipped !== undefined || stuckFor < alert.iterations;
 }
 
-function questionAlert(run: WatchedRun): RunAlert | undefined {
-  const { question } = runStanding(run);
-  const { alive, state } = run;
-  // A question that ends the run is reported after the end: only then does an answer continue the run.
-  if (question === undefined || (alive && state.pause?.reason !== 'question')) {
-    return undefined;
+/** The questions that a person may answer, in the order in which they were asked; without lanes, only the newest. */
+export function questionsOf(state: RunState): readonly Question[] {
+  const questions = openQuestions(state);
+  return state.isolated ? questions : questions.slice(-1);
+}
+
+function questionAlerts({ alive, state }: WatchedRun): readonly RunAlert[] {
+  // With lanes, an answer helps at once, while others work. Otherwise a question that ends the run is reported after the
+  // end: only then does an answer continue the run.
+  const othersWork = alive && state.isolated === true && state.running.length > 0;
+  if (alive && !othersWork && state.pause?.reason !== 'question') {
+    return [];
   }
-  const { iteration, message, storyId } = question;
-  return {
+  return questionsOf(state).map(({ iteration, message, storyId }) => ({
     kind: 'question',
     cause: `question ${iteration}`,
     ...{ iteration, message, storyId, ended: !alive },
-  };
+    ...(othersWork && { othersWork }),
+  }));
 }
 
-function stuckAlert(state: RunState): RunAlert | undefined {
-  const { lastIteration, pause, stuckThreshold } = state;
+function stuckAlerts(state: RunState): readonly RunAlert[] {
+  const { lastIteration, pause } = state;
+  const running = atWork(state).all;
+  const ids =
+    pause?.reason === 'stuck'
+      ? [pause.storyId]
+      : running.length > 0
+        ? running.map(({ storyId }) => storyId)
+        : [lastIteration?.storyId];
+  return ids.flatMap(storyId => stuckAlert(state, storyId) ?? []);
+}
+
+function stuckAlert(state: RunState, storyId: string | undefined): RunAlert | undefined {
+  const { pause, stuckThreshold } = state;
   const waits = pause?.reason === 'stuck';
-  const storyId = waits ? pause.storyId : (currentOf(state)?.storyId ?? lastIteration?.storyId);
   const record = storyRecord(state, storyId ?? WHOLE_TASK);
   const iterations = record.stuckFor;
   if (
@@ -120,6 +154,19 @@ function stuckAlert(state: RunState): RunAlert | undefined {
       iteration: storyNotes(state, storyId).lastIteration?.number ?? 0,
     },
   };
+}
+
+/** Another git process is soon over, so nobody has to do anything about it. */
+function heldAlerts({ held }: RunState): readonly RunAlert[] {
+  return held === undefined || held.reason === 'locked'
+    ? []
+    : [
+        {
+          kind: 'held',
+          cause: `held ${held.reason} ${held.files.join(' ')}`,
+          reason: held.reason,
+        },
+      ];
 }
 
 function ended(

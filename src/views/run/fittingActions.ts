@@ -52,11 +52,11 @@ export function fittingActions(
 
 function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
   const { state } = run;
-  const { phase, question, storyId, waiting } = runStanding(run);
+  const { phase, question, storyIds, waiting } = runStanding(run);
   const answer: RunAction[] = question === undefined ? [] : ['answer'];
   switch (phase) {
     case 'running': {
-      const skip: RunAction[] = storyId === undefined ? [] : ['skip'];
+      const skip: RunAction[] = storyIds.length === 0 ? [] : ['skip'];
       if (waiting?.kind === 'limit') {
         return [...answer, 'tryNow', 'stop'];
       }
@@ -65,6 +65,8 @@ function steering(run: WatchedRun, allDone: boolean): readonly RunAction[] {
       }
       return [
         ...answer,
+        // With lanes, one agent waits for a usage limit while others work.
+        ...(state.limits.size > 0 ? (['tryNow'] as const) : []),
         state.pauseRequested ? 'dontPause' : 'pause',
         'stopAfterIteration',
         'stop',

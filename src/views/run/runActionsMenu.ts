@@ -49,7 +49,8 @@ export function runActionsMenu(
 
   function item(action: RunAction, folder: Folder): Item {
     const { path } = folder;
-    const { question, storyId: at } = runStanding(folder.runs.current);
+    const { question, storyId: at, storyIds } = runStanding(folder.runs.current);
+    const isOne = storyIds.length < 2;
     const run = (command: string, argument: object = { folder: path }) => ({
       run: () => commands.executeCommand(command, argument),
     });
@@ -80,23 +81,25 @@ export function runActionsMenu(
         return { label: `$(debug-continue) ${l10n.t('Do Not Pause')}`, ...run(Command.resumeRun) };
       case 'pause':
         return {
-          label: `$(debug-pause) ${l10n.t('Pause After This Iteration')}`,
+          label: `$(debug-pause) ${isOne ? l10n.t('Pause After This Iteration') : l10n.t('Pause After These Iterations')}`,
           ...run(Command.pauseRun),
         };
       case 'stopAfterIteration':
         return {
-          label: `$(circle-slash) ${l10n.t('Stop After This Iteration')}`,
+          label: `$(circle-slash) ${isOne ? l10n.t('Stop After This Iteration') : l10n.t('Stop After These Iterations')}`,
           ...run(Command.stopAfterIteration),
         };
       case 'stop':
         return {
           label: `$(debug-stop) ${l10n.t('Stop Now')}`,
-          description: l10n.t('a later start continues it'),
+          description: isOne
+            ? l10n.t('a later start continues it')
+            : l10n.t('ends the agents of all stories; a later start continues them'),
           ...run(Command.stopRun),
         };
       case 'skip':
         return {
-          label: `$(debug-step-over) ${l10n.t('Skip Story')}`,
+          label: `$(debug-step-over) ${isOne ? l10n.t('Skip Story') : l10n.t('Skip a Story…')}`,
           ...named,
           ...run(Command.skipStory, atStory),
         };

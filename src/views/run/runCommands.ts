@@ -4,6 +4,7 @@ import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { once } from '../../base/once.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import { openQuestions } from '../../orchestrator/journal/runState.ts';
 import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import type { RunRequest } from '../../orchestrator/workspace/inbox.ts';
 import { livingRun } from '../../orchestrator/workspace/livingRun.ts';
@@ -102,14 +103,15 @@ export function runCommands(
   async function skip(folder: Folder, story: StoryRef | undefined): Promise<void> {
     requireTrust();
     requireAnyRun(folder);
+    const { storyId: only, storyIds } = runStanding(folder.runs.current);
     const storyId =
       story?.storyId ??
-      runStanding(folder.runs.current).storyId ??
+      only ??
       (
-        await chooseStory(
-          folder,
-          l10n.t('Skip which story?'),
-          ({ done }, state) => !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
+        await chooseStory(folder, l10n.t('Skip which story?'), ({ done, id }, state) =>
+          storyIds.length > 0
+            ? storyIds.includes(id)
+            : !done && state?.kind !== 'skipped' && state?.kind !== 'parked',
         )
       )?.storyId;
     if (storyId !== undefined) {
@@ -151,20 +153,22 @@ export function runCommands(
   }
 
   /** Sends an answer, which continues the run, even one that ended because of the question. */
-  async function answer(folder: Folder, given: string | undefined): Promise<void> {
+  async function answer(
+    folder: Folder,
+    given: string | undefined,
+    story: StoryRef | undefined,
+  ): Promise<void> {
     requireTrust();
     await folder.runs.refresh();
-    const { question } = runStanding(folder.runs.current);
+    const question = await questionToAnswer(folder, story);
     if (question === undefined) {
-      throw new HumanError(
-        l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
-      );
+      return;
     }
     const text = given ?? (await askAnswer(folder, question));
     if (text === undefined) {
       return;
     }
-    await ask(folder, { type: 'answer', text });
+    await ask(folder, { type: 'answer', text, storyId: question.storyId });
     if (!folder.runs.current.alive) {
       await start(folder, undefined);
     }
@@ -207,10 +211,41 @@ export function runCommands(
         answer(
           folderOf(folders, folderPathOf(argument)),
           answerSchema().safeParse(argument).data?.text,
+          parseStoryRef(argument),
         ),
     }),
   );
   return store;
+}
+
+/**
+ * The open question of a story; otherwise the only one, or the one that the person chooses: with lanes, agents of several
+ * stories may have one.
+ * @returns `undefined` if the person canceled
+ */
+async function questionToAnswer(
+  { runs }: Folder,
+  story: StoryRef | undefined,
+): Promise<Question | undefined> {
+  const { alive, state } = runs.current;
+  const { question: newest } = runStanding({ alive, state });
+  if (newest === undefined) {
+    throw new HumanError(
+      l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
+    );
+  }
+  const questions = state.isolated ? openQuestions(state) : [newest];
+  const meant = questions.find(({ storyId }) => storyId === story?.storyId);
+  if (meant !== undefined || questions.length === 1) {
+    return meant ?? newest;
+  }
+  const items = questions.map(question => ({
+    label: plainLabel(question.storyId ?? '', 60),
+    description: plainLabel(question.message, 150),
+    question,
+  }));
+  const placeHolder = l10n.t('Answer which story?');
+  return (await window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.question;
 }
 
 function askAnswer(

@@ -8,8 +8,8 @@ import {
   workspace,
 } from 'vscode';
 import { shorten } from '../../base/text.ts';
+import { atWork } from '../../orchestrator/journal/atWork.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { currentOf } from '../../orchestrator/journal/runState.ts';
 import { isAllDone } from '../../orchestrator/loop/isAllDone.ts';
 import type { StoryFile } from '../../orchestrator/stories/story.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
@@ -21,6 +21,7 @@ import {
 } from '../../presentation/sentences.ts';
 import { withFileCount } from '../../presentation/storyCount.ts';
 import { costWords, dollars } from '../../presentation/translate.ts';
+import { heldSentence, stepWords } from '../../presentation/workWords.ts';
 import { Command } from '../common/contributions.ts';
 import { Owner } from '../common/disposableStore.ts';
 import { appendWords } from '../common/plainText.ts';
@@ -42,6 +43,9 @@ const LINKED = [
   Command.showProgress,
   MANAGE_TRUST,
 ];
+
+/** Running stories that the tooltip names. */
+const MAX_STORIES = 8;
 
 /** One item that shows the state of the active folder's run, or how many stories wait for one; hidden without any. */
 export class RunStatusBar extends Owner {
@@ -116,11 +120,19 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
   const { state } = run;
   const text = new MarkdownString();
   text.isTrusted = { enabledCommands: LINKED };
-  const current = currentOf(state);
-  if (run.alive && current?.storyId !== undefined) {
-    const story = shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200);
-    appendWords(text.appendMarkdown('**'), story);
-    text.appendMarkdown('**\n\n');
+  const { all } = atWork(state);
+  for (const current of run.alive ? all.slice(0, MAX_STORIES) : []) {
+    if (current.storyId !== undefined) {
+      const story = shorten(`${current.storyId} ${current.storyTitle ?? ''}`, 200);
+      appendWords(text.appendMarkdown('**'), story).appendMarkdown('**');
+      if (all.length > 1) {
+        appendWords(text.appendMarkdown(' · '), stepWords(current, state, translate));
+      }
+      text.appendMarkdown('\n\n');
+    }
+  }
+  if (run.alive && all.length > MAX_STORIES) {
+    appendWords(text, l10n.t('and {0} more', all.length - MAX_STORIES)).appendMarkdown('\n\n');
   }
   for (const line of facts(run)) {
     appendWords(text, shorten(line, 600)).appendMarkdown('\n\n');
@@ -136,7 +148,9 @@ function tooltip(run: WatchedRun, file: StoryFile | undefined): MarkdownString {
 function facts(run: WatchedRun): string[] {
   const { state } = run;
   const { budgetUsd, costUnknown, costUsd, iteration, maxIterations } = state;
-  const current = currentOf(state);
+  const { all } = atWork(state);
+  const [only] = all;
+  const held = heldSentence(state, run.alive, translate);
   const spent = costWords(state, translate);
   const cost =
     costUnknown && costUsd === 0
@@ -146,10 +160,11 @@ function facts(run: WatchedRun): string[] {
         : l10n.t('Cost: {0} of {1}', spent, dollars(budgetUsd, translate));
   return [
     ...standing(run),
-    ...(run.alive && iteration > 0
-      ? [l10n.t('Iteration {0} of {1}', iteration, maxIterations)]
+    ...(held === undefined ? [] : [held]),
+    ...(run.alive && iteration > 0 && all.length < 2
+      ? [l10n.t('Iteration {0} of {1}', only?.number ?? iteration, maxIterations)]
       : []),
-    ...(run.alive && current?.activity ? [shorten(current.activity, 120)] : []),
+    ...(run.alive && all.length < 2 && only?.activity ? [shorten(only.activity, 120)] : []),
     ...(costUsd > 0 || costUnknown || budgetUsd !== undefined ? [cost] : []),
   ];
 }

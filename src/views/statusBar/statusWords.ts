@@ -1,8 +1,10 @@
 import { assertNever } from '../../base/assertNever.ts';
+import { atWork } from '../../orchestrator/journal/atWork.ts';
 import { runStanding } from '../../orchestrator/journal/runStanding.ts';
-import { currentOf, type RunState, type Waiting } from '../../orchestrator/journal/runState.ts';
+import type { RunState, Waiting } from '../../orchestrator/journal/runState.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { costWords, dollars, span, type Translate } from '../../presentation/translate.ts';
+import { workCounts } from '../../presentation/workWords.ts';
 import { heardWords, plainLabel } from '../common/plainText.ts';
 import { alertOf } from '../run/alertOf.ts';
 
@@ -50,14 +52,23 @@ export function statusWords(run: WatchedRun, t: Translate, now: number): StatusW
   const count = `${state.stories.done}/${state.stories.total}`;
   if (isActive) {
     const waits = phase === 'running' ? waiting : undefined;
+    const asksMeanwhile = alert?.kind === 'question' && alert.othersWork === true;
     const words = (shownCount: string, between: string) => [
       ...(waits
         ? [waitingWords(waits, shownCount, t, now)]
-        : [runningWords(state, shownCount, between)]),
+        : asksMeanwhile
+          ? [t('Ralph asks you · {0}', [...workersOf(state, t), shownCount].join(' · '))]
+          : [runningWords(state, shownCount, between, t)]),
       ...(phase === 'stopping' ? [t('stopping')] : state.pauseRequested ? [t('pauses soon')] : []),
     ];
     return {
-      icon: waits ? waitingIcon(waits) : urgency === 'warning' ? 'warning' : 'sync~spin',
+      icon: waits
+        ? waitingIcon(waits)
+        : asksMeanwhile
+          ? 'bell-dot'
+          : urgency === 'warning'
+            ? 'warning'
+            : 'sync~spin',
       text: [...words(count, ' '), ...budgetWords(state, t)].join(' · '),
       heard: heardWords(
         [...words(heardCount(state, t), ' · '), ...heardCost(state, t)].join(' · '),
@@ -80,7 +91,8 @@ function heardCount({ stories: { done, total } }: RunState, t: Translate): strin
 function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
   switch (alert?.kind) {
     case 'question':
-      return 'error';
+      // The others work on, so it is not urgent yet.
+      return alert.othersWork ? 'warning' : 'error';
     case 'stuck':
       return alert.waits ? 'error' : 'warning';
     case 'ended':
@@ -94,13 +106,19 @@ function urgencyOf(alert: ReturnType<typeof alertOf>): Urgency {
   }
 }
 
-function runningWords(state: RunState, count: string, between: string): string {
-  const current = currentOf(state);
-  return [
-    'Ralph',
-    ...(current?.storyId === undefined ? [] : [plainLabel(current.storyId, MAX_ID)]),
-    count,
-  ].join(between);
+/** One story by its id, several by their number. */
+function runningWords(state: RunState, count: string, between: string, t: Translate): string {
+  const [first, ...others] = workersOf(state, t);
+  return others.length === 0 && state.running.length < 2
+    ? ['Ralph', ...(first === undefined ? [] : [first]), count].join(between)
+    : [['Ralph', first].join(between), ...others, count].join(' · ');
+}
+
+function workersOf(state: RunState, t: Translate): string[] {
+  const { all } = atWork(state);
+  return all.length > 1
+    ? workCounts(state, t)
+    : all.flatMap(({ storyId }) => (storyId === undefined ? [] : [plainLabel(storyId, MAX_ID)]));
 }
 
 /** Only shown if a budget is set. */

@@ -65,14 +65,24 @@ const STATE_ICONS: Readonly<Record<StoryState['kind'], readonly [icon: string, c
 
 /** The icon of a state. */
 export function stateIcon(state: StoryState): ThemeIcon {
-  // Nothing happens during a usage limit, so the icon does not spin.
-  const isWaiting = state.kind === 'running' && state.step === 'limit';
-  return themeIcon(isWaiting ? ['sync', 'progressBar.background'] : STATE_ICONS[state.kind]);
+  // While it waits for something, nothing happens, so the icon does not spin.
+  if (state.kind === 'running' && state.step === 'limit') {
+    return themeIcon(['sync', 'progressBar.background']);
+  }
+  return themeIcon(
+    state.kind === 'running' && state.step === 'queue'
+      ? ['git-merge', 'progressBar.background']
+      : STATE_ICONS[state.kind],
+  );
 }
 
 /** The details of a state, if it has any; text of agents in full. */
 export function stateMeaning(state: StoryState): string | undefined {
   switch (state.kind) {
+    case 'running':
+      return state.step === 'queue'
+        ? l10n.t('its agent has finished; stories land on the branch one after the other')
+        : undefined;
     case 'claimed':
       return l10n.t('its agent marked it as done in the story file; nobody else has checked it');
     case 'verified':

@@ -1,3 +1,4 @@
+import { storyPrefixIn } from '../../presentation/storyPrefix.ts';
 import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { wrapLine } from '../../presentation/wrapLine.ts';
 
@@ -52,8 +53,10 @@ export class TerminalScreen {
 function written({ style, text }: TranscriptLine, columns: number | undefined): string {
   return wrapLine(text, columns)
     .map((line, at) => {
-      const look = style === 'tool' && at === 0 ? toolCall(line) : SGR[style] + line;
-      return `${look}${look === line ? '' : RESET}\r\n`;
+      const story = storyPrefixIn(line);
+      const rest = line.slice(story.length);
+      const look = style === 'tool' && at === 0 ? toolCall(rest) : SGR[style] + rest;
+      return `${story === '' ? '' : `${SGR.dim}${story}${RESET}`}${look}${look === rest ? '' : RESET}\r\n`;
     })
     .join('');
 }

@@ -1,0 +1,45 @@
+import { runStanding } from '../../orchestrator/journal/runStanding.ts';
+import type { RunState } from '../../orchestrator/journal/runState.ts';
+import type { Question } from '../../orchestrator/journal/storyNotes.ts';
+import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
+import type { Translate } from '../../presentation/translate.ts';
+import { questionsOf } from '../run/alertOf.ts';
+import type { ShownQuestion } from './protocol.ts';
+
+/**
+ * The question that the page shows. If there are several, the one that was asked first: a newer one must not replace the
+ * field in which somebody writes. Pure.
+ */
+export function questionOnPage(state: RunState): Question | undefined {
+  return questionsOf(state)[0];
+}
+
+/** A question that the run waits for, that others work on beside, or that ended the run. Pure. */
+export function askedQuestion(
+  runId: string,
+  run: WatchedRun,
+  t: Translate,
+): ShownQuestion | undefined {
+  const { isolated, outcome, pause } = run.state;
+  const { isActive: active } = runStanding(run);
+  const question = questionOnPage(run.state);
+  const isAsked = active
+    ? pause === undefined
+      ? isolated === true
+      : pause.reason === 'question'
+    : outcome === 'needsHuman';
+  if (!question || !isAsked) {
+    return undefined;
+  }
+  return {
+    id: shownQuestionId(runId, question),
+    // The text above the field says that an answer continues an ended run.
+    send: active ? t('Send Answer') : t('Answer and Continue'),
+    help: t('The next agent is told the question and your answer.'),
+  };
+}
+
+/** Distinguishes a question from others. */
+export function shownQuestionId(runId: string, { iteration }: Question): string {
+  return `${runId}/${iteration}`;
+}

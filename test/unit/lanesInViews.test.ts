@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { iterationRows } from '../../src/orchestrator/journal/iterationRows.ts';
+import { runStanding } from '../../src/orchestrator/journal/runStanding.ts';
+import { storyStatus } from '../../src/orchestrator/journal/storyStatus.ts';
+import { eventsOfRequest } from '../../src/orchestrator/workspace/requestEvents.ts';
+import { rowWord } from '../../src/presentation/iterationWords.ts';
+import { english } from '../../src/presentation/translate.ts';
+import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
+import { alertOf, alertsOf, isPast } from '../../src/views/run/alertOf.ts';
+import { fittingActions } from '../../src/views/run/fittingActions.ts';
+import { statusWords } from '../../src/views/statusBar/statusWords.ts';
+import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
+import {
+  type EventMatch,
+  living,
+  over,
+  type RecordedRun,
+  recorded,
+  watched,
+} from '../support/recordedJournals.ts';
+
+const NOW = new Date('2026-01-01T10:30:00.000Z');
+/** Both agents have begun. */
+const BOTH: EventMatch = { type: 'agent.text', iteration: 2 };
+const QUEUED: EventMatch = { type: 'landing.queued', iteration: 1 };
+const RETURNED: EventMatch = { type: 'landing.returned', iteration: 2 };
+const ASKED: EventMatch = { type: 'iteration.ended', iteration: 1 };
+const HELD: EventMatch = { type: 'target.held' };
+
+const snapshot = (run: RecordedRun) => progressSnapshot(run, run.events, { t: english, now: NOW });
+const status = (run: RecordedRun) => statusWords(run, english, NOW.getTime());
+const kinds = (run: RecordedRun) =>
+  ['US-001', 'US-002'].map(id => {
+    const found = storyStatus({ id, done: false }, run, [run.state]);
+    return found?.kind === 'running' ? [found.kind, found.step] : found?.kind;
+  });
+/** One of two agents waits for a usage limit. */
+const limited = (...iterations: readonly number[]) => {
+  const events = [...recorded('lanes', BOTH)];
+  for (const iteration of iterations) {
+    events.push({
+      ...{ seq: events.length + 1, at: NOW.toISOString(), type: 'limit.waiting', iteration },
+      ...{
+        until: '2026-01-01T12:00:00.000Z',
+        remainingMs: 5_400_000,
+        known: true,
+        message: 'Limit',
+      },
+    });
+  }
+  return watched(events, true);
+};
+
+describe('several stories at work', () => {
+  test('each of them runs in the list of stories, and says that it waits to land', () => {
+    assert.deepEqual(kinds(living('lanes', BOTH)), [
+      ['running', undefined],
+      ['running', undefined],
+    ]);
+    assert.deepEqual(kinds(living('lanes', QUEUED)), [
+      ['running', 'queue'],
+      ['running', undefined],
+    ]);
+  });
+
+  test('the status bar counts them; one alone is named as without lanes', () => {
+    assert.deepEqual(status(living('lanes', BOTH)), {
+      ...{
+        icon: 'sync~spin',
+        text: 'Ralph 2 at work · 0/2',
+        heard: 'Ralph, 2 at work, 0 of 2 done',
+      },
+      ...{ urgency: 'none', cause: '' },
+    });
+    assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 1 landing · 0/2');
+    const alone = living('lanes', { type: 'iteration.started', iteration: 3 });
+    assert.equal(status(alone)?.text, 'Ralph US-002 1/2');
+  });
+
+  test('a run waits for a limit only if all of its agents do', () => {
+    assert.equal(status(limited(1))?.text, 'Ralph 1 at work · 1 waiting for the limit · 0/2');
+    assert.equal(runStanding(limited(1)).waiting, undefined);
+    assert.equal(status(limited(1, 2))?.text, 'Ralph waits 1 h 30 min · 0/2');
+    assert.equal(snapshot(limited(1)).run?.status, 'Running');
+    const here = { allDone: false, isTrusted: true, folders: 1 };
+    assert.deepEqual(fittingActions(limited(1), here).slice(0, 3), [
+      ...['tryNow', 'pause', 'stopAfterIteration'],
+    ]);
+  });
+
+  test('the page lists them, and announces beginnings and ends', () => {
+    const { announcements, run } = snapshot(living('lanes', QUEUED));
+    assert.equal(run?.now?.words, '1 at work · 1 landing');
+    assert.deepEqual(
+      run.now.several?.map(({ iteration, step, story }) => [iteration, story?.id, step]),
+      [
+        [1, 'US-001', 'the work waits to land'],
+        [2, 'US-002', 'the agent works'],
+      ],
+    );
+    assert.deepEqual(announcements, [
+      'Iteration 1 of 20: US-001 Story number 1',
+      'Iteration 2 of 20: US-002 Story number 2',
+    ]);
+    assert.deepEqual(
+      run.actions.map(({ label }) => label),
+      ['Pause', 'Stop After Iterations', 'Stop', 'Skip a Story…', 'Show Terminal'],
+    );
+    const after = snapshot(living('lanes', ASKED));
+    assert.deepEqual(after.announcements, [
+      'Iteration 1: Story done.',
+      'Iteration 2 of 20: US-002 Story number 2',
+    ]);
+    const said = run.activity.filter(({ text }) => text.startsWith('I begin'));
+    assert.deepEqual(
+      said.map(({ storyId, text }) => [storyId, text]),
+      [
+        ['US-001', 'I begin US-001.'],
+        ['US-002', 'I begin US-002.'],
+      ],
+    );
+  });
+
+  test('the list of iterations has all that run, and what did not land', () => {
+    const words = (run: RecordedRun) =>
+      iterationRows(run.events, run).map(row => `${row.number} ${rowWord(row, english)}`);
+    assert.deepEqual(words(living('lanes', BOTH)), ['1 running', '2 running']);
+    assert.deepEqual(words(living('lanes', QUEUED)), ['1 landing', '2 running']);
+    assert.deepEqual(words(living('lanes', RETURNED)), ['1 story done', '2 landing']);
+    assert.deepEqual(words(over('lanes')), ['1 story done', '2 did not land', '3 story done']);
+    assert.deepEqual(words(over('lanes', BOTH)), ['1 interrupted', '2 interrupted']);
+  });
+
+  test('rows are in the order of their numbers, whichever began first', () => {
+    const later = recorded('lanes', BOTH).map(event =>
+      'iteration' in event && typeof event.iteration === 'number'
+        ? { ...event, iteration: 3 - event.iteration }
+        : event,
+    );
+    assert.deepEqual(
+      iterationRows(later, { alive: true }).map(({ number }) => number),
+      [1, 2],
+    );
+  });
+
+  test('a killed loop names how many were at work', () => {
+    assert.equal(
+      snapshot(over('lanes', BOTH)).run?.sentence,
+      'The loop was killed while 2 stories were at work. Start a run to continue from here.',
+    );
+  });
+
+  test('which story is meant is known only if one is at work', () => {
+    const standing = runStanding(living('lanes', BOTH));
+    assert.deepEqual([standing.storyIds, standing.storyId], [['US-001', 'US-002'], undefined]);
+    assert.equal(runStanding(living('lanes', ASKED)).storyId, 'US-002');
+  });
+});
+
+describe('the question of one story', () => {
+  test('is told while the others work, less urgently than one that the run waits for', () => {
+    const run = living('lanesAsk', ASKED);
+    assert.deepEqual(kinds(run), ['needsYou', ['running', undefined]]);
+    assert.deepEqual(alertsOf(run), [
+      {
+        ...{ kind: 'question', cause: 'question 1', iteration: 1, message: 'Blue or green?' },
+        ...{ storyId: 'US-001', ended: false, othersWork: true },
+      },
+    ]);
+    const words = status(run);
+    assert.deepEqual(
+      [words?.icon, words?.text, words?.urgency],
+      ['bell-dot', 'Ralph asks you · US-002 · 0/2', 'warning'],
+    );
+    const shown = snapshot(run).run;
+    assert.equal(shown?.status, 'Running, and needs you');
+    assert.equal(shown.sentence, 'US-001 waits for your answer. The other stories go on.');
+    assert.deepEqual([shown.quote, shown.question?.id], ['Blue or green?', 'r1/1']);
+  });
+
+  test('ends the run when nothing else is left, and is not told twice', () => {
+    const before = alertOf(living('lanesAsk', ASKED));
+    const after = alertOf(over('lanesAsk'));
+    assert.equal(after?.kind === 'question' && after.ended, true);
+    assert.equal(after?.cause, before?.cause);
+    assert.equal(before && isPast(before, over('lanesAsk'), 'r1'), false);
+  });
+
+  test('is one of several: each is told, each is answered by its story, none is past because of another', () => {
+    const asks = (iteration: number, seq: number) => ({
+      ...{ seq, at: NOW.toISOString(), type: 'promise.seen' as const, iteration },
+      ...{ signal: 'needsHuman' as const, message: `Question ${iteration}`, accepted: true },
+    });
+    const events = recorded('lanes', BOTH);
+    const run = watched([...events, asks(1, 100), asks(2, 101)], true);
+    const alerts = alertsOf(run);
+    assert.deepEqual(
+      alerts.map(alert => alert.kind === 'question' && alert.storyId),
+      ['US-001', 'US-002'],
+    );
+    assert.ok(alerts.every(alert => !isPast(alert, run, 'r1')));
+    // The field in which somebody may be writing stays that of the first.
+    assert.equal(snapshot(run).run?.quote, 'Question 1');
+    assert.deepEqual(eventsOfRequest({ type: 'answer', text: 'A', storyId: 'US-001' }, run.state), [
+      { type: 'question.answered', question: 'Question 1', answer: 'A', storyId: 'US-001' },
+    ]);
+  });
+});
+
+describe('a branch that cannot follow', () => {
+  test('is told once, with the files that are in the way', () => {
+    const run = living('lanesHeld', HELD);
+    assert.deepEqual(alertsOf(run), [
+      { kind: 'held', cause: 'held localChanges shared.txt', reason: 'localChanges' },
+    ]);
+    assert.equal(
+      snapshot(run).run?.sentence,
+      'main follows as soon as these files are committed or stashed: shared.txt',
+    );
+    const [alert] = alertsOf(run);
+    assert.ok(alert);
+    assert.equal(isPast(alert, run, 'r1'), false);
+    const followed = [
+      ...run.events,
+      { seq: 100, at: NOW.toISOString(), type: 'target.followed' as const, branch: 'main' },
+    ];
+    assert.equal(isPast(alert, watched(followed, true), 'r1'), true);
+  });
+
+  test('is told after the end, with what to do', () => {
+    assert.match(
+      snapshot(over('lanesHeld')).run?.sentence ?? '',
+      /^All stories are done, after 1 iteration\. When the run ended, main did not have everything that has landed\. .*git merge refs\/ralph-fresh\/landed\//,
+    );
+    assert.equal(
+      snapshot(over('lanes')).run?.sentence,
+      'All stories are done, after 3 iterations.',
+    );
+  });
+});
+
+test('in the terminal the story stands before the look of a line, not in it', () => {
+  const screen = new TerminalScreen();
+  assert.equal(
+    screen.add([{ style: 'tool', text: 'US-001 │ ● Edit(a.js)' }]),
+    '\x1b[90mUS-001 │ \x1b[0m\x1b[36m● \x1b[0m\x1b[1mEdit\x1b[0m(a.js)\x1b[0m\r\n',
+  );
+});
