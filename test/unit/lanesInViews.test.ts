@@ -144,6 +144,23 @@ describe('several stories at work', () => {
     );
   });
 
+  test('the charts follow the ends, not the numbers', () => {
+    // The second one ends first.
+    const events = recorded('lanes', RETURNED).flatMap(event =>
+      event.type === 'iteration.ended' ? { ...event, iteration: 2 } : event,
+    );
+    const { charts } = snapshot(watched(events, true)).run ?? {};
+    assert.deepEqual(
+      charts?.points.map(({ label, left }) => [label, left]),
+      [
+        ['0', 2],
+        ['2', 1],
+      ],
+    );
+    assert.equal(charts.stories?.words, '2 stories left at the start, 1 after 1 iteration.');
+    assert.match(charts.sum?.words ?? '', /^\$\d\.\d\d spent$/);
+  });
+
   test('a killed loop names how many were at work', () => {
     assert.equal(
       snapshot(over('lanes', BOTH)).run?.sentence,

@@ -70,7 +70,7 @@ export function runAlerts(
       return;
     }
     const news = alertsOf(run)
-      .filter(({ cause }) => isNew(TOLD_KEY, `${folder.path} ${runId} ${cause}`))
+      .filter(alert => isNew(TOLD_KEY, `${folder.path} ${runId} ${alert.cause}`))
       .filter(alert => !isGoodNews(alert) || person.get<unknown>(QUIET_KEY) !== true);
     await Promise.all(
       news.map(alert =>

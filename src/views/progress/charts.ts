@@ -24,7 +24,7 @@ export function shownCharts(
   t: Translate,
 ): ShownCharts | undefined {
   const leftAt = storiesLeft(events);
-  const ended: Ended[] = rows
+  const ended: Ended[] = inOrderOfEnds(rows, events)
     .filter(({ outcome }) => outcome !== 'running' && outcome !== 'interrupted')
     .map(({ number, costEstimated = false, costUsd = 0 }) => {
       const left = leftAt.get(number);
@@ -47,13 +47,29 @@ export function shownCharts(
     points,
     stories:
       start !== undefined
-        ? storiesChart(start, last.left ?? start, last.number, points, t)
+        ? storiesChart(
+            start,
+            last.left ?? start,
+            state.isolated ? ended.length : last.number,
+            points,
+            t,
+          )
         : undefined,
     ...(hasCost && {
       sum: sumChart(before + iterationsUsd, state, last.number, t),
       cost: costChart(ended, points, t),
     }),
   };
+}
+
+/** Without lanes, that is the order of their numbers. */
+function inOrderOfEnds(
+  rows: readonly IterationRow[],
+  events: readonly RunEvent[],
+): readonly IterationRow[] {
+  const ends = events.flatMap(event => (event.type === 'iteration.ended' ? event.iteration : []));
+  const place = new Map(ends.map((iteration, at) => [iteration, at]));
+  return [...rows].sort((a, b) => (place.get(a.number) ?? -1) - (place.get(b.number) ?? -1));
 }
 
 /** By iteration; 0 is the start of the run. */
@@ -142,7 +158,7 @@ function storiesChart(
 
 function sumChart(
   sum: number,
-  { budgetUsd, costEstimated }: RunState,
+  { budgetUsd, costEstimated, isolated }: RunState,
   iterations: number,
   t: Translate,
 ): NonNullable<ShownCharts['sum']> {
@@ -150,8 +166,12 @@ function sumChart(
   const words = dollars(sum, t, costEstimated === true);
   return {
     title: t('Total cost'),
-    words:
-      budgetUsd === undefined
+    words: isolated
+      ? // Iterations end in another order than that of their numbers.
+        budgetUsd === undefined
+        ? t('{0} spent', words)
+        : t('{0} of {1} spent', words, dollars(budgetUsd, t))
+      : budgetUsd === undefined
         ? t('{0} in total up to iteration {1}.', words, iterations)
         : t(
             '{0} of the budget of {1} up to iteration {2}.',

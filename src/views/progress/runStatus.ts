@@ -161,7 +161,7 @@ function ended(state: RunState, outcome: RunOutcome | undefined, t: Translate): 
         glyph: 'stopped',
         status: t('Stopped'),
         sentence:
-          state.cutOff.length > 1
+          state.cutOff.length > 1 || state.lanes > 1
             ? t("The agents' work is still there. Start a run to continue from here.")
             : t("The agent's work is still there. Start a run to continue from here."),
       };
