@@ -14,14 +14,20 @@ export class LandedTicks {
   /** Since when the file says so, at which HEAD. */
   private readonly suspected = new Map<string, { readonly head: string; readonly at: number }>();
 
-  /** Landed stories with what the file says of them, which is not news. */
-  known({ storyRecords }: RunState, { stories }: Snapshot): Map<string, boolean> {
+  /** Stories that have landed or are landing with what the file says of them, which is not news. */
+  known(
+    { running, storyRecords }: Pick<RunState, 'running' | 'storyRecords'>,
+    { stories }: Pick<Snapshot, 'stories'>,
+  ): Map<string, boolean> {
     const isDone = new Map(stories?.stories.map(({ done, id }) => [id, done]));
-    return new Map(
-      [...storyRecords].flatMap(([id, { landed }]) =>
-        landed ? [[id, isDone.get(id) ?? true] as const] : [],
-      ),
+    const landed = [...storyRecords].flatMap(([id, record]) =>
+      record.landed ? [[id, isDone.get(id) ?? true] as const] : [],
     );
+    // The branch brings the tick into the folder before the journal says that the story has landed.
+    const landing = running.flatMap(({ queued, storyId }) =>
+      queued && storyId !== undefined && isDone.get(storyId) ? [[storyId, true] as const] : [],
+    );
+    return new Map([...landed, ...landing]);
   }
 
   /**
