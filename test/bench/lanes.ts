@@ -86,7 +86,7 @@ async function landings(): Promise<Row[]> {
       decides: false,
     },
     {
-      what: 'the same, with a check that does nothing, beside the check itself',
+      what: 'the same, with a check that does nothing, without the check itself',
       budget: '–',
       value: `${median(landingsIn(checked.events)).toFixed(0)} ms`,
       isWithin: true,

@@ -164,9 +164,8 @@ export class LandingQueue {
     const stack: { work: Landable; commit: string; onto: string }[] = [];
     let onto = from;
     for (const work of works) {
-      const isKnown = runningIteration(run.state(), work.scope.iteration)?.candidate !== undefined;
-      const made =
-        isKnown || this.isTakenBack(work) ? undefined : await this.candidateOf(work, onto);
+      const isLeftOut = this.isTakenBack(work) || (await this.landedBefore(work)) !== undefined;
+      const made = isLeftOut ? undefined : await this.candidateOf(work, onto);
       if (made?.kind === 'candidate') {
         stack.push({ work, commit: made.commit, onto });
         onto = made.commit;
@@ -211,14 +210,10 @@ export class LandingQueue {
   /** @returns what ends the run, if anything; then the work stays queued */
   private async land(work: Landable): Promise<Verdict | undefined> {
     const { run } = this;
-    const { target } = this.hands;
     for (;;) {
-      const known = runningIteration(run.state(), work.scope.iteration)?.candidate;
-      // One that is the branch itself had nothing to bring, and its checks may not have ended.
-      const isNew = known !== undefined && known.commit !== known.onto;
-      if (isNew && (await target.isLanded(known.commit))) {
-        // The loop was killed after the branch had got it, or while git was bringing it there.
-        await this.finish(work, known);
+      const landed = await this.landedBefore(work);
+      if (landed !== undefined) {
+        await this.finish(work, landed);
         return undefined;
       }
       if (this.isTakenBack(work)) {
@@ -250,6 +245,14 @@ export class LandingQueue {
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
     }
+  }
+
+  /** Its candidate, if the loop was killed after the branch had got it, or while git was bringing it there. */
+  private async landedBefore({ scope: { iteration } }: Landable) {
+    const known = runningIteration(this.run.state(), iteration)?.candidate;
+    // One that is the branch itself had nothing to bring, and its checks may not have ended.
+    const isNew = known !== undefined && known.commit !== known.onto;
+    return isNew && (await this.hands.target.isLanded(known.commit)) ? known : undefined;
   }
 
   private candidateOf({ base, head, progressText, scope }: Landable, onto: string) {

@@ -17,19 +17,19 @@ import type { PlaceFiles, PlaceRecord } from './placeFiles.ts';
 const run = promisify(execFile);
 
 /** Dependency folders that are copied, and the file next to them that makes them such. */
-const DEPENDENCY_FOLDERS: readonly { readonly name: string; readonly beside: readonly string[] }[] =
+const DEPENDENCY_FOLDERS: readonly { readonly name: string; readonly nextTo: readonly string[] }[] =
   [
-    { name: 'node_modules', beside: ['package.json'] },
-    { name: '.yarn/cache', beside: ['package.json'] },
-    { name: '.yarn/unplugged', beside: ['package.json'] },
+    { name: 'node_modules', nextTo: ['package.json'] },
+    { name: '.yarn/cache', nextTo: ['package.json'] },
+    { name: '.yarn/unplugged', nextTo: ['package.json'] },
     // On Windows, its programs have the path of the user's tree in them.
     ...(process.platform === 'win32'
       ? []
-      : ['.venv', 'venv'].map(name => ({ name, beside: [`${name}/pyvenv.cfg`] }))),
-    { name: 'vendor', beside: ['composer.json', 'go.mod', 'Gemfile', 'Cargo.toml'] },
-    { name: 'vendor/bundle', beside: ['Gemfile'] },
-    { name: 'Pods', beside: ['Podfile'] },
-    { name: 'deps', beside: ['mix.exs'] },
+      : ['.venv', 'venv'].map(name => ({ name, nextTo: [`${name}/pyvenv.cfg`] }))),
+    { name: 'vendor', nextTo: ['composer.json', 'go.mod', 'Gemfile', 'Cargo.toml'] },
+    { name: 'vendor/bundle', nextTo: ['Gemfile'] },
+    { name: 'Pods', nextTo: ['Podfile'] },
+    { name: 'deps', nextTo: ['mix.exs'] },
   ];
 
 const LOCK_FILES =
@@ -150,7 +150,7 @@ async function dependencyFolders(root: string): Promise<string[]> {
     const isOne =
       parent !== undefined &&
       (await isFolder(path.join(root, folder))) &&
-      (await Promise.all(match?.beside.map(name => exists(path.join(parent, name))) ?? [])).some(
+      (await Promise.all(match?.nextTo.map(name => exists(path.join(parent, name))) ?? [])).some(
         there => there,
       );
     if (isOne) {
