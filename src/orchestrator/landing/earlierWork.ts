@@ -1,7 +1,108 @@
+import { saidOf } from '../../base/messageOf.ts';
 import { writeGit } from '../git/runGit.ts';
-import type { Conflict } from './conflict.ts';
+import { appendAs } from '../journal/appendAs.ts';
+import type { KeptWork } from '../journal/currentIteration.ts';
+import { storyNotes } from '../journal/runState.ts';
+import type { Run } from '../run/run.ts';
+import type { ConflictNote } from '../run/scope.ts';
+import { warn } from '../run/warn.ts';
+import type { Story } from '../stories/story.ts';
+import { readRefs } from '../workspace/refs.ts';
+import { workRef } from '../workspace/workRefs.ts';
+import { type Conflict, describeConflict } from './conflict.ts';
+import { sharedPaths } from './sharedFiles.ts';
 import { mergeSharing } from './sharedMerge.ts';
 import type { Target } from './target.ts';
+
+/** Length of each diff of a conflict that the next agent is told, in characters. */
+const MAX_DIFF = 5_000;
+
+/** What earlier agents of a story have left that has not landed, and what the next one gets of it. */
+export class EarlierWork {
+  private readonly run: Run;
+  private readonly target: Target;
+
+  constructor(run: Run, target: Target) {
+    this.run = run;
+    this.target = target;
+  }
+
+  /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
+  async startOf(story: Story, iteration: number): Promise<string> {
+    const { target } = this;
+    const onto = (await target.look()).tip;
+    const kept = await this.keptOf(story);
+    if (kept === undefined) {
+      return onto;
+    }
+    const joined = await joinEarlierWork(target, { onto, work: kept.head, storyId: story.id });
+    if (joined.kind !== 'conflict') {
+      return joined.commit;
+    }
+    this.run.journal.append({
+      ...{ type: 'landing.returned', iteration: kept.iteration, storyId: story.id },
+      ...{ reason: 'conflict', base: kept.base, head: kept.head, onto, files: [...joined.files] },
+    });
+    warn(
+      { append: appendAs(iteration, this.run.journal) },
+      'workNotContinued',
+      joined.files.join(', '),
+    );
+    return onto;
+  }
+
+  /** For the agent that does a story again. */
+  async conflictOf({ id }: Story): Promise<ConflictNote | undefined> {
+    const { root, sharedFiles } = this.target;
+    const { conflict } = storyNotes(this.run.state(), id);
+    if (conflict === undefined) {
+      return undefined;
+    }
+    const { base, files, head, iteration, onto } = conflict;
+    try {
+      const diffs = await describeConflict(
+        root,
+        { target: onto, work: head, base, files, except: sharedPaths(sharedFiles) },
+        { own: MAX_DIFF, others: MAX_DIFF },
+      );
+      return { iteration, files, ...diffs };
+    } catch (error) {
+      // The commits may be gone; the agent can do the story without them.
+      warn(
+        { append: appendAs(iteration, this.run.journal) },
+        'conflictNotDescribed',
+        saidOf(error),
+      );
+      return { iteration, files, own: '', others: '' };
+    }
+  }
+
+  /**
+   * Where the work of a story begins, which may continue earlier work of its own.
+   * @param start the commit at which the newest agent began
+   */
+  async baseOf(story: Story, start: string | undefined): Promise<string | undefined> {
+    return (await this.keptOf(story))?.base ?? start;
+  }
+
+  /** The story's earlier work that has not landed, unless a person has discarded it. */
+  private async keptOf({ id }: Story): Promise<KeptWork | undefined> {
+    const { kept } = storyNotes(this.run.state(), id);
+    return kept !== undefined && (await this.isStillKept(id, kept)) ? kept : undefined;
+  }
+
+  /** Whether its commits are still held; a person may have discarded them. */
+  async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
+    const ref = this.refOf(iteration, storyId);
+    return (await readRefs(this.target.root, ref)).some(({ name }) => name === ref);
+  }
+
+  /** The ref that holds what the agent of an iteration has left. */
+  refOf(iteration: number, storyId = ''): string {
+    const { files, id: runId } = this.run;
+    return workRef(files.workspace, { runId, storyId, iteration });
+  }
+}
 
 /**
  * The commit that a story's next agent starts from: its earlier work, which has not landed, together with what has
@@ -9,7 +110,7 @@ import type { Target } from './target.ts';
  * @param at full hashes: `onto`, what has landed; `work`, the last commit of the earlier agent
  * @throws git's message
  */
-export async function joinEarlierWork(
+async function joinEarlierWork(
   { root, sharedFiles }: Target,
   {
     onto,

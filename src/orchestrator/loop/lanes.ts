@@ -7,11 +7,10 @@ import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
 import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
-import type { CurrentIteration, KeptWork } from '../journal/currentIteration.ts';
+import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { handledIn, storyNotes } from '../journal/runState.ts';
-import { describeConflict } from '../landing/conflict.ts';
-import { joinEarlierWork } from '../landing/earlierWork.ts';
+import { handledIn } from '../journal/runState.ts';
+import { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
 import type { Target } from '../landing/target.ts';
@@ -22,12 +21,10 @@ import type { Place } from '../places/place.ts';
 import { readSnapshot, type Snapshot } from '../places/snapshot.ts';
 import type { Run } from '../run/run.ts';
 import { progressFileOf, relativePath } from '../run/runWork.ts';
-import type { ConflictNote, Scope } from '../run/scope.ts';
+import type { Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
-import { readRefs } from '../workspace/refs.ts';
-import { workRef } from '../workspace/workRefs.ts';
 import { LandedTicks } from './landedTicks.ts';
 import { keepProgress, keptProgress, progressSince } from './laneProgress.ts';
 import type { Start } from './policy.ts';
@@ -47,8 +44,6 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'story.skipped',
   'story.ticked',
 ]);
-/** Length of each diff of a conflict that the next agent is told, in characters. */
-const MAX_DIFF = 5_000;
 /** Longest wait in ms until the story file and the branch are looked at again. */
 const LOOK_MS = 5_000;
 
@@ -79,6 +74,7 @@ export class Lanes {
   private readonly run: Run;
   private readonly hands: LaneHands;
   private readonly queue: LandingQueue;
+  private readonly earlier: EarlierWork;
   private readonly briefers = new Map<number, Briefer>();
   /** Iterations whose agents work or are about to start, by number. */
   private readonly atWork = new Map<number, { readonly start: Start; readonly lane: number }>();
@@ -94,6 +90,7 @@ export class Lanes {
   constructor(run: Run, hands: LaneHands) {
     this.run = run;
     this.hands = hands;
+    this.earlier = new EarlierWork(run, hands.target);
     this.queue = new LandingQueue(run, {
       target: hands.target,
       placeAt: commit => this.queuePlaceAt(commit),
@@ -195,7 +192,7 @@ export class Lanes {
       // Nobody wants it any more, but its commits are not for us to lose.
       const place = await this.hands.places.reopen(`lane-${lane}`, iteration);
       if (place !== undefined) {
-        await keepWork(place, this.hands.target.root, this.refOf(iteration, storyId));
+        await keepWork(place, this.hands.target.root, this.earlier.refOf(iteration, storyId));
         await place.dispose();
       }
       await this.close(current, snapshot);
@@ -207,7 +204,7 @@ export class Lanes {
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
-        isDiscarded: !(await this.isStillKept(story.id, kept)),
+        isDiscarded: !(await this.earlier.isStillKept(story.id, kept)),
       });
       return;
     }
@@ -297,7 +294,7 @@ export class Lanes {
     const { places, target } = this.hands;
     const { lane, story } = at;
     const forgetHints = await tellPendingHints(run, story.id);
-    const commit = await this.startOf(story, at.iteration);
+    const commit = await this.earlier.startOf(story, at.iteration);
     if (run.stop.requested) {
       // Nothing has begun.
       return;
@@ -322,7 +319,10 @@ export class Lanes {
     const { run } = this;
     const { lane } = at;
     const before = await readSnapshot(place.storyFile, place.git, snapshot);
-    const scope = { ...this.scopeOf(at, place, before), conflict: await this.conflictOf(at.story) };
+    const scope = {
+      ...this.scopeOf(at, place, before),
+      conflict: await this.earlier.conflictOf(at.story),
+    };
     for (const warning of place.warnings) {
       warn(scope, 'placePrepared', warning);
     }
@@ -338,10 +338,10 @@ export class Lanes {
   private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
-    const ref = this.refOf(iteration, story.id);
+    const ref = this.earlier.refOf(iteration, story.id);
     const kept = await keepWork(place, this.hands.target.root, ref);
     const commits = await this.countCommits(scope.before.head, kept.head);
-    const base = await this.baseOf(scope);
+    const base = await this.earlier.baseOf(story, scope.before.head);
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
@@ -384,81 +384,6 @@ export class Lanes {
     }
     this.landing.set(iteration, { iteration, story });
     this.queue.add(work);
-  }
-
-  /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
-  private async startOf(story: Story, iteration: number): Promise<string> {
-    const { target } = this.hands;
-    const onto = (await target.look()).tip;
-    const kept = await this.keptOf(story);
-    if (kept === undefined) {
-      return onto;
-    }
-    const joined = await joinEarlierWork(target, { onto, work: kept.head, storyId: story.id });
-    if (joined.kind !== 'conflict') {
-      return joined.commit;
-    }
-    this.run.journal.append({
-      ...{ type: 'landing.returned', iteration: kept.iteration, storyId: story.id },
-      ...{ reason: 'conflict', base: kept.base, head: kept.head, onto, files: [...joined.files] },
-    });
-    warn(
-      { append: appendAs(iteration, this.run.journal) },
-      'workNotContinued',
-      joined.files.join(', '),
-    );
-    return onto;
-  }
-
-  /** For the agent that does a story again. */
-  private async conflictOf({ id }: Story): Promise<ConflictNote | undefined> {
-    const { root, sharedFiles } = this.hands.target;
-    const { conflict } = storyNotes(this.run.state(), id);
-    if (conflict === undefined) {
-      return undefined;
-    }
-    const { base, files, head, iteration, onto } = conflict;
-    const except = [sharedFiles.storyFile, sharedFiles.progressFile].filter(
-      file => file !== undefined,
-    );
-    try {
-      const diffs = await describeConflict(
-        root,
-        { target: onto, work: head, base, files, except },
-        { own: MAX_DIFF, others: MAX_DIFF },
-      );
-      return { iteration, files, ...diffs };
-    } catch (error) {
-      // The commits may be gone; the agent can do the story without them.
-      warn(
-        { append: appendAs(iteration, this.run.journal) },
-        'conflictNotDescribed',
-        saidOf(error),
-      );
-      return { iteration, files, own: '', others: '' };
-    }
-  }
-
-  /** Where the work of a story begins that continues earlier work of its own. */
-  private async baseOf({ before, story }: StoryScope): Promise<string | undefined> {
-    return (await this.keptOf(story))?.base ?? before.head;
-  }
-
-  /** The story's earlier work that has not landed, unless a person has discarded it. */
-  private async keptOf({ id }: Story): Promise<KeptWork | undefined> {
-    const { kept } = storyNotes(this.run.state(), id);
-    return kept !== undefined && (await this.isStillKept(id, kept)) ? kept : undefined;
-  }
-
-  private async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
-    const ref = this.refOf(iteration, storyId);
-    return (await readRefs(this.hands.target.root, ref)).some(({ name }) => name === ref);
-  }
-
-  /** The ref that holds what the agent of an iteration has left. */
-  private refOf(iteration: number, storyId = ''): string {
-    const { files, id: runId } = this.run;
-    return workRef(files.workspace, { runId, storyId, iteration });
   }
 
   private scopeOf<T extends { readonly iteration: number; readonly lane: number }>(
