@@ -824,12 +824,17 @@ describe('an agent that removes the state (git clean -fdx)', {
 
   test('what cannot be restored yet is restored later', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(1) });
-    const cli = workspace.script([
-      [clean, { write: ['.omc/state', 'in the way'] }, { wait: 'told' }, clean, { wait: 'never' }],
-    ]);
+    const { stateDir } = workspace.files;
+    const cli = workspace.run('hangs');
     const agent = await workspace.agent();
+    await workspace.event('agent.init');
+    // A loop that works would put the folder back between the two steps.
+    cli.child.kill('SIGSTOP');
+    await rm(stateDir, { recursive: true });
+    await writeFile(stateDir, 'in the way');
+    cli.child.kill('SIGCONT');
     await until('the loop has tried', () => cli.stderr.includes('could not be restored yet'));
-    await workspace.note('told');
+    await rm(stateDir);
     await until('the journal again', async () => (await workspace.events('warning')).length > 0);
     const stop = await workspace.cli('stop').finished;
     assert.deepEqual([stop.code, (await cli.finished).code], [0, 130]);
