@@ -22,13 +22,14 @@ test('a story has the color of its lane on each row, and its name', () => {
   screen.resize(30);
   const output = screen.add([
     { style: 'plain', text: 'US-001 │ one two three four five six', lane: 1 },
-    { style: 'plain', text: 'US-002 │ one', lane: 2 },
+    { style: 'plain', text: 'US-002 │ one\nUS-002 │ \ttwo', lane: 2 },
     { style: 'plain', text: 'US-003 │ nobody works on it' },
   ]);
   assert.deepEqual(output.split('\r\n'), [
     '\x1b[36mUS-001 │ \x1b[0mone two three four',
     '\x1b[36mUS-001 │ \x1b[0mfive six',
     '\x1b[35mUS-002 │ \x1b[0mone',
+    '\x1b[35mUS-002 │ \x1b[0m  two',
     '\x1b[90mUS-003 │ \x1b[0mnobody works on it',
     '',
   ]);

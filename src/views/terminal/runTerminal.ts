@@ -5,7 +5,7 @@ import type { RunEvent } from '../../orchestrator/journal/events.ts';
 import { ofStoryOrRun } from '../../orchestrator/journal/iterationEvents.ts';
 import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import { Transcript } from '../../presentation/transcript.ts';
-import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
+import { own, type Style, type TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -134,7 +134,7 @@ export class RunTerminal implements Pseudoterminal {
   /** Adds a line of the window itself. */
   say(style: Style, text: string): void {
     if (this.canChange) {
-      this.write(style, `[Ralph Fresh] ${text}`);
+      this.print([own(style, withoutControls(text))]);
     }
   }
 
@@ -228,10 +228,7 @@ export class RunTerminal implements Pseudoterminal {
   }
 
   private print(lines: readonly TranscriptLine[]): void {
-    const single = lines.flatMap(({ style, text }) =>
-      text.split('\n').map(line => ({ style, text: line.replaceAll('\t', '  ') })),
-    );
-    const output = this.screen.add(single);
+    const output = this.screen.add(lines);
     if (output !== '') {
       this.writeEmitter.fire(output);
     }

@@ -6,7 +6,7 @@ import { readDecisions } from '../../orchestrator/journal/journal.ts';
 import { runningIn, storyRecord } from '../../orchestrator/journal/runState.ts';
 import { postRequest } from '../../orchestrator/workspace/inbox.ts';
 import { Transcript } from '../../presentation/transcript.ts';
-import type { Style, TranscriptLine } from '../../presentation/transcriptLine.ts';
+import { own, type Style, type TranscriptLine } from '../../presentation/transcriptLine.ts';
 import { DisposableStore } from '../common/disposableStore.ts';
 import { errorWords, translate } from '../common/translate.ts';
 import type { Folder } from '../folders/folder.ts';
@@ -105,7 +105,10 @@ export class StoryTerminal implements Pseudoterminal {
         postRequest(files, runId, { type: 'stop', mode: 'end', storyId: this.storyId });
         this.say(
           'warning',
-          l10n.t('Stopping the agent. To continue it: {0}', `ralph-fresh resume ${this.name}`),
+          l10n.t(
+            'Stopping the agent. "ralph-fresh resume {0}" continues with the story.',
+            this.name,
+          ),
         );
       } catch (error) {
         this.say('error', errorWords(error));
@@ -115,7 +118,7 @@ export class StoryTerminal implements Pseudoterminal {
 
   /** Adds a line of the window itself. */
   say(style: Style, text: string): void {
-    this.print([{ style, text: `[Ralph Fresh] ${withoutControls(text)}` }]);
+    this.print([own(style, withoutControls(text))]);
   }
 
   private get name(): string {
@@ -183,10 +186,7 @@ export class StoryTerminal implements Pseudoterminal {
   }
 
   private print(lines: readonly TranscriptLine[]): void {
-    const single = lines.flatMap(({ style, text }) =>
-      text.split('\n').map(line => ({ style, text: line.replaceAll('\t', '  ') })),
-    );
-    const output = this.screen.add(single);
+    const output = this.screen.add(lines);
     if (output !== '') {
       this.writeEmitter.fire(output);
     }

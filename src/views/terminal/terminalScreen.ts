@@ -28,8 +28,11 @@ export class TerminalScreen {
   private lines: TranscriptLine[] = [];
   private columns: number | undefined;
 
-  /** @returns the text to write to the terminal */
-  add(lines: readonly TranscriptLine[]): string {
+  /** @param described may have several rows each @returns the text to write to the terminal */
+  add(described: readonly TranscriptLine[]): string {
+    const lines = described.flatMap(line =>
+      line.text.split('\n').map(text => ({ ...line, text: text.replaceAll('\t', '  ') })),
+    );
     this.lines.push(...lines);
     if (this.lines.length > 2 * MAX_LINES) {
       this.lines = this.lines.slice(-MAX_LINES);

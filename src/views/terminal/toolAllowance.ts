@@ -7,7 +7,9 @@ import {
   grantTool,
   personsTools,
 } from '../../orchestrator/settings/grantedTools.ts';
+import { readWorkspaceSettings } from '../../orchestrator/settings/workspaceSettings.ts';
 import { Command, SETTINGS_SECTION } from '../common/contributions.ts';
+import { plainLabel } from '../common/plainText.ts';
 import { registerTrustedCommand } from '../common/registerCommand.ts';
 import type { Folder } from '../folders/folder.ts';
 import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
@@ -15,6 +17,8 @@ import { type Folders, folderOf, folderPathOf } from '../folders/folders.ts';
 const SETTING = 'allowedTools';
 /** How long the status bar says what was done, in ms. */
 const TOLD_MS = 10_000;
+/** Longest text there, in UTF-16 units. */
+const MAX_TOLD = 300;
 
 /** Tools that the newest run of a folder was not allowed to use, in order; names that the setting cannot have are left out. */
 export function deniedTools({ runs }: Folder): readonly string[] {
@@ -66,6 +70,7 @@ export class ToolAllowance {
       return;
     }
     const before = await this.personsOwn(folder);
+    const ofRepository = (await readWorkspaceSettings(folder.path)).allowedTools;
     if (!before.includes(tool)) {
       await workspace
         .getConfiguration(SETTINGS_SECTION)
@@ -90,10 +95,18 @@ export class ToolAllowance {
               `${SETTINGS_SECTION}.${SETTING}`,
             ),
           ]
-        : []),
+        : ofRepository === undefined
+          ? []
+          : [
+              l10n.t(
+                'Your list now takes precedence over the one in {0}: {1}.',
+                '.omc/config.json',
+                ofRepository.join(', '),
+              ),
+            ]),
     ].join(' ');
     this.onAllowed(folder, text);
-    window.setStatusBarMessage(`$(check) ${text}`, TOLD_MS);
+    window.setStatusBarMessage(`$(check) ${plainLabel(text, MAX_TOLD)}`, TOLD_MS);
   }
 
   private async stillDenied(

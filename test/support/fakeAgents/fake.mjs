@@ -63,7 +63,13 @@ export function say(event) {
 }
 
 export function init() {
-  note({ pid: process.pid, story, fake: path.basename(process.argv[1] ?? '') });
+  const at = process.argv.indexOf('--allowedTools');
+  note({
+    pid: process.pid,
+    story,
+    fake: path.basename(process.argv[1] ?? ''),
+    allowed: at < 0 ? undefined : process.argv[at + 1],
+  });
   say({
     type: 'system',
     subtype: 'init',
