@@ -7,7 +7,7 @@ import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 45_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 /** An icon, a link, the bar behind a story and the mark behind a subagent. */
 const HOSTILE = 'US-2$(alert)[q](command:x)│›';
 /** As it stands before its lines: the bar would end it. */
@@ -136,7 +136,7 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     }
   });
 
-  await test.step('one story alone, also after a reload, and all of them again', async () => {
+  await test.step('one story alone, also after a reload', async () => {
     await pick('Story number 2');
     await holds('[Ralph Fresh] Only the lines of US-2$(alert)[q](command:x)│›, and of the run');
     await holds(`${HOSTILE_PREFIX}● I look something up.`);
@@ -148,9 +148,6 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     await loaded;
     await holds(`${HOSTILE_PREFIX}● I look something up.`);
     expect(await workbench.terminalText()).not.toContain('US-001 │');
-    await pick('All Stories');
-    await holds('US-001 │ ● I send two helpers.');
-    await holds(`${HOSTILE_PREFIX}● I look something up.`);
   });
 
   await test.step('a denied tool is allowed in the own settings, and nowhere else', async () => {
@@ -181,6 +178,12 @@ test('with several agents, the terminal shows whose a line is, one story, and it
     const config = await readFile(path.join(run.workspace, '.omc', 'config.json'), 'utf8');
     expect(JSON.parse(config)).toEqual({ lanes: 2 });
     await workbench.closeEditors();
+  });
+
+  await test.step('all stories again', async () => {
+    await pick('All Stories');
+    await holds('US-001 │ ● I send two helpers.');
+    await holds(`${HOSTILE_PREFIX}● I look something up.`);
   });
 
   await test.step('the terminal of one story, in which Ctrl-C stops that story', async () => {

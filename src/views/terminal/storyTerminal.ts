@@ -127,11 +127,16 @@ export class StoryTerminal implements Pseudoterminal {
 
   private newTranscript(): Transcript {
     const isOfStory = ofStory(this.storyId);
+    let isWorkedOn = false;
     return new Transcript(translate, 'window', {
       isOfOneStory: true,
       offersTools: true,
-      // Otherwise nothing would say why it does not go on.
-      isShown: event => isOfStory(event) || event.type === 'run.ended',
+      isShown: event => {
+        const isIts = isOfStory(event);
+        isWorkedOn ||= isIts;
+        // The end of the run says why there is no more of it.
+        return isIts || (isWorkedOn && event.type === 'run.ended');
+      },
     });
   }
 
@@ -175,14 +180,10 @@ export class StoryTerminal implements Pseudoterminal {
     const lines: TranscriptLine[] = [];
     for (const event of events) {
       this.read = Math.max(this.read, event.seq);
-      const described = this.transcript.describe(event);
-      this.hasLines ||= event.type !== 'run.ended' && described.length > 0;
-      lines.push(...described);
+      lines.push(...this.transcript.describe(event));
     }
-    // The end of a run that did not work on the story says nothing about it.
-    if (this.hasLines) {
-      this.print(lines);
-    }
+    this.hasLines ||= lines.length > 0;
+    this.print(lines);
   }
 
   private print(lines: readonly TranscriptLine[]): void {

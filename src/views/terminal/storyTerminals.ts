@@ -37,9 +37,10 @@ export class StoryTerminals extends Owner {
     const pty = new StoryTerminal(folder, storyId);
     const story = plainLabel(storyId, MAX_NAME);
     const terminal = window.createTerminal({
+      // The list of terminals is narrow, and shows how a name begins.
       name: isSeveral
-        ? l10n.t('Ralph: Story {0} ({1})', story, plainLabel(folder.name, MAX_NAME))
-        : l10n.t('Ralph: Story {0}', story),
+        ? l10n.t('{0} · Ralph ({1})', story, plainLabel(folder.name, MAX_NAME))
+        : l10n.t('{0} · Ralph', story),
       pty,
       isTransient: true,
     });
