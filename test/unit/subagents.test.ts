@@ -193,9 +193,11 @@ describe('a tool that is not allowed', () => {
       '  Not allowed: Bash(rm *), Read Not granted.',
       '  Not allowed: mcp__docs__search · Allow mcp__docs__search From Now On',
     ]);
-    const document = new Transcript(english, 'window');
+    // Also if an iteration that is not shown was the first to be refused.
+    const document = new Transcript(english, 'window', { isShown: ({ seq }) => seq > 1 });
+    assert.deepEqual(document.describe(denied(1, 'WebFetch')), []);
     assert.deepEqual(
-      document.describe(denied(1, 'WebFetch')).map(({ text }) => text),
+      document.describe(denied(2, 'WebFetch')).map(({ text }) => text),
       ['  Not allowed: WebFetch Not granted.'],
     );
   });
