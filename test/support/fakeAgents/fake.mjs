@@ -64,7 +64,14 @@ export function say(event) {
 
 export function init() {
   const args = process.argv.slice(2);
-  note({ pid: process.pid, story, fake: path.basename(process.argv[1] ?? ''), args });
+  const at = args.indexOf('--allowedTools');
+  note({
+    pid: process.pid,
+    story,
+    fake: path.basename(process.argv[1] ?? ''),
+    args,
+    allowed: at < 0 ? undefined : args[at + 1],
+  });
   say({
     type: 'system',
     subtype: 'init',

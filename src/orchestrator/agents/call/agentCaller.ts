@@ -6,6 +6,7 @@ import { say, type Words, withTexts } from '../../../base/say.ts';
 import { waitUntil } from '../../../base/waiting.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { RunConfig } from '../../settings/config.ts';
+import { grantedTools, grantedToolsFile } from '../../settings/grantedTools.ts';
 import type { RunFiles } from '../../workspace/runFiles.ts';
 import type { StopSwitch } from '../../workspace/stopSwitch.ts';
 import { type Agent, type AgentRequest, isTransient } from '../agent.ts';
@@ -233,6 +234,7 @@ export class AgentCaller {
       prompt: call.prompt,
       promptFile,
       env: { ...env, ...call.env },
+      alsoAllowed: await this.allowedMeanwhile(call),
       ...call.extra,
       ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     });
@@ -254,6 +256,12 @@ export class AgentCaller {
       ready: call.ready,
       onExit: call.onExit,
     });
+  }
+
+  /** Only the agents of stories work: the others read, and get no further tools. */
+  private async allowedMeanwhile({ purpose }: PatientCall): Promise<readonly string[]> {
+    const { env, runId } = this.options;
+    return purpose === 'story' ? grantedTools(grantedToolsFile(env, process.platform, runId)) : [];
   }
 
   /** @returns whether a retry makes sense */
