@@ -4,7 +4,7 @@ import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import { Target } from '../../src/orchestrator/landing/target.ts';
 import { ClonePlaces } from '../../src/orchestrator/places/clonePlaces.ts';
 import { placesFolder } from '../../src/orchestrator/places/placesFolder.ts';
-import { tipRef } from '../../src/orchestrator/workspace/workRefs.ts';
+import { tipRef, workRef } from '../../src/orchestrator/workspace/workRefs.ts';
 import {
   handoffViolations,
   journalViolations,
@@ -246,6 +246,7 @@ async function placeViolations(workspace: FaultWorkspace, world: LaneWorld): Pro
     ...{ workspace: workspace.folder, root: workspace.folder, folder, runId: 'next' },
     ...{ storyFile: workspace.storyFile, env: {} },
     progressFile: path.join(workspace.folder, '.omc', 'progress.txt'),
+    workRef: left => workRef(workspace.folder, left),
   });
   const commit = await tipOf(workspace, world);
   const branch = targetBranch(world);

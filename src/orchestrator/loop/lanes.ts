@@ -294,13 +294,13 @@ export class Lanes {
     const { places, target } = this.hands;
     const { lane, story } = at;
     const forgetHints = await tellPendingHints(run, story.id);
-    const commit = await this.earlier.startOf(story, at.iteration);
+    const begin = await this.earlier.startOf(story, at.iteration);
     if (run.stop.requested) {
       // Nothing has begun.
       return;
     }
     const place = await places.take(`lane-${lane}`, {
-      ...{ commit, branch: target.branch, story: story.id, iteration: at.iteration },
+      ...{ ...begin, branch: target.branch, story: story.id, iteration: at.iteration },
       signal: run.stop.endSignal,
     });
     try {
@@ -342,23 +342,30 @@ export class Lanes {
     const kept = await keepWork(place, this.hands.target.root, ref);
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.earlier.baseOf(story, scope.before.head);
+    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
+    const isAll = commits === 0 || isCutOff(work);
+    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
+    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
+    const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
+    // During a stop, what the place still has is collected from there when the run continues.
+    const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;
+    const lands = isClaimed && !isLeftThere && base !== undefined && head !== undefined;
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
+      lands: lands && head === kept.uncommitted ? true : undefined,
       ...{ commits, problem: kept.problem },
     });
+    if (isLeftThere) {
+      return;
+    }
     const progressText = await progressSince(scope.dir, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
       // What the next agents are told; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
-    const isAll = commits === 0 || isCutOff(work);
-    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
-    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
-    const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
-    if (isDone && !isUnticked && head !== undefined && base !== undefined) {
+    if (lands) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -367,11 +374,7 @@ export class Lanes {
       this.enqueue({ scope, base, head, progressText, result: work.result });
       return;
     }
-    const verdict = await leaveOpen(
-      run,
-      { ...work, scope },
-      { commits, isClaimed: isDone && !isUnticked },
-    );
+    const verdict = await leaveOpen(run, { ...work, scope }, { commits, isClaimed });
     this.hands.endSkips(iteration);
     this.end(verdict);
   }
@@ -415,7 +418,7 @@ export class Lanes {
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
     this.queuePlace = await places.take('queue', {
-      ...{ commit, branch: target.branch, isExact: true },
+      ...{ commit, branch: target.branch, isScratch: true },
       signal: this.run.stop.endSignal,
     });
     return this.queuePlace;
