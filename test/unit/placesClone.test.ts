@@ -157,7 +157,11 @@ describe('a place', () => {
       await agent.git('status', '--porcelain'),
       ['M a.txt', ' D src/b.txt', '?? dir/'].join('\n'),
     );
-    const again = await keepWork(place, user.root, 'refs/x/2');
+    // If no agent begins there, they are not kept once more.
+    await place.dispose();
+    const other = await user.take('lane-1', {}, { changes });
+    assert.deepEqual(await user.refs(WORK), {});
+    const again = await keepWork(other, user.root, 'refs/x/2');
     assert.deepEqual(await user.filesOf(again.uncommitted ?? ''), {
       ...{ 'a.txt': 'changed', 'dir/new.txt': 'new' },
     });

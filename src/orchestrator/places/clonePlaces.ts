@@ -356,6 +356,7 @@ export class ClonePlaces {
     if (changes !== undefined) {
       await git('read-tree', '-m', '-u', commit, changes);
       await git('reset', '--quiet', commit);
+      return { ...next, given: (await git('rev-parse', `${changes}^{tree}`)).trim() };
     }
     return next;
   }

@@ -145,17 +145,14 @@ export async function isHeld(
   record: PlaceRecord,
   { head, problems, tips, uncommitted }: Holding,
 ): Promise<boolean> {
-  if (
-    problems.length > 0 ||
-    (uncommitted !== undefined && uncommitted.tree !== record.kept?.tree)
-  ) {
+  // Whoever prepared the place had it from a ref.
+  const own = uncommitted?.tree === record.given ? undefined : uncommitted;
+  if (problems.length > 0 || (own !== undefined && own.tree !== record.kept?.tree)) {
     return false;
   }
-  const commits = [
-    head,
-    ...tips.map(({ hash }) => hash),
-    uncommitted && record.kept?.commit,
-  ].filter(hash => hash !== undefined);
+  const commits = [head, ...tips.map(({ hash }) => hash), own && record.kept?.commit].filter(
+    hash => hash !== undefined,
+  );
   const moreEnv = withObjects(path.join(files.gitDir, 'objects'));
   for (let at = 0; at < commits.length; at += CHUNK) {
     const chunk = commits.slice(at, at + CHUNK);

@@ -32,6 +32,8 @@ const recordSchema = once(() =>
     copied: z.record(z.string(), z.string()),
     /** The story file and the progress log, from its top folder: they are merged by meaning. */
     shared: z.array(z.string()).optional(),
+    /** The tree of the uncommitted changes with which an agent got it: refs hold them already. */
+    given: z.string().optional(),
     /** No agent works there, only checks: what they leave is nobody's work. */
     isScratch: z.boolean().optional(),
     dependencies: z
