@@ -185,6 +185,10 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
       ...{ ref: '7', uncommitted: commit, commits: number % 2, problem: SAID },
     },
+    {
+      ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
+      ...{ ref: '7', uncommitted: commit, lands: true, commits: number % 2 },
+    },
     { type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
     { type: 'landing.candidate', ...of, storyId: 'US-001', commit, onto: commit },
     ...RETURN_REASONS.map<RunEventBody>(reason => ({
