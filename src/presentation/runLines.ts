@@ -203,7 +203,10 @@ export function warningWords(
         words,
       );
     case 'placeGone':
-      return t('The place of the interrupted agent is gone, or another run has used it: {0}', words);
+      return t(
+        'The place of the interrupted agent is gone, or another run has used it: {0}',
+        words,
+      );
     case 'tickNotWritten':
       return t('The story has landed, but could not be ticked in its file: {0}', words);
     case 'progressNotWritten':
