@@ -24,7 +24,11 @@ export const STATE_KINDS: readonly StoryState['kind'][] = [
   'blocked',
   'stuck',
   'failed',
+  'returned',
   'running',
+  'landing',
+  'queued',
+  'paused',
   'next',
   'ready',
   'waiting',
@@ -82,12 +86,18 @@ export function needsUser(state: StoryState, threshold: number): boolean {
     case 'stuck':
       return true;
     case 'failed':
+    case 'returned':
       return threshold > 0 && state.times >= threshold;
     case 'skipped':
       return state.by === 'stuck';
     default:
       return false;
   }
+}
+
+/** Whether a run works on a story: then its done field does not count yet. */
+export function isAtWork(state: StoryState): boolean {
+  return state.kind === 'running' || state.kind === 'landing' || state.kind === 'queued';
 }
 
 /** By story, the newest first. */
