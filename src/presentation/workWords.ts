@@ -1,8 +1,8 @@
 import { assertNever } from '../base/assertNever.ts';
 import { sentence, shorten } from '../base/text.ts';
 import { atWork } from '../orchestrator/journal/atWork.ts';
-import type { CurrentIteration } from '../orchestrator/journal/currentIteration.ts';
-import type { Doing } from '../orchestrator/journal/doing.ts';
+import { type CurrentIteration, isCandidate } from '../orchestrator/journal/currentIteration.ts';
+import { type Doing, doingOf } from '../orchestrator/journal/doing.ts';
 import type { ReturnedWork } from '../orchestrator/journal/returnedWork.ts';
 import type { RunState } from '../orchestrator/journal/runState.ts';
 import { reasonWords } from './iterationWords.ts';
@@ -84,6 +84,39 @@ export function returnedSentence(work: ReturnedWork, t: Translate): string | und
     default:
       return assertNever(work);
   }
+}
+
+/**
+ * A running iteration as one of several: its lane, what its agent does and for how long, or where its work is on the
+ * way to the branch. @param now in ms since the epoch
+ */
+export function laneWords(
+  current: CurrentIteration,
+  state: Pick<RunState, 'limits'>,
+  now: number,
+  t: Translate,
+): string {
+  const { activity, lane, number, queued, startedAt, step } = current;
+  if (lane === undefined) {
+    return stepWords(current, state, t);
+  }
+  if (queued) {
+    return isCandidate(current) ? landingWords(step, t) : t('waits to land');
+  }
+  return [
+    t('lane {0}', lane),
+    state.limits.has(number) ? t('waits for the usage limit') : doingWords(doingOf(activity), t),
+    ...minuteWords(startedAt, now, t),
+  ].join(' · ');
+}
+
+/** What is to land is being checked or reviewed, or lands. */
+export function landingWords(step: CurrentIteration['step'], t: Translate): string {
+  return step === 'gate'
+    ? t('landing · checks run')
+    : step === 'review'
+      ? t('landing · under review')
+      : t('landing');
 }
 
 /** Who is working on a running iteration now. */

@@ -194,13 +194,13 @@ describe('several stories at work', () => {
       },
       ...{ urgency: 'none', cause: '' },
     });
-    assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 1 landing · 0/2');
+    assert.equal(status(living('lanes', QUEUED))?.text, 'Ralph 1 at work · 0/2 · 1 landing');
     const alone = living('lanes', { type: 'iteration.started', iteration: 3 });
     assert.equal(status(alone)?.text, 'Ralph US-002 1/2');
   });
 
   test('a run waits for a limit only if all of its agents do', () => {
-    assert.equal(status(limited(1))?.text, 'Ralph 1 at work · 1 waiting for the limit · 0/2');
+    assert.equal(status(limited(1))?.text, 'Ralph 1 at work · 0/2 · 1 waiting for the limit');
     assert.equal(runStanding(limited(1)).waiting, undefined);
     assert.equal(status(limited(1, 2))?.text, 'Ralph waits 1 h 30 min · 0/2');
     assert.equal(snapshot(limited(1)).run?.status, 'Running');

@@ -45,10 +45,12 @@ test('an agent of its own can be stopped and paused, and whatever is paused cont
   const items: { command: string; when: string }[] = contributes.menus['view/item/context'];
   const offered = (contextValue: string) =>
     [Command.stopStory, Command.pauseStory, Command.continueStory].filter(command =>
-      items.some(item => {
-        const pattern = /viewItem =~ \/(.+)\/$/.exec(item.when)?.[1] ?? assert.fail();
-        return item.command === command && new RegExp(pattern).test(contextValue);
-      }),
+      items
+        .filter(item => item.command === command)
+        .some(({ when }) => {
+          const pattern = /viewItem =~ \/(.+)\/$/.exec(when)?.[1] ?? assert.fail();
+          return new RegExp(pattern).test(contextValue);
+        }),
     );
   assert.deepEqual(offered('story.open.running'), []);
   assert.deepEqual(offered('story.open.running.lane.commits'), [

@@ -35,3 +35,14 @@ export function returnedWork(state: RunState, storyId: string): ReturnedWork | u
     ? { iteration, reason: 'review', objections: review.objections }
     : { iteration, reason: 'other' };
 }
+
+/** The stories whose work came back and that have no agent yet. Pure. */
+export function returnedStories(
+  state: RunState,
+): readonly { readonly id: string; readonly work: ReturnedWork }[] {
+  return [...state.storyRecords].flatMap(([id, { skipped }]) => {
+    const isFree = skipped === undefined && !state.running.some(({ storyId }) => storyId === id);
+    const work = isFree ? returnedWork(state, id) : undefined;
+    return work === undefined ? [] : [{ id, work }];
+  });
+}

@@ -4,7 +4,9 @@ import type { Question } from '../../orchestrator/journal/storyNotes.ts';
 import { plainLabel } from '../common/plainText.ts';
 import type { StoryRef } from '../common/refs.ts';
 import type { Folder } from '../folders/folder.ts';
+import { storyName } from '../folders/storyName.ts';
 import { questionsOf } from './alertOf.ts';
+import { noteSeen, whileAnswering } from './answeringNow.ts';
 import { askText } from './askText.ts';
 import { sendRequest } from './sendRequest.ts';
 
@@ -29,14 +31,26 @@ export async function answerQuestions(
       l10n.t('No agent has an open question. Use "Ralph: Hint for the Next Agent…" instead.'),
     );
   }
-  let meant = story?.storyId;
+  return whileAnswering(folder.path, () => answerEach(folder, story?.storyId, given));
+}
+
+async function answerEach(
+  folder: Folder,
+  storyId: string | undefined,
+  given: string | undefined,
+): Promise<boolean> {
+  let meant = storyId;
   for (let answered = 0; ; answered += 1) {
     // With lanes, another agent may have asked meanwhile, or somebody else may have answered.
     const questions = questionsOf(folder.runs.current.state);
+    if (given === undefined) {
+      noteSeen(folder.path, questions);
+    }
     const question = await chooseQuestion(folder, questions, meant);
     if (question === undefined) {
       return answered > 0;
     }
+    noteSeen(folder.path, [question]);
     const steps = { step: answered + 1, totalSteps: answered + questions.length };
     const text = given ?? (await askAnswer(folder, question, steps));
     if (text === undefined) {
@@ -74,12 +88,6 @@ async function chooseQuestion(
     ignoreFocusOut: true,
   });
   return choice?.question;
-}
-
-/** A story's id and title, as far as its file is known. */
-export function storyName({ stories }: Folder, storyId: string): string {
-  const title = stories.list.find(({ id }) => id === storyId)?.title.trim() ?? '';
-  return title === '' ? storyId : `${storyId} ${title}`;
 }
 
 function askAnswer(

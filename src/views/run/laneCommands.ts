@@ -13,6 +13,7 @@ import type { RunSettings } from '../settings/runSettings.ts';
 import type { StoryState } from '../stories/storyState.ts';
 import { chooseStory } from './chooseStory.ts';
 import { pickLanes } from './pickLanes.ts';
+import { proposedLanes } from './proposedLanes.ts';
 import type { StartRun } from './runStarter.ts';
 import { noRun, sendRequest } from './sendRequest.ts';
 
@@ -36,7 +37,7 @@ export function laneCommands(
     const set = settings.given(folder.path).lanes ?? 1;
     const kept = state.get<unknown>(LANES_KEY);
     const lanes = await pickLanes(l10n.t('Start with Several Agents'), {
-      ready: readyStories(folder.stories.list).length,
+      ...situationOf(folder),
       last: typeof kept === 'number' ? kept : undefined,
       // Otherwise, one agent is what the usual start is for.
       from: set > 1 ? 1 : 2,
@@ -57,7 +58,7 @@ export function laneCommands(
       throw noRun();
     }
     const lanes = await pickLanes(l10n.t('Change the Number of Agents'), {
-      ready: readyStories(folder.stories.list).length,
+      ...situationOf(folder),
       last: run.lanes,
       from: 1,
     });
@@ -122,6 +123,10 @@ export function laneCommands(
     [Command.pauseStory]: at(pause),
     [Command.continueStory]: at(goOn),
   });
+}
+
+function situationOf({ stories: { list } }: Folder) {
+  return { ready: readyStories(list).length, proposed: proposedLanes(list) };
 }
 
 function hasAgent(state: StoryState | undefined): boolean {

@@ -4,6 +4,7 @@ import { shorten } from '../../base/text.ts';
 import type { AgentInLane } from '../../orchestrator/journal/storyStatus.ts';
 import {
   doingWords,
+  landingWords,
   minuteWords,
   returnedSentence,
   returnedWords,
@@ -28,11 +29,7 @@ export function stateWords(state: StoryState, now?: number): string {
         ? l10n.t('waits to land')
         : l10n.t('waits to land when the run continues');
     case 'landing':
-      return state.step === 'gate'
-        ? l10n.t('landing · checks run')
-        : state.step === 'review'
-          ? l10n.t('landing · under review')
-          : kindName(state.kind);
+      return landingWords(state.step, translate);
     case 'returned':
       return returnedWords(state.work, translate);
     case 'skipped':
