@@ -7,11 +7,11 @@ import { MinuteHand } from '../../src/views/stories/minuteHand.ts';
 import { matchesFilter, NO_FILTER, parseFilter } from '../../src/views/stories/storyFilter.ts';
 import { StoryNodes } from '../../src/views/stories/storyNodes.ts';
 import type { StoryTreeNode } from '../../src/views/stories/storyTree.ts';
-import { recorded, watched } from '../support/recordedJournals.ts';
+import { watched } from '../support/recordedJournals.ts';
+import { LANES, sixteenLanes } from '../support/sixteenLanes.ts';
 
 const FOLDER = path.resolve('/work', 'shop');
 const STORIES = 100;
-const LANES = 16;
 const idOf = (number: number) => `US-${String(number).padStart(3, '0')}`;
 const FILE = parseStoryFile(
   path.join(FOLDER, '.omc', 'prd.json'),
@@ -22,24 +22,10 @@ const FILE = parseStoryFile(
   }),
 );
 
-/** What a recorded run has told until its first agent has begun, told by sixteen of them. */
-function sixteen(): RunEvent[] {
-  const events = recorded('lanes', { type: 'agent.text', iteration: 1 });
-  const begin = events.findIndex(({ type }) => type === 'iteration.started');
-  const agents = Array.from({ length: LANES }, (_, at) =>
-    events.slice(begin).map(event => ({
-      ...event,
-      ...('iteration' in event && { iteration: at + 1 }),
-      ...(event.type === 'iteration.started' && { storyId: idOf(at + 1), lane: at + 1 }),
-    })),
-  ).flat() as RunEvent[];
-  return [...events.slice(0, begin), ...agents];
-}
-
 /** The lines of the view, and how many of them each further event changes. */
 function lines(hasFolderLine = false) {
   const nodes = new StoryNodes(FOLDER, 'shop');
-  const events = sixteen();
+  const events = [...sixteenLanes(idOf)];
   const update = () => {
     const run = watched(
       events.map((event, at) => ({ ...event, seq: at + 1 })),

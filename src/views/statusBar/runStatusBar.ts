@@ -210,8 +210,8 @@ function laneFacts(state: RunState): string[] {
       ? []
       : [
           agents > lanes
-            ? l10n.t('Up to {0} agents at once, as soon as the others have finished', lanes)
-            : l10n.t('Up to {0} agents at once', lanes),
+            ? l10n.t('Agents at once: {0}, as soon as the others have finished', lanes)
+            : l10n.t('Agents at once: {0}', lanes),
         ]),
     ...(paused.length === 0 ? [] : [l10n.t('Paused: {0}', paused.join(', '))]),
   ];
