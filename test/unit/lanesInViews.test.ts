@@ -20,6 +20,7 @@ import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { alertOf, alertsOf, isPast } from '../../src/views/run/alertOf.ts';
 import { fittingActions } from '../../src/views/run/fittingActions.ts';
 import { statusWords } from '../../src/views/statusBar/statusWords.ts';
+import { storyStates } from '../../src/views/stories/storyState.ts';
 import { TerminalScreen } from '../../src/views/terminal/terminalScreen.ts';
 import {
   type EventMatch,
@@ -29,6 +30,7 @@ import {
   recorded,
   watched,
 } from '../support/recordedJournals.ts';
+import { aStory } from '../support/storyList.ts';
 
 const NOW = new Date('2026-01-01T10:30:00.000Z');
 /** Both agents have begun. */
@@ -99,6 +101,14 @@ describe('several stories at work', () => {
       ...{ costUsd: 0, leftovers: 0 },
     };
     assert.deepEqual(kinds(watched([...events, ended], false)), ['queued', undefined]);
+    // It gets no agent any more, so another one is next.
+    const stories = ['US-001', 'US-002'].map((id, position) => aStory({ id, position }));
+    const run = watched([...events, ended], false);
+    const states = storyStates(stories, { run, states: [run.state] });
+    assert.deepEqual(
+      stories.map(story => states.get(story)?.kind),
+      ['queued', 'next'],
+    );
   });
 
   test('work that came back says why, until the story has another agent or another chance', () => {

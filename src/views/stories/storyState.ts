@@ -70,9 +70,16 @@ export function storyStates(
   stories: readonly Story[],
   facts: RunFacts,
 ): ReadonlyMap<Story, StoryState> {
-  const next = nextStory(stories).story;
+  const known = new Map(
+    stories.map(story => [story, storyStatus(story, facts.run, facts.states)] as const),
+  );
+  // What only has to land gets no agent.
+  const skip = new Set(
+    stories.flatMap(story => (known.get(story)?.kind === 'queued' ? [story.id] : [])),
+  );
+  const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
-  return new Map(stories.map(story => [story, stateOf(story, done, facts, next)]));
+  return new Map(stories.map(story => [story, known.get(story) ?? stateByFile(story, done, next)]));
 }
 
 /**
@@ -118,16 +125,7 @@ export function commitsByStory(
   return found;
 }
 
-function stateOf(
-  story: Story,
-  done: ReadonlySet<string>,
-  { run, states }: RunFacts,
-  next: Story | undefined,
-): StoryState {
-  const status = storyStatus(story, run, states);
-  if (status !== undefined) {
-    return status;
-  }
+function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {
   if (story.parked) {
     return { kind: 'parked', status: story.status ?? '' };
   }
