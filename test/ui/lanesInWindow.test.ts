@@ -8,7 +8,7 @@ import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 50_000 };
+const RUN_LIMIT = { timeout: 90_000 };
 const THEMES = ['light', 'dark', 'hc-dark', 'hc-light'] as const satisfies readonly Theme[];
 const HOSTILE =
   '<img src=x onerror=hostile=1> $(alert) [q](command:workbench.action.quit) \u001b[31mred\u202e end';
@@ -410,6 +410,9 @@ test('two folders with several agents each: nothing of one is taken for the othe
   await line(/^US-001 Shop .*, lane 1, runs tests/);
   await line(/^Folder shop, 0 of 3 done, running/);
   await line(/^Folder docs, 0 of 2 done, running/);
+  // The terminal of the other folder stays as it is, and nobody asks whether to end it.
+  await expect.poll(() => workbench.terminalText(), RUN_LIMIT).toMatch(/US-002: Docs Story/);
+  await expect(workbench.page.locator('.quick-input-widget:visible')).toHaveCount(0);
   const item = workbench.statusBarItem('Ralph 2 at work · 0/2');
   await expect(item).toBeVisible(RUN_LIMIT);
   await expect(await workbench.hover(item, 'US-001 Docs')).not.toContainText('Shop');

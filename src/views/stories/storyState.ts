@@ -73,10 +73,8 @@ export function storyStates(
   const known = new Map(
     stories.map(story => [story, storyStatus(story, facts.run, facts.states)] as const),
   );
-  // What only has to land gets no agent.
-  const skip = new Set(
-    stories.flatMap(story => (known.get(story)?.kind === 'queued' ? [story.id] : [])),
-  );
+  // What only has to land when the run continues gets no agent.
+  const skip = new Set(stories.filter(story => isLeft(known.get(story))).map(({ id }) => id));
   const next = nextStory(stories, { skip }).story;
   const done = doneIds(stories);
   return new Map(stories.map(story => [story, known.get(story) ?? stateByFile(story, done, next)]));
@@ -123,6 +121,10 @@ export function commitsByStory(
     }
   }
   return found;
+}
+
+function isLeft(status: StoryStatus | undefined): boolean {
+  return status?.kind === 'queued' && !status.isActive;
 }
 
 function stateByFile(story: Story, done: ReadonlySet<string>, next: Story | undefined): StoryState {

@@ -188,7 +188,8 @@ export class RunTask extends Owner {
   /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
-      { type: TASK_TYPE },
+      // VS Code takes tasks with equal definitions for one, and would ask whether to end the other folder's.
+      { type: TASK_TYPE, ...(this.folders.all.length > 1 && { folder: folder.path }) },
       TaskScope.Workspace,
       this.name(folder),
       SOURCE,
