@@ -28,7 +28,7 @@ test('a story that waits or is put aside is not offered to run: that run would e
   const offered = await offeredIn(Command.runStory);
   assert.deepEqual(
     STATE_KINDS.filter(kind => !offered.includes(kind)),
-    ['landing', 'queued', 'waiting', 'parked'],
+    ['landing', 'queued', 'paused', 'waiting', 'parked'],
   );
 });
 
