@@ -8,7 +8,7 @@ import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 90_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 const THEMES = ['light', 'dark', 'hc-dark', 'hc-light'] as const satisfies readonly Theme[];
 const HOSTILE =
   '<img src=x onerror=hostile=1> $(alert) [q](command:workbench.action.quit) \u001b[31mred\u202e end';
