@@ -117,16 +117,23 @@ export function storyListData(
 
 /** One word, because programs read it; `undefined` if the runs know no more than the file. */
 function stateByRuns(story: Story, run: SeenRun, states: readonly RunState[]): string | undefined {
-  const kind = storyStatus(story, run, states)?.kind;
-  switch (kind) {
+  const status = storyStatus(story, run, states);
+  switch (status?.kind) {
     case 'needsYou':
       return 'blocked';
+    case 'queued':
+      return status.isActive ? 'running' : undefined;
+    case 'landing':
+      return 'running';
+    case 'returned':
+      return 'failed';
+    case 'paused':
     case 'done':
     case 'doneByHand':
     case 'stuck':
       return undefined;
     default:
-      return kind;
+      return status?.kind;
   }
 }
 

@@ -45,7 +45,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
   };
   const allRun = async () => {
     for (const id of IDS) {
-      await expect(workbench.treeItem(new RegExp(`^${id} .*, running, iteration \\d`))).toBeVisible(
+      await expect(workbench.treeItem(new RegExp(`^${id} .*, lane \\d, works`))).toBeVisible(
         RUN_LIMIT,
       );
     }
@@ -60,7 +60,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
       await terminalHolds(new RegExp(`^${id} │ ● I look at ${id}\\.$`, 'm'));
     }
     const hover = await workbench.hover(workbench.statusBarItem('Ralph 4 at work'), 'US-003');
-    await expect(hover).toContainText('US-004 Story number 4 · the agent works');
+    await expect(hover).toContainText(/US-004 Story number 4 · lane \d · works/);
     await screenshots(workbench, '1-four');
   });
 
@@ -103,7 +103,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
       await expect.poll(() => isRunning(pid)).toBe(false);
     }
     await expect(workbench.treeItem(/^US-001 .*, next/)).toBeVisible(RUN_LIMIT);
-    await expect(workbench.treeItem(/, running/)).toHaveCount(0);
+    await expect(workbench.treeItem(/, lane/)).toHaveCount(0);
     await screenshots(workbench, '5-stopped');
   });
 

@@ -61,3 +61,8 @@ export interface CurrentIteration {
 export function withoutProcess(current: CurrentIteration): CurrentIteration {
   return { ...current, agentPid: undefined, agentStartId: undefined };
 }
+
+/** What is to land has been made of its work, and is checked, reviewed or landed. */
+export function isCandidate({ candidate, queued }: CurrentIteration): boolean {
+  return queued === true && candidate !== undefined;
+}
