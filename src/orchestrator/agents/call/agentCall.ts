@@ -86,6 +86,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
           ...purpose,
           ...identity,
           stream,
+          budgetUsd: call.request.maxBudgetUsd,
         }),
       onEvent: event => {
         estimate.take(event);
