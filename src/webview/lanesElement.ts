@@ -68,7 +68,7 @@ export class LanesElement extends LitElement {
       )}
       ${barPatterns}
       <div
-        class=${count ? 'lanes' : 'lanes over'}
+        class="lanes ${count ? '' : 'over'}"
         role="group"
         aria-label=${axis?.words ?? strings.lanes}
         @keydown=${(event: KeyboardEvent) => this.move(event)}
@@ -143,7 +143,7 @@ export class LanesElement extends LitElement {
     strings: ProgressStrings,
   ): TemplateResult {
     return html`
-      <div class=${toggle ? 'lane steered' : 'lane'} role="group" aria-label=${name}>
+      <div class="lane" role="group" aria-label=${name}>
         <span class="lane-number" aria-hidden="true">${lane}</span>
         ${
           now === undefined

@@ -1,4 +1,4 @@
-import type { Glyph, ShownStory } from './protocol.ts';
+import type { Glyph, ShownStory } from './protocolParts.ts';
 
 /** Several agents at once: who works on what, what waits to land, what has landed, and what came back. */
 export interface ShownLanes {

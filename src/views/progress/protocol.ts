@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ShownLanes } from './laneProtocol.ts';
 import type { progressStrings } from './progressStrings.ts';
+import type { Glyph, ShownStory } from './protocolParts.ts';
 
 /**
  * Messages between the progress page and the extension. Both sides use this file, so it depends neither on VS Code
@@ -21,18 +22,7 @@ export interface SnapshotMessage {
 
 export type ToPage = SnapshotMessage;
 
-/** The icon next to a state's words. The page defines its look. */
-export type Glyph =
-  | 'running'
-  | 'done'
-  | 'progress'
-  | 'noProgress'
-  | 'failed'
-  | 'blocked'
-  | 'needsYou'
-  | 'stopped'
-  | 'waiting'
-  | 'interrupted';
+export type { Glyph, ShownStory };
 
 /** Texts in it are plain text of any origin; ours are in the user's language. */
 export interface ProgressSnapshot {
@@ -136,11 +126,6 @@ export interface ShownNow {
   readonly step?: string;
   /** ISO time; absent between two iterations. */
   readonly since?: string;
-}
-
-export interface ShownStory {
-  readonly id: string;
-  readonly title: string;
 }
 
 export interface ShownFact {
