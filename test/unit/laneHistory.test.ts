@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { accountState } from '../../src/orchestrator/journal/accountState.ts';
 import type { RunEvent, RunEventBody } from '../../src/orchestrator/journal/events.ts';
 import { type LaneWork, laneHistory } from '../../src/orchestrator/journal/laneHistory.ts';
-import { queueWords } from '../../src/presentation/landingLines.ts';
+import { queueWords } from '../../src/presentation/queueWords.ts';
 import { english } from '../../src/presentation/translate.ts';
 import { recorded, recordedLong, recordedNames } from '../support/recordedJournals.ts';
 import { iterationEnded, iterationStarted, journalOf, runStarted } from '../support/runEvents.ts';
@@ -146,6 +146,11 @@ describe('the landing queue', () => {
       'US-1 is being checked together with US-2 and 1 more',
       'US-3 is being checked together with US-2 and 1 more',
     ]);
+    const red: RunEventBody = {
+      ...{ type: 'stack.checked', commit: 'c3', storyIds: ['US-2', 'US-1', 'US-3'] },
+      failed: { command: 'npm test', timedOut: false, durationMs: 1, outputTail: '' },
+    };
+    assert.equal(words(seconds(...three, ...stack, red))[0], 'US-2 is next to land');
     const again = [candidate(2, 'c2', 'x'), candidate(1, 'c1', 'c2')];
     assert.deepEqual(words(seconds(...three, ...stack, ...again)), [
       'US-2 is being checked together with US-1',

@@ -168,6 +168,14 @@ export function laneHistory(events: Iterable<RunEvent>): LaneHistory {
         }
         break;
       }
+      case 'stack.checked':
+        if (event.failed !== undefined) {
+          // Each half is tried again later.
+          for (const iteration of stack) {
+            unstack(iteration, at);
+          }
+        }
+        break;
       case 'gate.started':
         reviewed.delete(event.iteration);
         break;

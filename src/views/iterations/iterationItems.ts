@@ -10,7 +10,7 @@ import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
 import type { IterationRow } from '../../orchestrator/journal/iterationRows.ts';
 import { reasonWords, rowWord } from '../../presentation/iterationWords.ts';
-import { queueWords } from '../../presentation/landingLines.ts';
+import { queueWords } from '../../presentation/queueWords.ts';
 import { clock, dollars, duration, iterationCount } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';

@@ -7,7 +7,7 @@ import { runStanding } from '../../orchestrator/journal/runStanding.ts';
 import { storyStatus } from '../../orchestrator/journal/storyStatus.ts';
 import type { WatchedRun } from '../../orchestrator/workspace/runWatcher.ts';
 import { reasonWords } from '../../presentation/iterationWords.ts';
-import { queueWords } from '../../presentation/landingLines.ts';
+import { queueWords } from '../../presentation/queueWords.ts';
 import { type Translate, wholeNumber } from '../../presentation/translate.ts';
 import type { ShownLanes, ShownReturned } from './laneProtocol.ts';
 import { shownStory } from './timeline.ts';
