@@ -252,7 +252,7 @@ test.describe('in one window', () => {
     const page = workbench.webview();
     await expect(page.getByRole('heading', { name: 'Complete', level: 1 })).toBeVisible();
     await expect(page.locator('.lane:not(.axis)')).toHaveCount(17);
-    expect(await page.locator('[data-bar]').count()).toBeLessThanOrEqual(17 * 24);
+    expect(await page.locator('[data-bar]').count()).toBeLessThanOrEqual(16 * 25 + 120);
     await expect(page.locator('[data-bar][tabindex="0"]')).toHaveCount(1);
     await expect(region(page, 'Landing queue')).toContainText('100 stories have landed');
     await page.getByText('Show as table').first().click();

@@ -16,8 +16,8 @@ import {
 const NOW = new Date('2026-01-01T10:30:00.000Z');
 const LATER = '2026-01-01T10:20:00.000Z';
 const BOTH: EventMatch = { type: 'agent.text', iteration: 2 };
-/** With 16 lanes and the landings, and bars as wide as their sign. */
-const MOST_BARS = 17 * 24;
+/** With 16 lanes, whose bars are at least as wide as their sign, and the landings. */
+const MOST_BARS = 16 * 25 + 120;
 
 const shown = (run: Parameters<typeof watched>[0] | ReturnType<typeof living>) => {
   const seen = 'events' in run ? run : watched(run, true);

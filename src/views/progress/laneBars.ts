@@ -9,6 +9,8 @@ import { rowWords, shownStory } from './timeline.ts';
 const MAX_BARS = 400;
 /** At least so many of one lane; a bar is then about as wide as its sign. */
 const MIN_BARS = 24;
+/** Of the checks and landings of all lanes, which are in one row. */
+const MAX_LANDINGS = 120;
 const MAX_LABEL = 24;
 const MAX_NAMED = 5;
 
@@ -115,7 +117,7 @@ export function laneBars(
       ].join(' · '),
     };
   });
-  return merged(bars, lanes, t);
+  return merged(bars, Math.max(MIN_BARS, Math.floor(MAX_BARS / Math.max(1, lanes))), t);
 }
 
 /** The checks and landings as bars. */
@@ -123,7 +125,6 @@ export function landingBars(
   works: readonly LaneWork[],
   rows: ReadonlyMap<number, IterationRow>,
   axis: LaneAxis,
-  lanes: number,
   t: Translate,
 ): readonly ShownBar[] {
   const bars = works
@@ -146,7 +147,7 @@ export function landingBars(
         ].join(' · '),
       };
     });
-  return merged(bars, lanes, t);
+  return merged(bars, MAX_LANDINGS, t);
 }
 
 /** From the end of the agent's work until it has landed, or was given back. */
@@ -178,8 +179,7 @@ function resultWords(work: LaneWork, row: IterationRow | undefined, t: Translate
 }
 
 /** Bars that are too close to each other become one, so that their number has a limit. */
-function merged(bars: readonly ShownBar[], lanes: number, t: Translate): readonly ShownBar[] {
-  const most = Math.max(MIN_BARS, Math.floor(MAX_BARS / Math.max(1, lanes)));
+function merged(bars: readonly ShownBar[], most: number, t: Translate): readonly ShownBar[] {
   if (bars.length <= most) {
     return bars;
   }

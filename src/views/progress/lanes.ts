@@ -56,10 +56,10 @@ export function shownLanes(
       name: t('Lane {0}', lane),
       now: isActive ? laneNow(lane, state, t) : undefined,
       toggle: isActive ? toggleOf(lane, state, t) : undefined,
-      bars: laneBars(own, byNumber, axis, count + 1, t),
+      bars: laneBars(own, byNumber, axis, count, t),
     };
   });
-  const landings = landingBars(works, byNumber, axis, count + 1, t);
+  const landings = landingBars(works, byNumber, axis, t);
   const shown = [...works].reverse().slice(0, MAX_ROWS);
   const more = works.length - shown.length;
   return {
