@@ -153,6 +153,7 @@ export function warningWords(
     case 'guardCouldNotRestore':
       return t("The agent's changes could not be reverted: {0}", words);
     case 'storyLeftAlone':
+    case 'storyChoiceIgnored':
     case 'precondition':
       return words;
     case 'storyNotPutBack':

@@ -6,6 +6,7 @@ import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runSta
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
 import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
+import { choiceWords } from './choiceWords.ts';
 import { outcomeWord } from './iterationWords.ts';
 import { landingLine, stackChecked, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
@@ -157,6 +158,7 @@ function lines(
         ...(event.storyId === undefined
           ? []
           : [own('plain', `${event.storyId}: ${event.storyTitle ?? ''}`)]),
+        ...chosenLine(event, t),
         ...(event.stuckFor > 0
           ? [own('warning', t('No progress on it for {0}', iterationCount(event.stuckFor, t)))]
           : []),
@@ -367,6 +369,14 @@ function lines(
     default:
       return assertNever(event);
   }
+}
+
+/** Why this agent may differ from the run's settings. */
+function chosenLine(event: EventOf<'iteration.started'>, t: Translate): TranscriptLine[] {
+  const chosen = choiceWords(event, t);
+  return chosen.length === 0
+    ? []
+    : [own('plain', t('Chosen by the story: {0}', chosen.join(' · ')))];
 }
 
 /** With several lanes, iterations need not begin in the order of their numbers. */

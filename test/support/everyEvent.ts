@@ -37,7 +37,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['storyLeftAlone'],
+  ...['storyLeftAlone', 'storyChoiceIgnored'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',

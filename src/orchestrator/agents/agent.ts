@@ -202,6 +202,8 @@ export interface AgentDecoder {
 export interface Agent {
   /** Name used in settings and on the command line. */
   readonly id: 'claude' | 'sdk' | 'command' | 'demo';
+  /** Parts of a request that have no effect on it. */
+  readonly ignores?: readonly ('model' | 'effort' | 'maxTurns')[];
   /** @throws {HumanError} if the agent cannot be started on this machine (program not found, …) */
   command(request: AgentRequest): Promise<AgentCommand>;
   decoder(): AgentDecoder;

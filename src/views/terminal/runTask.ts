@@ -188,7 +188,8 @@ export class RunTask extends Owner {
   /** @param start starts a run if none is running */
   private task(folder: Folder, start?: () => Promise<void>): Task {
     const task = new Task(
-      { type: TASK_TYPE },
+      // VS Code takes tasks with the same definition for one, and executes it once.
+      this.folders.all.length > 1 ? { type: TASK_TYPE, folder: folder.path } : { type: TASK_TYPE },
       TaskScope.Workspace,
       this.name(folder),
       SOURCE,
@@ -220,7 +221,7 @@ export class RunTask extends Owner {
   }
 
   /** Once per run: afterwards, the person knows. */
-  private async tellClosed({ name, runs }: Folder): Promise<void> {
+  private async tellClosed({ name, path, runs }: Folder): Promise<void> {
     const { runId = '' } = runs.current;
     if (this.told.has(runId) || this.memory.get<unknown>(QUIET_KEY) === true) {
       return;
@@ -240,12 +241,20 @@ export class RunTask extends Owner {
     if (choice === never) {
       await this.memory.update(QUIET_KEY, true);
     } else if (choice !== undefined) {
-      await commands.executeCommand(choice === show ? Command.showTerminal : Command.stopRun);
+      // Meanwhile, another folder may be the active one.
+      await commands.executeCommand(choice === show ? Command.showTerminal : Command.stopRun, {
+        folder: path,
+      });
     }
   }
 }
 
-/** A task's terminal has the task's name, possibly after its source; further ones are numbered. */
+/**
+ * A task's terminal has the task's name, possibly after its source; further ones are numbered. With several folders in
+ * the window, VS Code puts one of their names behind it, in brackets.
+ */
 function isNamed(terminal: string, name: string): boolean {
-  return terminal === name || terminal === `${SOURCE}: ${name}`;
+  return [name, `${SOURCE}: ${name}`].some(
+    known => terminal === known || (terminal.startsWith(`${known} (`) && terminal.endsWith(')')),
+  );
 }

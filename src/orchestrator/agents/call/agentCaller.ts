@@ -66,7 +66,10 @@ export interface PatientCall {
   readonly isPromptWritten?: boolean;
   /** Options of this call in addition to the run's configuration. */
   readonly extra?: Partial<
-    Pick<AgentRequest, 'model' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'>
+    Pick<
+      AgentRequest,
+      'model' | 'effort' | 'maxTurns' | 'tools' | 'allowedTools' | 'jsonSchema' | 'maxBudgetUsd'
+    >
   >;
   /** Whether the requested work is already done; checked before the call is repeated. */
   readonly isDone?: () => Promise<boolean>;
@@ -351,11 +354,11 @@ const NOT_WANTED: AgentCallResult = {
 /** The agent request for a call of a run; the options of the call take precedence. */
 export function agentRequest(
   { allowedTools, effort, fallbackModel, maxTurnsPerIteration, model }: RunConfig,
-  call: Omit<AgentRequest, 'maxTurns'>,
+  call: Omit<AgentRequest, 'maxTurns'> & Partial<Pick<AgentRequest, 'maxTurns'>>,
 ): AgentRequest {
   return {
-    maxTurns: maxTurnsPerIteration,
     ...call,
+    maxTurns: call.maxTurns ?? maxTurnsPerIteration,
     model: call.model ?? model,
     fallbackModel: call.fallbackModel ?? fallbackModel,
     effort: call.effort ?? effort,
