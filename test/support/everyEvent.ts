@@ -103,7 +103,7 @@ function iteration(number: number, commit: string): RunEventBody[] {
   const of = { iteration: number };
   const guarded = { storyId: 'US-002', before: DATA, after: DATA, text: DATA, problem: SAID };
   return [
-    { type: 'agent.started', ...of, purpose: 'story', pid: 1, startId: 'gone' },
+    { type: 'agent.started', ...of, purpose: 'story', pid: 1, startId: 'gone', budgetUsd: 2 },
     { type: 'agent.init', model: '7', version: '7', apiKeySource: '7', sessionId: '7' },
     { type: 'agent.text', text: DATA, cut: 100 },
     ...['Bash', 'Read', 'Edit'].flatMap<RunEventBody>((name, index) => [

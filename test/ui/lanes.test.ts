@@ -68,7 +68,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await workbench.runCommand('Ralph: Show Progress');
     const page = workbench.webview();
     await expect(page.locator('.now')).toContainText('4 at work', RUN_LIMIT);
-    await expect(page.locator('.now-several li')).toHaveCount(4);
+    await expect(page.locator('.lane-now .story-name')).toHaveCount(4);
     await expect(page.getByRole('button', { name: 'Skip a Story…' })).toBeVisible();
     await screenshots(workbench, '2-page');
   });
@@ -90,7 +90,7 @@ test('four agents at once: tree, status bar, terminal and page; reload, stop, co
     await loaded;
     await allRun();
     await terminalHolds(/^US-004 │ ● I look at US-004\.$/m);
-    await expect(workbench.webview().locator('.now-several li')).toHaveCount(4, RUN_LIMIT);
+    await expect(workbench.webview().locator('.lane-now .story-name')).toHaveCount(4, RUN_LIMIT);
     await workbench.screenshot('lanes-4-reloaded');
   });
 

@@ -16,6 +16,7 @@ import {
   returnedSentence,
   returnedWords,
 } from '../../src/presentation/workWords.ts';
+import { IterationNodes } from '../../src/views/iterations/iterationNodes.ts';
 import { progressSnapshot } from '../../src/views/progress/snapshot.ts';
 import { alertOf, alertsOf, isPast } from '../../src/views/run/alertOf.ts';
 import { fittingActions } from '../../src/views/run/fittingActions.ts';
@@ -41,6 +42,7 @@ const CANDIDATE: EventMatch = { type: 'landing.candidate', iteration: 1 };
 const BACK: EventMatch = { type: 'iteration.ended', iteration: 2 };
 const RETURNED: EventMatch = { type: 'landing.returned', iteration: 2 };
 const ASKED: EventMatch = { type: 'iteration.ended', iteration: 1 };
+const OVER: EventMatch = { type: 'iteration.ended', iteration: 2 };
 const HELD: EventMatch = { type: 'target.held' };
 
 const snapshot = (run: RecordedRun) => progressSnapshot(run, run.events, { t: english, now: NOW });
@@ -220,19 +222,26 @@ describe('several stories at work', () => {
     ]);
   });
 
-  test('the page lists them, and announces beginnings and ends', () => {
+  test('the page has a row for each lane, and announces beginnings and ends', () => {
     const { announcements, run } = snapshot(living('lanes', QUEUED));
     assert.equal(run?.now?.words, '1 at work · 1 landing');
     assert.deepEqual(
-      run.now.several?.map(({ iteration, step, story }) => [iteration, story?.id, step]),
+      run.lanes?.lanes.map(({ name, now }) => [name, now?.story?.id, now?.words]),
       [
-        [1, 'US-001', 'the work waits to land'],
-        [2, 'US-002', 'the agent works'],
+        // Its work has left the lane.
+        ['Lane 1', undefined, 'free'],
+        ['Lane 2', 'US-002', 'the agent works'],
       ],
+    );
+    assert.deepEqual(
+      run.lanes.queue.map(({ story, words }) => [story?.id, words]),
+      [['US-001', 'is next to land']],
     );
     assert.deepEqual(announcements, [
       'Iteration 1 of 20: US-001 Story number 1',
       'Iteration 2 of 20: US-002 Story number 2',
+      '2 agents at once.',
+      'Running.',
     ]);
     assert.deepEqual(
       run.actions.map(({ label }) => label),
@@ -240,8 +249,10 @@ describe('several stories at work', () => {
     );
     const after = snapshot(living('lanes', ASKED));
     assert.deepEqual(after.announcements, [
-      'Iteration 1: Story done.',
+      'Iteration 1, US-001: Story done.',
       'Iteration 2 of 20: US-002 Story number 2',
+      '2 agents at once.',
+      'Running.',
     ]);
     const said = run.activity.filter(({ text }) => text.startsWith('I begin'));
     assert.deepEqual(
@@ -261,6 +272,41 @@ describe('several stories at work', () => {
     assert.deepEqual(words(living('lanes', RETURNED)), ['1 story done', '2 landing']);
     assert.deepEqual(words(over('lanes')), ['1 story done', '2 did not land', '3 story done']);
     assert.deepEqual(words(over('lanes', BOTH)), ['1 interrupted', '2 interrupted']);
+  });
+
+  test('the Iterations view has what runs first, then the landing queue, then what is over', () => {
+    const nodes = new IterationNodes('/folder', 'r1');
+    const groups = (until: EventMatch) => {
+      const { events } = living('lanes', until);
+      const { groups: shown } = nodes.grouped(nodes.update(events, true).nodes);
+      return shown.map(({ children, group }) => [group, ...children.map(({ row }) => row.number)]);
+    };
+    assert.deepEqual(groups(BOTH), [['running', 1, 2]]);
+    assert.deepEqual(groups(QUEUED), [
+      ['running', 2],
+      ['queue', 1],
+    ]);
+    assert.deepEqual(groups({ type: 'landing.queued', iteration: 2 }), [
+      ['queue', 2],
+      ['finished', 1],
+    ]);
+    assert.deepEqual(groups({ type: 'iteration.started', iteration: 3 }), [
+      ['running', 3],
+      ['finished', 2, 1],
+    ]);
+  });
+
+  test('a landing has its changes until it has landed, and keeps them if it does not', () => {
+    const landing = (until: EventMatch) =>
+      iterationRows(recorded('lanes', until), { alive: true }).map(row => row.landing);
+    const [queued] = landing(QUEUED);
+    assert.ok(queued?.commit !== undefined && queued.onto !== undefined);
+    assert.deepEqual(landing({ type: 'landing.landed', iteration: 1 })[0], undefined);
+    const [, returned] = landing(OVER);
+    assert.ok(returned?.commit !== undefined);
+    const candidate = recorded('lanes').find(({ type }) => type === 'landing.candidate');
+    const [first] = landing({ type: 'landing.candidate', iteration: 1 });
+    assert.equal(candidate?.type === 'landing.candidate' && candidate.commit, first?.commit);
   });
 
   test('rows are in the order of their numbers, whichever began first', () => {

@@ -89,6 +89,7 @@ export async function callAgentOnce(call: AgentCallRequest): Promise<AgentCallRe
           ...purpose,
           ...identity,
           stream,
+          budgetUsd: call.request.maxBudgetUsd,
         }),
       onEvent: event => {
         if (event.type === 'init') {

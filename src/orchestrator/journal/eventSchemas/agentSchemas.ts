@@ -19,6 +19,8 @@ export function agentSchemas() {
       stream: z.string().optional(),
       /** The folder of the cgroup that contains its processes, if the system has cgroups. */
       cgroup: z.string().optional(),
+      /** The part of the budget that is reserved for this call until it ends; absent without a budget. */
+      budgetUsd: z.number().nonnegative().optional(),
     }),
     z.looseObject({
       ...header,
