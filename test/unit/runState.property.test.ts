@@ -296,7 +296,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['iteration', 'commits'] },
   ),
-  'landing.queued': fc.record({ iteration, storyId, base: words, head: words }),
+  'landing.queued': fc.record(
+    { iteration, storyId, base: words, head: words, by: fc.constant('person' as const) },
+    { requiredKeys: ['iteration', 'storyId', 'base', 'head'] },
+  ),
   'landing.candidate': fc.record({ iteration, storyId, commit: words, onto: words }),
   'landing.landed': fc.record(
     { iteration, storyId, commit: words, onto: words },
@@ -316,6 +319,10 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   'target.followed': fc.record({ branch: words }),
   'lane.paused': fc.record({ lane: iteration, paused: fc.boolean() }),
   'story.paused': fc.record({ storyId, paused: fc.boolean() }),
+  'story.settling': fc.record(
+    { storyId, settling: fc.boolean(), iteration },
+    { requiredKeys: ['storyId', 'settling'] },
+  ),
   'lanes.changed': fc.record({ lanes: fc.integer({ min: 1, max: 4 }) }),
   warning: fc.record(
     { code: words, detail: words, iteration },

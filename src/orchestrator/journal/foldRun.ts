@@ -310,6 +310,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'landing.candidate':
     case 'landing.landed':
     case 'landing.returned':
+    case 'story.settling':
       return landingState(state, event);
     case 'target.held': {
       const { files, reason, ref } = event;

@@ -20,6 +20,8 @@ export interface IterationRow {
   readonly reason?: IterationReason;
   /** Its agent has finished, and its work waits to land or is landing. */
   readonly isLanding?: true;
+  /** A person has settled its conflict by hand. */
+  readonly settled?: true;
   /** Its work did not land. */
   readonly returned?: ReturnReason;
 }
@@ -130,7 +132,15 @@ export function iterationRows(
         }
         break;
       case 'landing.queued':
-        change(event.iteration, row => ({ ...row, isLanding: true }));
+        change(event.iteration, row =>
+          event.by === 'person'
+            ? {
+                ...row,
+                ...{ isLanding: true, outcome: 'running', settled: true },
+                ...{ reason: undefined, returned: undefined },
+              }
+            : { ...row, isLanding: true },
+        );
         break;
       case 'landing.returned': {
         const { files = [], reason: returned } = event;
@@ -167,7 +177,8 @@ export function iterationRows(
         change(event.iteration, ({ isLanding: _isOver, ...row }) => ({
           ...row,
           outcome,
-          durationMs,
+          // What a person has settled ends a second time.
+          durationMs: row.durationMs ?? durationMs,
           ...(costUsd !== undefined && { costUsd }),
           ...(costEstimated === true && { costEstimated }),
         }));

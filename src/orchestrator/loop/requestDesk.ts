@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../../base/emitter.ts';
 import { messageOf, saidOf } from '../../base/messageOf.ts';
 import { hurryGit } from '../git/gitPatience.ts';
-import { currentOf, waitingOf } from '../journal/runState.ts';
+import { currentOf, storyNotes, waitingOf } from '../journal/runState.ts';
 import type { Run } from '../run/run.ts';
 import { STORY_STOPPED } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -233,7 +233,15 @@ export class RequestDesk {
         this.wake();
         break;
       case 'answer':
+      case 'land':
         this.wake();
+        break;
+      case 'settle':
+        if (storyNotes(state(), request.storyId).settling) {
+          this.stopStory(request.storyId);
+        } else {
+          this.wake();
+        }
         break;
       case 'skip':
         if (this.skipRunning(request.storyId ?? running)) {

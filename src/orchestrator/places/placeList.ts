@@ -7,7 +7,7 @@ import { GitRepository } from '../git/git.ts';
 import { readRefFiles } from '../git/refFiles.ts';
 import { writeGit } from '../git/runGit.ts';
 import { inspectPlace, isHeld, noRecord } from './keptWork.ts';
-import { emptyTrash, type PlaceFiles, placesIn } from './placeFiles.ts';
+import { emptyTrash, PlaceFiles, placesIn } from './placeFiles.ts';
 import { placeRefs } from './placesFolder.ts';
 
 const MAX_REASON = 300;
@@ -80,6 +80,20 @@ export async function cleanPlaces(folder: string, root: string): Promise<Cleaned
   }
   await emptyTrash(folder);
   return cleaned;
+}
+
+/**
+ * Like {@link cleanPlaces}, for one place.
+ * @returns why it is still there; `undefined` if it was removed
+ */
+export async function cleanPlace(
+  folder: string,
+  root: string,
+  name: string,
+): Promise<Message | undefined> {
+  const kept = await clean(new PlaceFiles(folder, name), root, placeRefs(folder) + name);
+  await emptyTrash(folder);
+  return kept;
 }
 
 async function clean(files: PlaceFiles, root: string, ref: string): Promise<Message | undefined> {
