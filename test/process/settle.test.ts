@@ -210,7 +210,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     const forged = { type: 'land', storyId: 'US-002', head: 'a'.repeat(40) };
     await appendFile(workspace.files.inboxFile(runId), `${JSON.stringify(forged)}\n`);
     const returned = await until('the refusal', async () =>
-      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'person'),
+      (await workspace.events('landing.returned')).find(({ reason }) => reason === 'gone'),
     );
     assert.equal(returned.head, forged.head);
     await workspace.note('again');

@@ -78,7 +78,9 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
             kept: undefined,
             conflict: { iteration, base, head, onto, files },
           }))
-        : state;
+        : reason === 'gone'
+          ? withNotes(state, event.storyId, notes => ({ ...notes, kept: undefined }))
+          : state;
     }
     default:
       return assertNever(event);

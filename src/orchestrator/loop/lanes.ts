@@ -210,7 +210,11 @@ export class Lanes {
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
-        isDiscarded: !(await this.earlier.isStillKept(story.id, kept, current.settled)),
+        [current.settled ? 'isGone' : 'isDiscarded']: !(await this.earlier.isStillKept(
+          story.id,
+          kept,
+          current.settled,
+        )),
       });
       return;
     }

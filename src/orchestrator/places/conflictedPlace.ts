@@ -135,7 +135,7 @@ async function unmergedIn(root: string): Promise<Map<string, Map<number, Stage>>
   }
   const found = new Map<string, Map<number, Stage>>();
   for (const line of stdout.toString('utf8').split('\0')) {
-    const [, mode, object, stage, name] = /^(\d+) ([0-9a-f]+) (\d)\t([^]+)$/.exec(line) ?? [];
+    const [, mode, object, stage, name] = /^(\d+) ([0-9a-f]+) (\d)\t(.+)$/s.exec(line) ?? [];
     if (mode !== undefined && object !== undefined && name !== undefined) {
       const stages = found.get(name) ?? new Map<number, Stage>();
       found.set(name, stages.set(Number(stage), { mode, object }));
