@@ -65,6 +65,18 @@ export async function listPlaces(folder: string): Promise<PlaceEntry[]> {
   return entries;
 }
 
+/** Ids of the stories of a run that have a place, those that have used it last. */
+export async function listedStories(folder: string, runId: string): Promise<string[]> {
+  const records = await Promise.all(
+    (await placesIn(folder)).map(({ files, isSetAside }) =>
+      isSetAside ? undefined : files.readRecord(),
+    ),
+  );
+  return records.flatMap(record =>
+    record?.isReady && record.runId === runId && record.story !== undefined ? [record.story] : [],
+  );
+}
+
 /**
  * Removes the places that are proved to be safe: no living process has them, and refs of the user's repository hold
  * everything in them. Waits for the deletion.

@@ -14,6 +14,8 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
   const runState = new ContextKeyValue<string>(ContextKey.runState);
   const pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
   const hasQuestion = new ContextKeyValue<boolean>(ContextKey.question);
+  const isolated = new ContextKeyValue<boolean>(ContextKey.isolated);
+  const settling = new ContextKeyValue<boolean>(ContextKey.settling);
   const allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
 
   function update(run: WatchedRun): void {
@@ -24,6 +26,8 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
     running.set(run.alive);
     runState.set(isActive ? (phase === 'running' && waiting ? 'waiting' : phase) : 'idle');
     pauseRequested.set(run.alive && run.state.pauseRequested);
+    isolated.set(run.state.isolated === true);
+    settling.set([...run.state.storyNotes.values()].some(notes => notes.settling !== undefined));
     hasQuestion.set(question !== undefined);
   }
 
