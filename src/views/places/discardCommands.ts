@@ -120,20 +120,19 @@ async function lossOf(folder: Folder, { commits, refs }: KeptStoryWork): Promise
 }
 
 async function tell(name: string, ref: string): Promise<void> {
-  const command = `git branch rescued ${ref}`;
   const copy = l10n.t('Copy Command');
   const choice = await window.showInformationMessage(
     plainSentence(
       l10n.t(
-        'The work on {0} is discarded. For {1} days, this gets it back: {2}',
+        'The work on {0} is discarded. For {1} days, this gets it back: git branch rescued {2}',
         name,
         DISCARDED_DAYS,
-        command,
+        ref,
       ),
     ),
     copy,
   );
   if (choice === copy) {
-    await env.clipboard.writeText(command);
+    await env.clipboard.writeText(['git', 'branch', 'rescued', ref].join(' '));
   }
 }

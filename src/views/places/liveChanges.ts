@@ -52,9 +52,9 @@ export class LiveChanges implements Disposable {
     this.onError = onError;
     this.tabs = window.tabGroups.onDidChangeTabs(({ changed, closed, opened }) => {
       for (const [title, { refresh }] of this.shown) {
-        if ([...changed, ...opened].some(({ isActive, label }) => isActive && label === title)) {
+        if ([...changed, ...opened].some(({ isActive, label }) => isActive && isOf(label, title))) {
           refresh.call();
-        } else if (closed.some(({ label }) => label === title) && tabOf(title) === undefined) {
+        } else if (closed.some(({ label }) => isOf(label, title)) && tabOf(title) === undefined) {
           this.forget(title);
         }
       }
@@ -185,11 +185,21 @@ function watch({ root }: StoryPlace, { files }: PlaceChanges, onChange: () => vo
 }
 
 function tabOf(title: string): Tab | undefined {
-  return window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ label }) => label === title);
+  return allTabs().find(({ label }) => isOf(label, title));
+}
+
+function allTabs(): readonly Tab[] {
+  return window.tabGroups.all.flatMap(({ tabs }) => tabs);
+}
+
+/** The editor itself adds the number of files. */
+function isOf(label: string, title: string): boolean {
+  return label === title || label.startsWith(`${title} (`);
 }
 
 async function close(tab: Tab | undefined): Promise<void> {
-  if (tab !== undefined) {
+  // An editor in preview mode has been replaced already.
+  if (tab !== undefined && allTabs().includes(tab)) {
     await window.tabGroups.close(tab, true);
   }
 }
