@@ -109,14 +109,16 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await expect(tab).toContainText('US-002 so far (2 files)', RUN_LIMIT);
     await expect(lines.filter({ hasText: 'later' })).toBeVisible(RUN_LIMIT);
     await expect(page.locator('.tab', { hasText: 'so far' })).toHaveCount(1);
+    await expect(page.locator('.multiDiffEntry .status').filter({ hasText: 'R' })).toHaveCount(0);
     await screenshots(workbench, '1-changes');
   });
 
   await test.step('who enters its place is told that it is the agent’s', async () => {
+    await workbench.setTheme('hc-dark');
     await workbench.runCommand('Ralph: Open Place in New Window');
     await choose('US-002');
     await expect(dialog).toContainText('An agent works in the place of US-002 now.', RUN_LIMIT);
-    await screenshots(workbench, '2-enter');
+    await workbench.screenshot('places-2-enter-hc-dark');
     const opened = page.context().waitForEvent('page');
     await answer('Open Place', 'What you change there counts as its work');
     const other = await opened;
@@ -137,10 +139,11 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
 
   const merge = page.locator('.merge-editor:visible');
   await test.step('its conflict opens in the merge editor', async () => {
+    await workbench.setTheme('light');
     await workbench.runCommand('Ralph: Settle Conflict…');
     await choose('US-002');
     await expect(dialog).toContainText('end the agent', RUN_LIMIT);
-    await screenshots(workbench, '3-question');
+    await workbench.screenshot('places-3-question-light');
     await answer('End It and Settle', 'An agent works on US-002 now.');
     await expect(merge).toBeVisible(RUN_LIMIT);
     await expect(page.locator('.tab', { hasText: /^Merging: |shared\.txt/ })).not.toHaveCount(0);
@@ -150,7 +153,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
 
   await test.step('it is settled there, and lands through the queue', async () => {
     await solve(workbench, merge);
-    await screenshots(workbench, '5-settled');
+    await workbench.screenshot('places-5-settled-hc-light');
     await page
       .locator('.editor-group-container.active')
       .getByRole('button', { name: 'Land Settled Story' })
@@ -170,7 +173,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
       RUN_LIMIT,
     );
     await expect(dialog).toContainText('again.txt');
-    await screenshots(workbench, '6-discard');
+    await workbench.screenshot('places-6-discard-hc-light');
     await answer('Discard Work', 'feat: again <img src=x');
     const told = workbench.notification('For 30 days, this gets it back: git branch rescued refs/');
     await expect(told).toBeVisible(RUN_LIMIT);

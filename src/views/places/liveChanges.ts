@@ -157,9 +157,10 @@ function resourcesOf(
     .filter(({ now }) => now !== 'other')
     .map(({ isNew, now, path: name }) => {
       const file = Uri.file(path.join(root, name));
+      // With the path of the file: the editor takes another path for another name.
       const before = isNew
         ? undefined
-        : gitUri(folder.path, { commit: start, path: name }, 'before');
+        : gitUri(folder.path, { commit: start, path: name }, 'before').with({ path: file.path });
       return [file, before, now === 'file' ? file : undefined];
     });
 }
