@@ -1,76 +1,31 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'node:test';
-import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
+import { describe, it } from 'node:test';
 import { HANDOFF_MAX_BYTES } from '../../src/orchestrator/iteration/handoff.ts';
-import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { readJournal } from '../../src/orchestrator/journal/journal.ts';
-import type { TempDir } from '../support/cleanEnv.ts';
-import { gitFolder } from '../support/gitFolder.ts';
+import { claudeProject } from '../support/claudeProject.ts';
 import {
   commitSubject,
   type ModelScript,
   ScriptedModel,
   storyScript,
 } from '../support/scriptedModel.ts';
-import { todoProject } from '../support/todoProject.ts';
 
-const cli = path.resolve(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 const stories = [
   { id: 'US-001', title: 'Add a todo' },
   { id: 'US-002', title: 'List all todos' },
   { id: 'US-003', title: 'Remove a todo' },
 ];
 
-interface FinishedRun {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly events: readonly RunEvent[];
-}
-
 // The limit only ends a hanging run; no test measures time.
 describe('ralph-fresh run with the real Claude Code', () => {
-  let claudePath: string;
-  let temp: TempDir;
-  let home: string;
-  let workspace: string;
+  const project = claudeProject('fresh-run-', stories);
+  const prdFile = () => path.join(project.folder(), '.omc', 'prd.json');
 
-  before(async () => {
-    claudePath = await ensureClaudeCode(line => console.error(line));
-  });
-  beforeEach(async () => {
-    ({ temp, home, folder: workspace } = await todoProject('fresh-run-', stories));
-  });
-  afterEach(() => temp.remove());
-
-  const prdFile = () => path.join(workspace, '.omc', 'prd.json');
-
-  async function run(script: ModelScript, args: readonly string[] = []): Promise<FinishedRun> {
+  async function run(script: ModelScript, args: readonly string[] = []) {
     await using model = await ScriptedModel.start(script);
-    const child = spawn(
-      process.execPath,
-      [cli, 'run', `--cwd=${workspace}`, `--claude-path=${claudePath}`, ...args],
-      {
-        env: model.env(home, { CLAUDE_CODE_MAX_RETRIES: '1' }),
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const [stdout, code] = await Promise.all([
-      textOf(child.stdout),
-      new Promise<number | null>(resolve => child.once('close', resolve)),
-    ]);
-    const runs = path.join(workspace, '.omc', 'state', 'runs');
-    const [runId] = await readdir(runs);
-    return {
-      code,
-      stdout,
-      events: await readJournal(path.join(runs, runId ?? '', 'journal.jsonl')),
-    };
+    return await project.run(model, ...args);
   }
-
-  const { git } = gitFolder(() => ({ folder: workspace, home }));
 
   it('completes three stories with a commit each and says so', async () => {
     const { code, stdout, events } = await run(storyScript(stories));
@@ -85,9 +40,9 @@ describe('ralph-fresh run with the real Claude Code', () => {
       prd.userStories.map(({ passes }: { passes: boolean }) => passes),
       [true, true, true],
     );
-    const subjects = (await git('log', '--format=%s', '--reverse')).split('\n');
+    const subjects = (await project.git('log', '--format=%s', '--reverse')).split('\n');
     assert.deepEqual(subjects.slice(1), stories.map(commitSubject));
-    assert.equal(await git('status', '--porcelain'), '');
+    assert.equal(await project.git('status', '--porcelain'), '');
 
     const sessions = events.flatMap(event =>
       event.type === 'agent.init' ? [event.sessionId] : [],
@@ -161,11 +116,3 @@ describe('ralph-fresh run with the real Claude Code', () => {
     assert.deepEqual(await readFile(prdFile(), 'utf8').then(text => /true/.test(text)), false);
   });
 });
-
-async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'node:test';
-import { ensureClaudeCode } from '../../scripts/lib/claudeCode.ts';
+import { describe, it } from 'node:test';
 import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import { readJournal } from '../../src/orchestrator/journal/journal.ts';
-import { RunFiles } from '../../src/orchestrator/workspace/runFiles.ts';
-import type { TempDir } from '../support/cleanEnv.ts';
-import { gitFolder } from '../support/gitFolder.ts';
+import { claudeProject } from '../support/claudeProject.ts';
 import {
   commitSubject,
   type ModelScript,
   ScriptedModel,
   storyScript,
 } from '../support/scriptedModel.ts';
-import { todoProject } from '../support/todoProject.ts';
 
-const cli = path.resolve(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 const stories = [
   { id: 'US-001', title: 'Add a todo' },
   { id: 'US-002', title: 'List all todos' },
@@ -41,20 +33,7 @@ type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
 // The limit only ends a hanging run; no test measures time.
 describe('lanes with the real Claude Code', () => {
-  let claudePath: string;
-  let temp: TempDir;
-  let home: string;
-  let workspace: string;
-
-  before(async () => {
-    claudePath = await ensureClaudeCode(line => console.error(line));
-  });
-  beforeEach(async () => {
-    ({ temp, home, folder: workspace } = await todoProject('lanes-', stories));
-  });
-  afterEach(() => temp.remove());
-
-  const { git } = gitFolder(() => ({ folder: workspace, home }));
+  const { command, files, folder, git, home, run, runId } = claudeProject('lanes-', stories);
 
   it('lands four stories from three places, with a transcript and a price for each', async () => {
     const { promise: allAtWork, resolve: release } = Promise.withResolvers<void>();
@@ -88,7 +67,7 @@ describe('lanes with the real Claude Code', () => {
     // All have landed, each as one commit that says where it comes from.
     // The progress log is not tracked before the run, and stays so.
     assert.equal(await git('status', '--porcelain'), '?? .omc/progress.txt');
-    const list = JSON.parse(await readFile(path.join(workspace, '.omc', 'prd.json'), 'utf8'));
+    const list = JSON.parse(await readFile(path.join(folder(), '.omc', 'prd.json'), 'utf8'));
     assert.ok(list.userStories.every(({ passes }: { passes: boolean }) => passes));
     const log = await git(
       ...['log', '--first-parent', '--reverse'],
@@ -98,7 +77,7 @@ describe('lanes with the real Claude Code', () => {
       log.split('\n').slice(1).sort(),
       stories.map(story => `${commitSubject(story)}|${story.id}`),
     );
-    const progress = await readFile(path.join(workspace, '.omc', 'progress.txt'), 'utf8');
+    const progress = await readFile(path.join(folder(), '.omc', 'progress.txt'), 'utf8');
     for (const { id } of stories) {
       assert.match(progress, new RegExp(`^## ${id}$`, 'm'));
     }
@@ -120,12 +99,12 @@ describe('lanes with the real Claude Code', () => {
     assert.equal(sessions.size, stories.length);
     assert.equal(new Set(places.values()).size, LANES);
     for (const cwd of places.values()) {
-      assert.ok(cwd.startsWith(path.join(home, '.cache', 'ralph-fresh', 'places')), cwd);
+      assert.ok(cwd.startsWith(path.join(home(), '.cache', 'ralph-fresh', 'places')), cwd);
     }
 
     // The environment is the one that this test has made; Claude Code gives its tools tokens of its own.
     assert.deepEqual([...variables.keys()].sort(), [...places.values()].sort());
-    const given = new Set(Object.keys(model.env(home)));
+    const given = new Set(Object.keys(model.env(home())));
     for (const names of variables.values()) {
       const secrets = names.filter(
         name => /^ANTHROPIC_|_(?:API_KEY|TOKEN|SECRET)$/.test(name) && !/^CLAUDE_CODE_/.test(name),
@@ -152,25 +131,6 @@ describe('lanes with the real Claude Code', () => {
     const sum = prices.reduce((total, price) => total + price, 0);
     assert.ok(Math.abs(status.cost.usd - sum) < 1e-9, `${status.cost.usd} for ${prices}`);
   });
-
-  async function command(model: ScriptedModel, ...args: readonly string[]) {
-    const child = spawn(process.execPath, [cli, ...args, `--cwd=${workspace}`], {
-      env: model.env(home, { CLAUDE_CODE_MAX_RETRIES: '1' }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const chunks: Buffer[] = [];
-    child.stdout.on('data', chunk => chunks.push(chunk));
-    const [code] = await once(child, 'close');
-    return { code, stdout: Buffer.concat(chunks).toString('utf8') };
-  }
-
-  async function run(model: ScriptedModel, ...args: readonly string[]) {
-    const finished = await command(model, 'run', `--claude-path=${claudePath}`, ...args);
-    return { ...finished, events: await readJournal(files().journalFile(await runId())) };
-  }
-
-  const files = () => new RunFiles(workspace);
-  const runId = async () => (await readdir(files().runsDir))[0] ?? '';
 
   async function initOf(iteration: number): Promise<Init> {
     const file = path.join(files().iterationDir(await runId(), iteration), 'stream.jsonl');

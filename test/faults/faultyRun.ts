@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
 import type { Finished, RunningCli } from '../support/ralph.ts';
 import { endViolations, handoffViolations } from './checks.ts';
 import { FaultWorkspace, kill, storyIds } from './faultWorkspace.ts';
-import { JournalTail } from './journalTail.ts';
 import {
   agentMoment,
   describeMoment,
@@ -13,10 +11,9 @@ import {
   workingMoment,
 } from './moments.ts';
 import { Random } from './random.ts';
+import { Violation } from './violation.ts';
+import { WatchedLoop } from './watchedLoop.ts';
 
-const LOOK_MS = 2;
-/** Far longer than any wait takes in a run without errors. */
-const NEVER_MS = 120_000;
 /** Assumed until measured, in ms. */
 const FIRST_ITERATION_MS = 600;
 const START_MS = 900;
@@ -85,9 +82,6 @@ export async function faultyRun(plan: FaultyRunPlan): Promise<FaultyRunReport> {
 
 const GREEN_CHECK = 'node -e "setTimeout(() => {}, 20)"';
 
-/** Something that must never happen, whatever is killed. */
-export class Violation extends Error {}
-
 class FaultyRun {
   readonly kills: Record<Target, number> = { loop: 0, agent: 0, both: 0 };
   readonly log: string[] = [];
@@ -95,11 +89,9 @@ class FaultyRun {
   private readonly workspace: FaultWorkspace;
   private readonly random: Random;
   private readonly plan: FaultyRunPlan & { readonly hasGate: boolean };
-  private readonly tail: JournalTail;
+  private readonly loop: WatchedLoop;
   private readonly startedAt: number[] = [];
-  private done = new Set<string>();
-  private loop: RunningCli | undefined;
-  private finished: Finished | undefined;
+  private readonly done = new Set<string>();
 
   constructor(
     workspace: FaultWorkspace,
@@ -109,29 +101,36 @@ class FaultyRun {
     this.workspace = workspace;
     this.random = random;
     this.plan = plan;
-    this.tail = new JournalTail(workspace.files);
+    this.loop = new WatchedLoop(workspace, event => {
+      if (event.type === 'iteration.ended' && event.outcome === 'storyDone' && event.storyId) {
+        this.done.add(event.storyId);
+      }
+      if (event.type === 'iteration.started') {
+        this.startedAt.push(performance.now());
+      }
+    });
   }
 
   async toEnd(): Promise<void> {
     for (const after of this.turns()) {
-      const isStarting = this.loop === undefined && (await this.start());
-      await this.until(`${after} stories done`, () => this.done.size >= after);
+      const isStarting = this.loop.current === undefined && (await this.start());
+      await this.loop.until(`${after} stories done`, () => this.done.size >= after);
       const isEnd = after >= this.plan.stories;
       const target = isEnd ? 'loop' : this.random.pick(TARGETS);
       const moment = this.drawMoment(target, isStarting && this.done.size >= after, isEnd);
       const watch = new MomentWatch(moment, this.workspace.files);
-      await this.until(describeMoment(moment), events => watch.hasCome(events));
-      if (this.finished) {
+      await this.loop.until(describeMoment(moment), events => watch.hasCome(events));
+      if (this.loop.finished) {
         this.log.push(`the end came before ${describeMoment(moment)}`);
         break;
       }
       await this.strike(target, moment);
     }
-    if (this.loop === undefined) {
+    if (this.loop.current === undefined) {
       await this.start();
     }
-    await this.until('the end of the run', () => false);
-    const { code, signal, stderr } = this.finished ?? {};
+    await this.loop.until('the end of the run', () => false);
+    const { code, signal, stderr } = this.loop.finished ?? {};
     if (code !== 0 || stderr !== '') {
       throw new Violation(`the last loop ended with ${code ?? signal}: ${stderr?.trim()}`);
     }
@@ -176,22 +175,12 @@ class FaultyRun {
    * @returns whether it has only just started
    */
   private async start(): Promise<boolean> {
-    this.finished = undefined;
     if (this.random.chance(0.25) && this.hasWork()) {
       await this.startTwo();
       return false;
     }
-    this.setLoop(this.workspace.start());
+    this.loop.start();
     return true;
-  }
-
-  private setLoop(loop: RunningCli): void {
-    this.loop = loop;
-    void loop.finished.then(finished => {
-      if (this.loop === loop) {
-        this.finished = finished;
-      }
-    });
   }
 
   /** No loop can end while agents are held, so the one that ends was refused. */
@@ -204,7 +193,7 @@ class FaultyRun {
     for (const loop of [first, second]) {
       void loop.finished.then(finished => ended.set(loop, finished));
     }
-    await this.poll('the refusal of a second loop', () => ended.size > 0);
+    await this.loop.poll('the refusal of a second loop', () => ended.size > 0);
     const [entry] = ended;
     const [refused, { code, signal, stderr } = {}] = entry ?? [];
     if (code !== 1 || !/^ralph-fresh: A run is already active [^\n]*\n$/.test(stderr ?? '')) {
@@ -215,13 +204,13 @@ class FaultyRun {
       throw new Violation('of two loops that were started at once both ended');
     }
     this.log.push(`second loop refused (${refused === first ? 'the first' : 'the second'})`);
-    this.setLoop(loop);
+    this.loop.follow(loop);
     await this.workspace.release();
   }
 
   /** Whether a story is open, so that a loop starts an agent before it ends. */
   private hasWork(): boolean {
-    this.look();
+    this.loop.look();
     return this.done.size < this.plan.stories - 1;
   }
 
@@ -236,60 +225,24 @@ class FaultyRun {
         kill(isGroup ? -agent : agent);
       }
     }
-    if (target !== 'agent' && loop !== undefined) {
-      kill(loop.pid);
-      const { signal } = await loop.finished;
-      if (signal !== 'SIGKILL') {
-        // It had just ended.
+    const pid = loop.current?.pid;
+    if (target !== 'agent') {
+      if (!(await loop.kill())) {
         return;
       }
       if (target === 'both' && agent !== undefined) {
         kill(agent);
       }
-      this.loop = undefined;
+      loop.forget();
     }
     this.kills[target] += 1;
-    this.look();
+    loop.look();
     this.log.push(
-      `${target} killed at ${describeMoment(moment)}, ${this.done.size} done, agent ${agent}, loop ${loop?.pid}`,
+      `${target} killed at ${describeMoment(moment)}, ${this.done.size} done, agent ${agent}, loop ${pid}`,
     );
     this.violations.push(...handoffViolations(workspace.files));
     if (target === 'loop' && random.chance(0.3)) {
-      await this.poll('the end of the agent alone', () => workspace.livingAgent() === undefined);
+      await loop.poll('the end of the agent alone', () => workspace.livingAgent() === undefined);
     }
-  }
-
-  /** Waits for a condition, or for the end of the loop. */
-  private async until(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
-    await this.poll(what, events => isThere(events) || this.finished !== undefined);
-  }
-
-  private async poll(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
-    for (let end = Date.now() + NEVER_MS; ; ) {
-      const events = this.look();
-      if (isThere(events)) {
-        return;
-      }
-      if (events.length > 0) {
-        end = Date.now() + NEVER_MS;
-      }
-      if (Date.now() > end) {
-        throw new Violation(`this never came: ${what}`);
-      }
-      await delay(LOOK_MS);
-    }
-  }
-
-  private look(): RunEvent[] {
-    const events = this.tail.readNew();
-    for (const event of events) {
-      if (event.type === 'iteration.ended' && event.outcome === 'storyDone' && event.storyId) {
-        this.done.add(event.storyId);
-      }
-      if (event.type === 'iteration.started') {
-        this.startedAt.push(performance.now());
-      }
-    }
-    return events;
   }
 }

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunEvent } from '../../src/orchestrator/journal/events.ts';
-import type { Finished, RunningCli } from '../support/ralph.ts';
+import type { RunningCli } from '../support/ralph.ts';
 import { handoffViolations } from './checks.ts';
 import { type FaultWorkspace, kill } from './faultWorkspace.ts';
-import { type FaultyRunReport, Violation } from './faultyRun.ts';
-import { JournalTail } from './journalTail.ts';
+import type { FaultyRunReport } from './faultyRun.ts';
 import { laneViolations } from './laneChecks.ts';
 import { createLaneWorkspace, drawLaneWorld, userFiles } from './laneWorld.ts';
 import {
@@ -17,10 +15,9 @@ import {
   startingMoment,
 } from './moments.ts';
 import { Random } from './random.ts';
+import { Violation } from './violation.ts';
+import { NEVER_MS, WatchedLoop } from './watchedLoop.ts';
 
-const LOOK_MS = 3;
-/** Far longer than any wait takes in a run without errors. */
-const NEVER_MS = 120_000;
 /** After this time, a kill comes without its moment. */
 const PATIENCE_MS = 15_000;
 const START_MS = 1_500;
@@ -78,10 +75,8 @@ class LaneRun {
   private readonly workspace: FaultWorkspace;
   private readonly random: Random;
   private readonly plan: LaneRunPlan & { readonly checkMs: number };
-  private readonly tail: JournalTail;
+  private readonly loop: WatchedLoop;
   private readonly landed = new Set<string>();
-  private loop: RunningCli | undefined;
-  private finished: Finished | undefined;
 
   constructor(
     workspace: FaultWorkspace,
@@ -91,34 +86,44 @@ class LaneRun {
     this.workspace = workspace;
     this.random = random;
     this.plan = plan;
-    this.tail = new JournalTail(workspace.files);
+    this.loop = new WatchedLoop(workspace, event => {
+      if (event.type === 'landing.landed') {
+        this.landed.add(event.storyId);
+      }
+      if (event.type === 'landing.returned') {
+        this.returned += 1;
+      }
+    });
   }
 
   async toEnd(): Promise<void> {
     const { plan, random } = this;
     const turns = Array.from({ length: plan.kills }, () => random.whole(0, plan.stories - 1));
     for (const after of turns.sort((a, b) => a - b)) {
-      const isStarting = this.loop === undefined;
+      const isStarting = this.loop.current === undefined;
       if (isStarting) {
-        this.start();
+        this.loop.start();
       }
-      await this.until(`${after} stories landed`, () => this.landed.size >= after);
+      await this.loop.until(`${after} stories landed`, () => this.landed.size >= after);
       const target = random.pick(LANE_TARGETS);
       const moment = this.drawMoment(target, isStarting && this.landed.size >= after);
       const watch = new MomentWatch(moment, this.workspace.files);
       const end = Date.now() + PATIENCE_MS;
-      await this.until(describeMoment(moment), events => watch.hasCome(events) || Date.now() > end);
-      if (this.finished) {
+      await this.loop.until(
+        describeMoment(moment),
+        events => watch.hasCome(events) || Date.now() > end,
+      );
+      if (this.loop.finished) {
         this.log.push(`the end came before ${describeMoment(moment)}`);
         break;
       }
       await this.strike(target, moment);
     }
-    if (this.loop === undefined) {
-      this.start();
+    if (this.loop.current === undefined) {
+      this.loop.start();
     }
-    await this.until('the end of the run', () => false);
-    const { code, signal, stderr, stdout } = this.finished ?? {};
+    await this.loop.until('the end of the run', () => false);
+    const { code, signal, stderr, stdout } = this.loop.finished ?? {};
     const isLeftAlone = code === 1 && /failed too often/.test(stdout ?? '');
     if ((code !== 0 && !isLeftAlone) || stderr !== '') {
       throw new Violation(
@@ -139,17 +144,6 @@ class LaneRun {
           ? startingMoment(random, START_MS)
           : laneMoment(random);
     }
-  }
-
-  private start(): void {
-    this.finished = undefined;
-    const loop = this.workspace.start();
-    this.loop = loop;
-    void loop.finished.then(finished => {
-      if (this.loop === loop) {
-        this.finished = finished;
-      }
-    });
   }
 
   private async strike(wanted: LaneTarget, moment: Moment): Promise<void> {
@@ -174,29 +168,27 @@ class LaneRun {
     if (target === 'all' && killsFirst) {
       [...agents, ...checks].forEach(end);
     }
-    if (target === 'stop' && loop !== undefined) {
-      await this.stop(loop);
-      this.loop = undefined;
-    } else if ((target === 'loop' || target === 'all') && loop !== undefined) {
-      kill(loop.pid);
-      const { signal } = await loop.finished;
-      if (signal !== 'SIGKILL') {
-        // It had just ended.
+    const running = loop.current;
+    if (target === 'stop' && running !== undefined) {
+      await this.stop(running);
+      loop.forget();
+    } else if (target === 'loop' || target === 'all') {
+      if (!(await loop.kill())) {
         return;
       }
       if (target === 'all') {
         [...agents, ...checks].forEach(end);
       }
-      this.loop = undefined;
+      loop.forget();
     }
     this.kills[target] += 1;
-    this.look();
+    loop.look();
     this.log.push(
-      `${target} at ${describeMoment(moment)}, ${this.landed.size} landed, agents ${agents}, checks ${checks}, loop ${loop?.pid}`,
+      `${target} at ${describeMoment(moment)}, ${this.landed.size} landed, agents ${agents}, checks ${checks}, loop ${running?.pid}`,
     );
     this.violations.push(...handoffViolations(workspace.files));
     if (target === 'loop' && random.chance(0.3)) {
-      await this.poll('the end of the agents alone', () => workspace.livingAgents().length === 0);
+      await loop.poll('the end of the agents alone', () => workspace.livingAgents().length === 0);
     }
   }
 
@@ -226,39 +218,5 @@ class LaneRun {
     ) {
       this.violations.push(`a stop ended with ${code ?? signal}: ${stderr}`);
     }
-  }
-
-  /** Waits for a condition, or for the end of the loop. */
-  private async until(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
-    await this.poll(what, events => isThere(events) || this.finished !== undefined);
-  }
-
-  private async poll(what: string, isThere: (events: RunEvent[]) => boolean): Promise<void> {
-    for (let end = Date.now() + NEVER_MS; ; ) {
-      const events = this.look();
-      if (isThere(events)) {
-        return;
-      }
-      if (events.length > 0) {
-        end = Date.now() + NEVER_MS;
-      }
-      if (Date.now() > end) {
-        throw new Violation(`this never came: ${what}`);
-      }
-      await delay(LOOK_MS);
-    }
-  }
-
-  private look(): RunEvent[] {
-    const events = this.tail.readNew();
-    for (const event of events) {
-      if (event.type === 'landing.landed') {
-        this.landed.add(event.storyId);
-      }
-      if (event.type === 'landing.returned') {
-        this.returned += 1;
-      }
-    }
-    return events;
   }
 }

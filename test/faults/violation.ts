@@ -1,0 +1,2 @@
+/** Something that must never happen, whatever is killed. */
+export class Violation extends Error {}
