@@ -102,6 +102,7 @@ describe('a conflict that a person settles', { concurrency: 2 }, () => {
     );
     // The run waits, and starts no other agent.
     await workspace.event('pause.started');
+    assert.match(await told(workspace, 0, 'status'), / · you settle: US-002$/m);
     assert.match(
       await told(workspace, 1, 'land', 'US-002'),
       /cannot land yet: these files still have conflict markers: shared\.txt\./,

@@ -146,7 +146,6 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await workbench.screenshot('places-3-question-light');
     await answer('End It and Settle', 'An agent works on US-002 now.');
     await expect(merge).toBeVisible(RUN_LIMIT);
-    await expect(page.locator('.tab', { hasText: /^Merging: |shared\.txt/ })).not.toHaveCount(0);
     await expectHarmless(workbench);
     await screenshots(workbench, '4-merge');
   });
@@ -185,10 +184,17 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-/** Takes both versions of each file in conflict. */
-async function solve(workbench: Workbench, merge: Locator): Promise<void> {
-  const both = merge.getByText('Accept Combination', { exact: false });
-  await expect(both.first()).toBeVisible(RUN_LIMIT);
-  await workbench.screenshot('places-debug');
-  await both.first().click();
+/** Takes the agent's version of each file in conflict, and what has landed after it. */
+async function solve({ page }: Workbench, merge: Locator): Promise<void> {
+  const tabs = page.locator('.tab', { hasText: 'Merging: ' });
+  await expect(tabs).toHaveCount(2);
+  for (const tab of await tabs.all()) {
+    await tab.click();
+    const left = merge.getByText('1 Conflict Remaining');
+    await expect(left).toBeVisible(RUN_LIMIT);
+    await merge.getByText('Accept Agent', { exact: true }).last().click();
+    await expect(left).toHaveCount(0);
+    console.log(await merge.locator('.codelens-decoration').allInnerTexts());
+    await merge.getByText('Append Has Landed', { exact: true }).last().click();
+  }
 }

@@ -231,6 +231,8 @@ async function openFile(
     },
     output,
   });
+  // The next one would take the place of an editor in preview mode.
+  await commands.executeCommand('workbench.action.keepEditor');
 }
 
 /** Lines cannot be merged: one of the versions counts as a whole. */
