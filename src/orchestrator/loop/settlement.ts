@@ -263,7 +263,9 @@ async function requireWork(
 
 async function isBegun({ git, root }: ClonePlace): Promise<boolean> {
   const record = await PlaceFiles.of(root).readRecord();
-  return (await hasMerge(root)) || (await git.head()) !== record?.start;
+  // A person may have removed the folder.
+  const head = await git.head().catch(() => undefined);
+  return (await hasMerge(root)) || (head !== undefined && head !== record?.start);
 }
 
 function eventIn(delivered: Delivered) {

@@ -1,19 +1,15 @@
-import path from 'node:path';
 import {
   commands,
   type LogOutputChannel,
   l10n,
   ProgressLocation,
   type QuickPickItem,
-  type Tab,
-  TabInputText,
   Uri,
   window,
 } from 'vscode';
 import type { Disposable } from '../../base/emitter.ts';
 import { HumanError } from '../../base/humanError.ts';
 import { shorten } from '../../base/text.ts';
-import { fileVersion } from '../../orchestrator/git/changes.ts';
 import {
   beginSettlement,
   cancelSettlement,
@@ -27,16 +23,12 @@ import {
 import type { ConflictedFile, Side } from '../../orchestrator/places/conflictedPlace.ts';
 import { Command } from '../common/contributions.ts';
 import { plainLabel, plainSentence } from '../common/plainText.ts';
+import { parseStoryRef } from '../common/refs.ts';
 import { registerCommands, registerTrustedCommand } from '../common/registerCommand.ts';
-import { gitUri } from '../diff/gitFileSystem.ts';
-import type { Folder } from '../folders/folder.ts';
 import type { Folders } from '../folders/folders.ts';
 import { type ChosenStory, chosenStory } from './chooseStory.ts';
+import { closeFilesOf, completeMerges, isBelow, openMerge } from './mergeEditors.ts';
 
-/** VS Code's own merge editor; the git extension opens it by this command, too. */
-const OPEN_MERGE_EDITOR = '_open.mergeEditor';
-/** Saves and closes the active one. @returns whether nothing is in conflict any more, or the person wants it so */
-const COMPLETE_MERGE = 'mergeEditor.acceptMerge';
 const MAX_NAME = 80;
 
 /** A person settles the conflict of a story in VS Code's merge editor, and lands the result. */
@@ -65,7 +57,9 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
       () => beginSettlement(folder.files, storyId),
     );
     for (const file of settlement.files.filter(({ isOpen }) => isOpen)) {
-      await (file.kind === 'text' ? openFile(folder, settlement, file) : askSide(settlement, file));
+      await (file.kind === 'text'
+        ? openMerge(folder, settlement, file)
+        : askSide(settlement, file));
     }
     // The command is complete, whether or not the message is closed.
     void offer(chosen, settlement);
@@ -145,20 +139,27 @@ export function settleCommands(folders: Folders, log: LogOutputChannel): Disposa
     );
   }
 
-  /** The only conflict that is being settled needs no question: the button of the editor has no story. */
+  /** The only conflict that is being settled needs no question, nor does that of the editor. */
   async function chooseBegun(
     argument: unknown,
     placeHolder: string,
   ): Promise<ChosenStory | undefined> {
-    for (const folder of argument instanceof Uri ? folders.all : []) {
-      for (const storyId of (await conflictsOf(folder.files)).begun) {
-        const { root } = await readSettlement(folder.files, storyId);
-        if (isBelow(root, argument as Uri)) {
-          return { folder, storyId };
+    const begun: ChosenStory[] = [];
+    for (const folder of parseStoryRef(argument) === undefined ? folders.all : []) {
+      await folder.runs.refresh();
+      for (const [storyId, { settling }] of folder.runs.current.state.storyNotes) {
+        if (settling !== undefined) {
+          begun.push({ folder, storyId });
         }
       }
     }
-    return choose(argument, placeHolder, 'begun');
+    for (const story of argument instanceof Uri && begun.length > 1 ? begun : []) {
+      const { root } = await readSettlement(story.folder.files, story.storyId);
+      if (isBelow(root, argument as Uri)) {
+        return story;
+      }
+    }
+    return begun.length === 1 ? begun[0] : choose(argument, placeHolder, 'begun');
   }
 
   return registerCommands(
@@ -195,44 +196,6 @@ async function mayTake({ folder, storyId }: ChosenStory): Promise<boolean> {
     button,
   );
   return choice === button;
-}
-
-/** In the merge editor; as it is, with its marks, if VS Code has none or a side of the file has another name. */
-async function openFile(
-  folder: Folder,
-  { base, branch, ours, root, theirs }: Settlement,
-  { path: file }: ConflictedFile,
-): Promise<void> {
-  const output = Uri.file(path.join(root, file));
-  const has = async (commit: string | undefined) =>
-    commit !== undefined &&
-    (await fileVersion(folder.path, { commit, path: file }).then(
-      () => true,
-      () => false,
-    ));
-  const isWhole = (await Promise.all([base, ours, theirs].map(has))).every(Boolean);
-  const hasEditor = (await commands.getCommands(false)).includes(OPEN_MERGE_EDITOR);
-  if (!isWhole || !hasEditor) {
-    await window.showTextDocument(output, { preview: false });
-    return;
-  }
-  const side = (commit: string) => gitUri(folder.path, { commit, path: file }, 'after');
-  await commands.executeCommand(OPEN_MERGE_EDITOR, {
-    base: gitUri(folder.path, { commit: base ?? '', path: file }, 'before'),
-    input1: {
-      uri: side(theirs),
-      title: l10n.t('Agent'),
-      description: theirs.slice(0, 7),
-    },
-    input2: {
-      uri: side(ours),
-      title: l10n.t('Has Landed'),
-      description: `${plainLabel(branch, MAX_NAME)} ${ours.slice(0, 7)}`,
-    },
-    output,
-  });
-  // The next one would take the place of an editor in preview mode.
-  await commands.executeCommand('workbench.action.keepEditor');
 }
 
 /** Lines cannot be merged: one of the versions counts as a whole. */
@@ -282,71 +245,6 @@ function sideQuestion(kind: ConflictedFile['kind']): string {
     case 'other':
       return l10n.t('Both sides use this name for different things. Which one counts?');
   }
-}
-
-/**
- * Completes the merge editors of a settlement, as their own button does: VS Code asks if something is still in
- * conflict. Files that are open as text are saved.
- * @returns false if the person wants to go on with one
- */
-async function completeMerges(settlement: Settlement): Promise<boolean> {
-  for (const tab of tabsOf(settlement)) {
-    const { input } = tab;
-    if (mergedFile(tab) !== undefined) {
-      await reveal(tab);
-      const result = await commands.executeCommand<unknown>(COMPLETE_MERGE);
-      const isComplete =
-        typeof result === 'object' && result !== null && 'successful' in result
-          ? result.successful === true
-          : true;
-      if (!isComplete) {
-        return false;
-      }
-    } else if (tab.isDirty && input instanceof TabInputText) {
-      const document = await window.showTextDocument(input.uri);
-      await document.document.save();
-    }
-  }
-  return true;
-}
-
-/** Only the active editor can be completed. */
-async function reveal(tab: Tab): Promise<void> {
-  const group = tab.group;
-  const at = group.tabs.indexOf(tab);
-  const FOCUS = [
-    'workbench.action.focusFirstEditorGroup',
-    'workbench.action.focusSecondEditorGroup',
-    'workbench.action.focusThirdEditorGroup',
-    'workbench.action.focusFourthEditorGroup',
-  ];
-  await commands.executeCommand(FOCUS[(group.viewColumn ?? 1) - 1] ?? FOCUS[0] ?? '');
-  await commands.executeCommand('workbench.action.openEditorAtIndex', at);
-}
-
-async function closeFilesOf(settlement: Settlement): Promise<void> {
-  await window.tabGroups.close(tabsOf(settlement), true);
-}
-
-function tabsOf({ root }: Settlement): Tab[] {
-  return window.tabGroups.all
-    .flatMap(({ tabs }) => tabs)
-    .filter(tab => {
-      const uri =
-        mergedFile(tab) ?? (tab.input instanceof TabInputText ? tab.input.uri : undefined);
-      return uri !== undefined && isBelow(root, uri);
-    });
-}
-
-/** The file that a merge editor writes. Its class is not part of VS Code's stable interface. */
-function mergedFile({ input }: Tab): Uri | undefined {
-  const result = typeof input === 'object' && input !== null && 'result' in input && input.result;
-  return result instanceof Uri ? result : undefined;
-}
-
-function isBelow(root: string, { fsPath, scheme }: Uri): boolean {
-  const relative = path.relative(root, fsPath);
-  return scheme === 'file' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }
 
 function name(storyId: string): string {
