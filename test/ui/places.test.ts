@@ -51,8 +51,7 @@ function twoThatConflict(): Promise<ScriptedRun> {
   });
 }
 
-async function screenshots(workbench: Workbench, name: string): Promise<void> {
-  const themes = ['light', 'dark', 'hc-dark', 'hc-light'] as const satisfies readonly Theme[];
+async function screenshots(workbench: Workbench, name: string, ...themes: Theme[]): Promise<void> {
   for (const theme of themes) {
     await workbench.setTheme(theme);
     await workbench.screenshot(`places-${name}-${theme}`);
@@ -114,11 +113,10 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await expect(lines.filter({ hasText: 'later' })).toBeVisible(RUN_LIMIT);
     await expect(page.locator('.tab', { hasText: 'so far' })).toHaveCount(1);
     await expect(page.locator('.multiDiffEntry .status').filter({ hasText: 'R' })).toHaveCount(0);
-    await screenshots(workbench, '1-changes');
+    await screenshots(workbench, '1-changes', 'dark', 'hc-dark');
   });
 
   await test.step('who enters its place is told that it is the agent’s', async () => {
-    await workbench.setTheme('hc-dark');
     await workbench.runCommand('Ralph: Open Place in New Window');
     await choose('US-002');
     await expect(dialog).toContainText('An agent works in the place of US-002 now.', RUN_LIMIT);
@@ -151,7 +149,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await answer('End It and Settle', 'An agent works on US-002 now.');
     await expect(merge).toBeVisible(RUN_LIMIT);
     await expectHarmless(workbench);
-    await screenshots(workbench, '4-merge');
+    await screenshots(workbench, '4-merge', 'light', 'hc-light');
   });
 
   await test.step('it is settled there, and lands through the queue', async () => {
@@ -167,8 +165,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
     await expect(workbench.statusBarItem('Ralph done · 2/2')).toBeVisible(RUN_LIMIT);
     await expect(merge).toHaveCount(0);
     await expect(workbench.treeItem(/^US-002 .*, verified/)).toBeVisible(RUN_LIMIT);
-    expect(git('show', `${BRANCH}:shared.txt`)).toContain('FIRST');
-    expect(git('show', `${BRANCH}:shared.txt`)).toContain('SECOND');
+    expect(git('show', `${BRANCH}:shared.txt`)).toBe('one\nSECOND and FIRST\nthree\n');
     await workbench.runCommand('Ralph: Discard Work…');
     await choose('US-002');
     await expect(dialog).toContainText(
@@ -188,7 +185,7 @@ test('an agent’s place: its changes so far, a conflict that is settled in the 
   expect(workbench.consoleErrors()).toEqual([]);
 });
 
-/** Takes the agent's version of each file in conflict, and what has landed after it. */
+/** Takes the agent's version of each file in conflict, and writes the other one behind it. */
 async function solve({ page }: Workbench, merge: Locator): Promise<void> {
   const tabs = page.locator('.tab', { hasText: 'Merging: ' });
   await expect(tabs).toHaveCount(2);
@@ -198,7 +195,9 @@ async function solve({ page }: Workbench, merge: Locator): Promise<void> {
     await expect(left).toBeVisible(RUN_LIMIT);
     await merge.getByText('Accept Agent', { exact: true }).last().click();
     await expect(left).toHaveCount(0);
-    console.log(await merge.locator('.codelens-decoration').allInnerTexts());
-    await merge.getByText('Append Has Landed', { exact: true }).last().click();
+    await merge.locator('.view-line', { hasText: 'SECOND' }).last().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' and FIRST');
+    await expect(merge.locator('.view-line', { hasText: 'and FIRST' })).not.toHaveCount(0);
   }
 }

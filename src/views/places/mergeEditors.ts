@@ -32,7 +32,8 @@ export async function openMerge(
     await window.showTextDocument(output, { preview: false });
     return;
   }
-  const side = (commit: string) => gitUri(folder.path, { commit, path: file }, 'after');
+  // Of the kind that takes no review notes.
+  const side = (commit: string) => gitUri(folder.path, { commit, path: file }, 'before');
   await commands.executeCommand(OPEN_MERGE_EDITOR, {
     base: gitUri(folder.path, { commit: base ?? '', path: file }, 'before'),
     input1: {
