@@ -6,7 +6,7 @@ import { expect, test } from '../support/story.ts';
 import { type Theme, Workbench } from '../support/workbench.ts';
 
 /** It only ends a test that has failed. */
-const RUN_LIMIT = { timeout: 60_000 };
+const RUN_LIMIT = { timeout: 180_000 };
 /** A branch and a file can have such names, and a story any. */
 const BRANCH = 'ralph/$(alert)<img/src=x>';
 const FILE = '$(alert)[q](command:quit).txt';

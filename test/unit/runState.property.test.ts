@@ -18,7 +18,7 @@ import { parseRunEvent, type RunEvent } from '../../src/orchestrator/journal/eve
 import { foldJournal } from '../../src/orchestrator/journal/foldJournal.ts';
 import { applyEvent, foldRun } from '../../src/orchestrator/journal/foldRun.ts';
 import { readDecisions } from '../../src/orchestrator/journal/journal.ts';
-import { INITIAL_RUN_STATE } from '../../src/orchestrator/journal/runState.ts';
+import { INITIAL_RUN_STATE, runningIteration } from '../../src/orchestrator/journal/runState.ts';
 import {
   fromStored,
   runStateSchema,
@@ -502,7 +502,14 @@ describe('the fold of any journal', () => {
         const state = foldRun(list);
         const begin = list.findLast(event => event.type === 'run.started');
         const run = list.slice(list.findLastIndex(({ type }) => type === 'run.started') + 1);
-        const ended = run.flatMap(event => (event.type === 'iteration.ended' ? [event] : []));
+        // What a person has settled ends once more, and counts once.
+        const ended = run.flatMap(event => {
+          const before = () => foldRun(list.slice(0, list.indexOf(event)));
+          return event.type === 'iteration.ended' &&
+            runningIteration(before(), event.iteration)?.settled !== true
+            ? [event]
+            : [];
+        });
         assert.equal(state.costUsd, costOf(run, begin?.isolated === true));
         sameValue(
           state.commits.map(({ hash }) => hash),
