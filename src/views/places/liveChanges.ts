@@ -110,6 +110,8 @@ export class LiveChanges implements Disposable {
     store.add(folder.runs.onDidReadEvents(() => refresh.call()));
     const watched = watch(place, changes, () => refresh.call());
     this.shown.set(title, { place, refresh, store, files: keyOf(changes), watched });
+    // What happened while the editor was being opened was not seen.
+    refresh.call();
   }
 
   private async refresh(folder: Folder, storyId: string, title: string): Promise<void> {
