@@ -37,7 +37,7 @@ export const WARNING_CODES = [
     'approvalNotWritten',
     'restorePointNotKept',
   ],
-  ...['storyLeftAlone'],
+  ...['storyLeftAlone', 'storyChoiceIgnored'],
   ...['restorePointsNotRemoved', 'guardWithoutCopy', 'historyRewritten', 'costNotRead'],
   ...['stateFileNotWritten', 'stateDamaged', 'errorsLogNotWritten', 'oldRunsNotCleared'],
   'claimsNotChecked',
@@ -119,6 +119,13 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ type: 'agent.retry', attempt: 1, maxAttempts: 10, delayMs: 2_000, status: 529 },
       error: '7',
     },
+    ...[true, undefined].flatMap<RunEventBody>(failed => [
+      { type: 'agent.text', text: DATA, parent: { id: '7', name: '7' } },
+      {
+        ...{ type: 'agent.subagentEnded', subagent: { id: '7', name: '7' }, failed, gist: '7' },
+        ...{ durationMs: 9_000, tokens: 1_200, toolCalls: failed ? 1 : 2 },
+      },
+    ]),
     { type: 'agent.denied', tool: 'Bash', message: DATA },
     { type: 'agent.output', text: DATA, cut: 10 },
     { type: 'agent.overflow', stream: '7' },
@@ -177,6 +184,10 @@ function iteration(number: number, commit: string): RunEventBody[] {
     {
       ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
       ...{ ref: '7', uncommitted: commit, commits: number % 2, problem: SAID },
+    },
+    {
+      ...{ type: 'work.kept', ...of, storyId: 'US-001', base: commit, head: commit },
+      ...{ ref: '7', uncommitted: commit, lands: true, commits: number % 2 },
     },
     { type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
     {

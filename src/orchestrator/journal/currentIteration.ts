@@ -1,11 +1,13 @@
 import type { TokenCounts } from './tokenCounts.ts';
 
-/** Commits of an iteration that have not landed. */
+/** Work of an iteration that has not landed. */
 export interface KeptWork {
   readonly iteration: number;
   /** Where it began. */
   readonly base: string;
   readonly head: string;
+  /** A commit of ours on top of `head`, with what was not committed. */
+  readonly uncommitted?: string | undefined;
 }
 
 /** An iteration that is running. */

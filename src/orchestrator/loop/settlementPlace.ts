@@ -92,7 +92,10 @@ export async function partsOf(files: RunFiles, { runId, state }: Known, storyId:
     ...{ name, folder, root, settlement, target, work },
     ref: workRef(workspace, { runId, storyId, iteration: work.iteration }),
     // Nothing of the repository's settings runs here.
-    places: new ClonePlaces({ ...{ workspace, root, folder, runId, env: {} } }),
+    places: new ClonePlaces({
+      ...{ workspace, root, folder, runId, env: {} },
+      workRef: left => workRef(workspace, left),
+    }),
   };
 }
 

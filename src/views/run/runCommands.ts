@@ -39,7 +39,7 @@ export function runCommands(
 
   async function start(folder: Folder, story: StoryRef | undefined): Promise<void> {
     if (await startRun(folder, story && [story.storyId])) {
-      await commands.executeCommand(Command.showTerminal);
+      await commands.executeCommand(Command.showTerminal, { folder: folder.path });
     }
   }
 

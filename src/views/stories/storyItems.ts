@@ -10,6 +10,7 @@ import {
 } from 'vscode';
 import { assertNever } from '../../base/assertNever.ts';
 import { shorten } from '../../base/text.ts';
+import { choiceWords } from '../../presentation/choiceWords.ts';
 import { clock } from '../../presentation/translate.ts';
 import { Command } from '../common/contributions.ts';
 import { appendWords, heardWords } from '../common/plainText.ts';
@@ -254,6 +255,7 @@ function storyTooltip({ story, state }: StoryNode, reason: string | undefined): 
     ...(story.dependsOn.length === 0
       ? []
       : [l10n.t('depends on {0}', shorten(story.dependsOn.join(', '), 120))]),
+    ...choiceWords(story, translate),
   ];
   if (facts.length > 0) {
     appendWords(tooltip.appendMarkdown('\n\n'), facts.join(' · '));

@@ -5,6 +5,8 @@ import { eventFields } from './fields.ts';
 /** Events of agents: their processes, what they do and say, retries and waits. */
 export function agentSchemas() {
   const { callOf, error, header, ofCall, usage, words } = eventFields();
+  /** Of a subagent: an agent that the agent has started itself. Absent for what the agent says and does. */
+  const ofSubagent = { parent: subagent().optional() };
   return [
     z.looseObject({
       ...header,
@@ -30,6 +32,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.text'),
       text: z.string(),
       /** Number of characters cut off at the end; the raw stream contains them. */
@@ -38,6 +41,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.tool'),
       id: z.string(),
       name: z.string(),
@@ -46,6 +50,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.toolFailed'),
       id: z.string(),
       gist: z.string(),
@@ -56,11 +61,25 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.toolResult'),
       id: z.string(),
       /** Absent for a file that was read. */
       head: z.string().optional(),
       lines: z.number().int().positive(),
+    }),
+    /** Its report is for the agent; `gist` is the first line. */
+    z.looseObject({
+      ...header,
+      ...ofCall,
+      ...ofSubagent,
+      type: z.literal('agent.subagentEnded'),
+      subagent: subagent(),
+      failed: z.boolean().optional(),
+      gist: z.string(),
+      durationMs: z.number().nonnegative().optional(),
+      tokens: z.number().int().nonnegative().optional(),
+      toolCalls: z.number().int().nonnegative().optional(),
     }),
     z.looseObject({
       ...header,
@@ -75,6 +94,7 @@ export function agentSchemas() {
     z.looseObject({
       ...header,
       ...ofCall,
+      ...ofSubagent,
       type: z.literal('agent.denied'),
       tool: z.string(),
       message: z.string(),
@@ -163,4 +183,9 @@ export function agentSchemas() {
       by: z.enum(['time', 'person', 'stop']),
     }),
   ] as const;
+}
+
+/** `id`: the tool call that has started it. */
+function subagent() {
+  return z.object({ id: z.string(), name: z.string() });
 }
