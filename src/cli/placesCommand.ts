@@ -28,6 +28,7 @@ import { askYes, canAsk } from './canAsk.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { addSettleCommand } from './settleCommand.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 40;
@@ -59,6 +60,7 @@ export function addPlacesCommand(program: Command): void {
     .addOption(cwdOption())
     .option('--yes', 'do not ask')
     .action(discard);
+  addSettleCommand(places);
 }
 
 async function list({ cwd, json }: Flags): Promise<void> {

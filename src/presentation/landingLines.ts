@@ -42,7 +42,14 @@ export function landingLine(
   const { storyId } = event;
   switch (event.type) {
     case 'landing.queued':
-      return [own('plain', t('{0} waits to land', storyId))];
+      return [
+        own(
+          'plain',
+          event.by === 'person'
+            ? t('{0} is settled by hand, and waits to land', storyId)
+            : t('{0} waits to land', storyId),
+        ),
+      ];
     case 'landing.candidate':
       return [own('plain', t('{0} is landing as {1}', storyId, event.commit.slice(0, SHORT_HASH)))];
     case 'landing.landed':

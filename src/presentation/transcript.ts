@@ -388,6 +388,15 @@ function lines(
             : t('{0} continues', event.storyId),
         ),
       ];
+    case 'story.settling':
+      return [
+        own(
+          'plain',
+          event.settling
+            ? t('A person settles the conflict of {0}', event.storyId)
+            : t('Nobody settles a conflict of {0} by hand any more', event.storyId),
+        ),
+      ];
     case 'run.rolledBack':
       return [own('warning', rolledBackWords(event, t))];
     default:

@@ -190,6 +190,10 @@ function iteration(number: number, commit: string): RunEventBody[] {
       ...{ ref: '7', uncommitted: commit, lands: true, commits: number % 2 },
     },
     { type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
+    {
+      ...{ type: 'landing.queued', ...of, storyId: 'US-001', base: commit, head: commit },
+      by: 'person',
+    },
     { type: 'landing.candidate', ...of, storyId: 'US-001', commit, onto: commit },
     ...RETURN_REASONS.map<RunEventBody>(reason => ({
       ...{ type: 'landing.returned', ...of, storyId: 'US-001', reason, base: commit },
@@ -252,6 +256,7 @@ function between(index: number): RunEventBody[] {
         ...[true, false].flatMap<RunEventBody>(paused => [
           { type: 'lane.paused', lane: 2, paused },
           { type: 'story.paused', storyId, paused },
+          { type: 'story.settling', storyId, settling: paused, iteration: 1 },
         ]),
         { type: 'story.skipped', storyId, by: 'person' },
         ...[true, false].map(done => ({ type: 'story.ticked', storyId: 'US-002', done }) as const),

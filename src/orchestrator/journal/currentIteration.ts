@@ -21,6 +21,8 @@ export interface CurrentIteration {
   readonly kept?: KeptWork;
   /** Its work waits to land, or is landing. */
   readonly queued?: true;
+  /** A person has settled its conflict, after it had ended. */
+  readonly settled?: true;
   /** The commit that is to land, and the commit of the branch that it lands on. */
   readonly candidate?: { readonly commit: string; readonly onto: string };
   readonly startedAt: string;

@@ -316,10 +316,13 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
             record => ({ ...record, refused: true }),
           );
     }
-    case 'story.changed':
-      return withStory(withoutLost(state, event), event.storyId, record => changed(record, event));
+    case 'story.changed': {
+      const told = withoutSettling(withoutLost(state, event), event);
+      return withStory(told, event.storyId, record => changed(record, event));
+    }
     case 'story.ticked': {
-      const told = withoutLost(withHandled(state, event.storyId, event.done), event);
+      const handled = withHandled(state, event.storyId, event.done);
+      const told = withoutSettling(withoutLost(handled, event), event);
       return withStory(told, event.storyId, record => ({
         ...newStart(record),
         ...(event.done && { doneBy: 'hand' as const }),
@@ -330,6 +333,7 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'landing.candidate':
     case 'landing.landed':
     case 'landing.returned':
+    case 'story.settling':
       return landingState(state, event);
     case 'target.held': {
       const { files, reason, ref } = event;
@@ -442,6 +446,16 @@ function withCost(state: RunState, event: Extract<RunEvent, { type: 'agent.ended
     ...estimated,
     usage: usage ? addTokens(state.usage, usage) : state.usage,
   };
+}
+
+/** Who marks a story as done has no conflict to settle any more. */
+function withoutSettling(
+  state: RunState,
+  { done, storyId }: { readonly done: boolean; readonly storyId: string },
+): RunState {
+  return done && state.storyNotes.get(storyId)?.settling !== undefined
+    ? withNotes(state, storyId, notes => ({ ...notes, settling: undefined }))
+    : state;
 }
 
 /** If a story must be done again, its old commits need not come back. */

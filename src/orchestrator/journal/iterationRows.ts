@@ -20,6 +20,8 @@ export interface IterationRow {
   readonly reason?: IterationReason;
   /** Its agent has finished, and its work waits to land or is landing. */
   readonly isLanding?: true;
+  /** A person has settled its conflict by hand. */
+  readonly settled?: true;
   /** Its work did not land. */
   readonly returned?: ReturnReason;
   /**
@@ -135,8 +137,18 @@ export function iterationRows(
         }
         break;
       case 'landing.queued': {
-        const { base: onto, head: commit } = event;
-        change(event.iteration, row => ({ ...row, isLanding: true, landing: { onto, commit } }));
+        const { base: onto, by, head: commit } = event;
+        const landing = { isLanding: true, landing: { onto, commit } } as const;
+        change(event.iteration, row =>
+          by === 'person'
+            ? {
+                ...row,
+                ...landing,
+                ...{ outcome: 'running', settled: true },
+                ...{ reason: undefined, returned: undefined },
+              }
+            : { ...row, ...landing },
+        );
         break;
       }
       case 'landing.candidate': {
@@ -184,7 +196,8 @@ export function iterationRows(
         change(event.iteration, ({ isLanding: _isOver, ...row }) => ({
           ...row,
           outcome,
-          durationMs,
+          // What a person has settled ends a second time.
+          durationMs: row.durationMs ?? durationMs,
           ...(costUsd !== undefined && { costUsd }),
           ...(costEstimated === true && { costEstimated }),
         }));

@@ -9,7 +9,7 @@ import type { ConflictNote } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
 import type { Story } from '../stories/story.ts';
 import { readRefs } from '../workspace/refs.ts';
-import { workRef } from '../workspace/workRefs.ts';
+import { SETTLED, workRef } from '../workspace/workRefs.ts';
 import { type Conflict, describeConflict } from './conflict.ts';
 import { sharedPaths } from './sharedFiles.ts';
 import { mergeSharing } from './sharedMerge.ts';
@@ -99,9 +99,16 @@ export class EarlierWork {
   }
 
   /** Whether its commits are still held; a person may have discarded them. */
-  async isStillKept(storyId: string, { iteration }: KeptWork): Promise<boolean> {
-    const ref = this.refOf(iteration, storyId);
-    return (await readRefs(this.target.root, ref)).some(({ name }) => name === ref);
+  async isStillKept(
+    storyId: string,
+    { head, iteration }: KeptWork,
+    isSettled = false,
+  ): Promise<boolean> {
+    const ref = this.refOf(iteration, storyId) + (isSettled ? SETTLED : '');
+    // Of an agent, what it had not committed may land, which is held by another ref.
+    return (await readRefs(this.target.root, ref)).some(
+      ({ commit, name }) => name === ref && (!isSettled || commit === head),
+    );
   }
 
   /** The ref that holds what the agent of an iteration has left. */

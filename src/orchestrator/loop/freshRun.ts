@@ -107,6 +107,7 @@ export class FreshRun {
     this.lanes = new Lanes(run, {
       ...isolation,
       userPlace: place,
+      snapshot: () => this.snapshot,
       newBriefer: () => new Briefer(run, template, snapshot),
       skipSignal: iteration => desk.skipSignal(iteration),
       endSkips: iteration => desk.endSkips(iteration),
@@ -157,7 +158,7 @@ export class FreshRun {
     });
     await this.open();
     for (const cutOff of run.state().running) {
-      await (this.lanes && cutOff.lane !== undefined
+      await (this.lanes && (cutOff.lane !== undefined || cutOff.settled)
         ? this.lanes.recover(cutOff, this.snapshot)
         : this.landCutOff(cutOff));
     }

@@ -21,7 +21,7 @@ import type { RunOptions } from './runOptions.ts';
 export function isIsolated(options: RunOptions, earlier?: RunState): boolean {
   const { isolate, lanes } = options.config;
   const hasPlaces = [...(earlier?.cutOff ?? []), ...(earlier?.running ?? [])].some(
-    ({ lane }) => lane !== undefined,
+    ({ lane, settled }) => lane !== undefined || settled === true,
   );
   return modeOf(options) === 'stories' && (lanes > 1 || isolate || hasPlaces);
 }
@@ -50,16 +50,11 @@ export async function openIsolation(
     throw new HumanError(sentenceOf({ level: 'refuses', ...problem }));
   }
   const progressFile = progressFileOf(options);
-  const inRepository = (file: string | undefined) => {
-    const relative =
-      file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
-    return relative.startsWith('..') ? undefined : relative;
-  };
   return {
     target: await Target.open({
       ...{ root, branch, tipRef: tipRef(workspace, branch) },
-      storyFile: inRepository(storyFile),
-      progressFile: inRepository(progressFile),
+      storyFile: inRepository(root, storyFile),
+      progressFile: inRepository(root, progressFile),
     }),
     places: new ClonePlaces({
       ...{ workspace, root, storyFile, progressFile, runId: options.runId },
@@ -68,4 +63,11 @@ export async function openIsolation(
       workRef: left => workRef(workspace, left),
     }),
   };
+}
+
+/** The path of a file from the top folder of a repository; `undefined` outside. */
+export function inRepository(root: string, file: string | undefined): string | undefined {
+  const relative =
+    file === undefined ? '..' : relativePath(realPlace(root) ?? root, realPlace(file) ?? file);
+  return relative.startsWith('..') ? undefined : relative;
 }

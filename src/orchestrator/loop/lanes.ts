@@ -12,7 +12,7 @@ import { collectWork, storiesLeft, type Work } from '../iteration/work.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { CurrentIteration } from '../journal/currentIteration.ts';
 import type { RunEvent } from '../journal/events.ts';
-import { handledIn } from '../journal/runState.ts';
+import { handledIn, runningIteration } from '../journal/runState.ts';
 import { EarlierWork } from '../landing/earlierWork.ts';
 import { leaveOpen } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
@@ -45,6 +45,7 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'stop.requested',
   'story.paused',
   'story.reset',
+  'story.settling',
   'story.skipped',
   'story.ticked',
 ]);
@@ -64,6 +65,8 @@ export interface LaneHands extends Isolation {
   readonly userPlace: Place;
   /** Briefs the agents of one lane. */
   readonly newBriefer: () => Briefer;
+  /** The user's files as last read. */
+  readonly snapshot: () => Snapshot;
   readonly skipSignal: (iteration: number) => AbortSignal;
   readonly endSkips: (iteration: number) => void;
 }
@@ -111,6 +114,9 @@ export class Lanes {
     });
     run.journal.onDidAppend(event => {
       this.noteAccount(event);
+      if (event.type === 'landing.queued' && event.by === 'person') {
+        this.takeSettled(event.iteration);
+      }
       if (WAKING.has(event.type)) {
         this.change();
       }
@@ -230,7 +236,11 @@ export class Lanes {
         base: kept.base,
         head: kept.head,
         progressText: await keptProgress(this.run.files.iterationDir(this.run.id, iteration)),
-        isDiscarded: !(await this.earlier.isStillKept(story.id, kept)),
+        [current.settled ? 'isGone' : 'isDiscarded']: !(await this.earlier.isStillKept(
+          story.id,
+          kept,
+          current.settled,
+        )),
       });
       return;
     }
@@ -255,6 +265,18 @@ export class Lanes {
     }
   }
 
+  /** A person has settled a conflict: the result lands like the work of an agent. */
+  private takeSettled(iteration: number): void {
+    const current = runningIteration(this.run.state(), iteration);
+    const snapshot = this.hands.snapshot();
+    const story = snapshot.stories?.stories.find(({ id }) => id === current?.storyId);
+    if (current !== undefined) {
+      // At once: what runs and is not known here counts as interrupted.
+      this.landing.set(iteration, { iteration, story });
+      this.task(iteration, () => this.recover(current, snapshot));
+    }
+  }
+
   /** Ends an interrupted iteration of which nothing more is known. */
   private async close(
     { lane, number: iteration }: CurrentIteration,
@@ -265,6 +287,7 @@ export class Lanes {
     const scope = { ...this.scopeOf(at, this.hands.userPlace, snapshot), story };
     await mkdir(scope.dir, { recursive: true });
     await leaveOpen(this.run, { scope, after: snapshot }, { commits: 0, isClaimed: false });
+    this.landing.delete(iteration);
     this.hands.endSkips(iteration);
   }
 
@@ -477,6 +500,7 @@ export class Lanes {
     const { iteration, story } = work.scope;
     if (this.run.stop.endSignal.aborted) {
       // It lands when the run continues.
+      this.landing.delete(iteration);
       return;
     }
     this.landing.set(iteration, { iteration, story });

@@ -39,6 +39,13 @@ export const Command = {
   openRunChanges: 'ralphFresh.openRunChanges',
   revertIteration: 'ralphFresh.revertIteration',
   revertStory: 'ralphFresh.revertStory',
+  openPlace: 'ralphFresh.openPlace',
+  showPlaceChanges: 'ralphFresh.showPlaceChanges',
+  openPlaceTerminal: 'ralphFresh.openPlaceTerminal',
+  discardWork: 'ralphFresh.discardWork',
+  settleConflict: 'ralphFresh.settleConflict',
+  landSettled: 'ralphFresh.landSettled',
+  giveConflictBack: 'ralphFresh.giveConflictBack',
   noteOnLine: 'ralphFresh.noteOnLine',
   addReviewNote: 'ralphFresh.addReviewNote',
   editReviewNote: 'ralphFresh.editReviewNote',
@@ -102,6 +109,10 @@ export const ContextKey = {
   lanes: 'ralphFresh.lanes',
   /** The run will wait after this iteration. */
   pauseRequested: 'ralphFresh.pauseRequested',
+  /** The agents of the active folder's newest run work in places of their own. */
+  isolated: 'ralphFresh.isolated',
+  /** A person settles a conflict of that run by hand. */
+  settling: 'ralphFresh.settling',
   /** An agent has asked a question that is still unanswered. */
   question: 'ralphFresh.question',
   /** The cursor is in a run's version of a file. */

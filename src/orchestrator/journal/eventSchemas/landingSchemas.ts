@@ -34,6 +34,8 @@ export function landingSchemas() {
       type: z.literal('landing.queued'),
       base: z.string(),
       head: z.string(),
+      /** A person has settled the conflict of this iteration, which had ended: `head` is the result. */
+      by: z.literal('person').optional(),
     }),
     /** The commit that is to land, on this commit of the branch. */
     z.looseObject({
@@ -119,6 +121,15 @@ export function landingSchemas() {
       type: z.literal('story.paused'),
       storyId: z.string(),
       paused: z.boolean(),
+    }),
+    /** A person settles the story's conflict by hand, so no agent starts for it; or gives it back. */
+    z.looseObject({
+      ...header,
+      type: z.literal('story.settling'),
+      storyId: z.string(),
+      settling: z.boolean(),
+      /** The one whose work conflicts. */
+      iteration: iteration.optional(),
     }),
   ] as const;
 }
