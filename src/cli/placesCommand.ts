@@ -22,6 +22,7 @@ import { askYes, canAsk } from './canAsk.ts';
 import { livingLoop, readRun } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print, printJson } from './print.ts';
+import { findStory, storyFileOf } from './storyFiles.ts';
 
 /** In UTF-16 units. */
 const MAX_ID = 40;
@@ -29,6 +30,8 @@ const MAX_SUBJECT = 100;
 /** Maximum number of commits that are named. */
 const MAX_COMMITS = 20;
 const SHORT_HASH = 7;
+const NEXT_STEPS =
+  '  Look at it with "git log <ref>". "ralph-fresh places discard ID" throws it away.';
 
 /** A place with its size in bytes. */
 type SizedPlace = PlaceEntry & { readonly bytes: number };
@@ -83,8 +86,11 @@ async function list({ cwd, json }: Flags): Promise<void> {
       [
         ...placeLines(folder, places),
         '',
-        ...(open.length === 0 ? ['All work of agents has landed.'] : ['Work that has not landed:']),
+        ...(open.length === 0
+          ? ['Nothing is kept that has not landed.']
+          : ['Work that has not landed:']),
         ...open.flatMap(keptLines),
+        ...(open.length === 0 ? [] : [NEXT_STEPS]),
         ...discardedLines(discarded),
       ].join('\n'),
     ),
@@ -218,7 +224,13 @@ async function requireOpenWork(files: RunFiles, storyId: string): Promise<KeptSt
   if (work === undefined || work.isLanded) {
     const open = all.flatMap(kept => (kept.isLanded ? [] : [named(kept.storyId)])).slice(0, 8);
     const others =
-      open.length === 0 ? 'All work of agents has landed.' : `There is some of ${open.join(', ')}.`;
+      open.length === 0
+        ? 'Nothing is kept that has not landed.'
+        : `Work on these stories is kept: ${open.join(', ')}.`;
+    if (work === undefined && (await storyFileOf(files, undefined)) !== undefined) {
+      // A mistyped id is a mistake in the command.
+      await findStory(files, storyId, undefined);
+    }
     throw new HumanError(
       work === undefined
         ? `No work on ${named(storyId)} is kept. ${others}`

@@ -104,7 +104,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
     const tip = isolated ? await heldTip(files.workspace, branch) : undefined;
     if (tip !== undefined) {
       throw new HumanError(
-        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; or merge it yourself: git merge ${tip}`,
+        `The branch ${branch} does not have everything yet that has landed, so nothing was changed. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash ${tip}`,
       );
     }
     return;
@@ -112,7 +112,7 @@ async function requireBranchOfRun(files: RunFiles, runId: string): Promise<void>
   const ref = `refs/heads/${workBranch}`;
   if ((await runGit(files.workspace, 'rev-parse', '--verify', '--quiet', ref)) !== '') {
     throw new HumanError(
-      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${shellWord(workBranch)}`,
+      `The run worked on the branch ${workBranch}, but HEAD is on ${branch || 'no branch'}. Switch to it first: git switch ${isolated ? '--merge ' : ''}${shellWord(workBranch)}`,
     );
   }
 }

@@ -4,10 +4,11 @@ import { shorten } from '../base/text.ts';
 import { UsageError } from '../base/usageError.ts';
 import type { StopMode } from '../orchestrator/journal/eventCodes.ts';
 import { postRequest } from '../orchestrator/workspace/inbox.ts';
+import { closeRunFoundDead } from '../orchestrator/loop/recovery.ts';
 import { deliverRequest } from '../orchestrator/workspace/requests.ts';
 import { RunFiles } from '../orchestrator/workspace/runFiles.ts';
 import { cwdOption, type Flags } from './arguments.ts';
-import { loopToEnd, reportEnd, reportNoLoop } from './loopEnd.ts';
+import { loopToEnd, noLoop, reportEnd, reportNoLoop } from './loopEnd.ts';
 import { forPeople } from './people.ts';
 import { print } from './print.ts';
 import { fileOption, findStory } from './storyFiles.ts';
@@ -47,8 +48,9 @@ async function stopStory(storyId: string, { cwd, file }: StopFlags): Promise<voi
   await findStory(files, storyId, file);
   const delivered = await deliverRequest(files, { type: 'stop', mode: 'end', storyId });
   if (delivered.kind !== 'taken') {
-    await reportNoLoop(files);
-    return;
+    // Like "pause ID", but a killed loop is cleaned up.
+    await closeRunFoundDead(files);
+    throw await noLoop(files, undefined);
   }
   const name = shorten(storyId, 80);
   print(

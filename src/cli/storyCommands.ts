@@ -97,7 +97,11 @@ function noList(
 async function next({ cwd, file: named, json }: Flags): Promise<void> {
   const files = new RunFiles(cwd);
   const list = requireReadable(await readStoryFileOrThrow(await requireStoryFile(files, named)));
-  const data = nextData(list, turnsOf(list, await runsOf(files)));
+  const runs = await runsOf(files);
+  const { alive, state } = runs.run;
+  const working =
+    alive && state.isolated ? state.running.flatMap(({ storyId }) => storyId ?? []) : [];
+  const data = nextData(list, turnsOf(list, runs), working);
   if (json) {
     printJson(data);
   } else {
@@ -140,6 +144,7 @@ function turnsOf(
     return {
       skip: leftAlone({ config: DEFAULT_CONFIG, state, stories }),
       last: comeLast(state),
+      ...(state.onlyStories && { only: new Set(state.onlyStories) }),
     };
   }
   return {

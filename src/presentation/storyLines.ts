@@ -1,7 +1,9 @@
 import { assertNever } from '../base/assertNever.ts';
 import { shellWord } from '../base/shellWord.ts';
-import type { Door } from './sentences.ts';
-import { type EventOf, own, type TranscriptLine } from './transcriptLine.ts';
+import { shorten } from '../base/text.ts';
+import { pausedStories, type RunState } from '../orchestrator/journal/runState.ts';
+import { continueWith, type Door } from './sentences.ts';
+import { type EventOf, MAX_LINE, own, type TranscriptLine } from './transcriptLine.ts';
 import { iterationCount, type Translate } from './translate.ts';
 
 /** A story is skipped in this run. */
@@ -19,6 +21,49 @@ export function storySkipped(
       ? t('{0} is skipped; "ralph-fresh skip {1} --undo" undoes that', storyId, shellWord(storyId))
       : t('{0} is skipped', storyId),
   );
+}
+
+/** A person has paused or stopped a story, or continues with it. Said once, however often it is asked for. */
+export function storyPaused(
+  { paused, storyId }: EventOf<'story.paused'>,
+  t: Translate,
+  state: Pick<RunState, 'storyRecords'>,
+): readonly TranscriptLine[] {
+  if (!paused) {
+    return [own('plain', t('{0} continues', storyId))];
+  }
+  return state.storyRecords.get(storyId)?.paused
+    ? []
+    : [own('plain', t('No further agent starts for {0}', storyId))];
+}
+
+/** Stories and lanes that stay paused when a run continues. */
+export function stillPaused(
+  { pausedLanes = [], storyRecords }: Pick<RunState, 'pausedLanes' | 'storyRecords'>,
+  t: Translate,
+  door: Door,
+): readonly TranscriptLine[] {
+  const stories = pausedStories({ storyRecords });
+  const next = (part: Parameters<typeof continueWith>[0]) =>
+    door === 'terminal' ? ` ${continueWith(part, t)}` : '';
+  return [
+    ...(stories.length === 0
+      ? []
+      : [
+          own(
+            'warning',
+            `${t('Paused: {0}.', shorten(stories.join(', '), MAX_LINE))}${next({ story: stories[0] })}`,
+          ),
+        ]),
+    ...(pausedLanes.length === 0
+      ? []
+      : [
+          own(
+            'warning',
+            `${t('Paused lanes: {0}.', pausedLanes.join(', '))}${next({ lane: pausedLanes[0] })}`,
+          ),
+        ]),
+  ];
 }
 
 /** A story makes no progress, and what the run does about it. */

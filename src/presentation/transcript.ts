@@ -5,9 +5,9 @@ import { applyEvent } from '../orchestrator/journal/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { agentEnded, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
+import { agentEnded, agentStopped, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { landingLine, targetHeld, workKept } from './landingLines.ts';
+import { landingLine, stillHeld, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
@@ -17,7 +17,14 @@ import {
   runEnd,
   waitingSentence,
 } from './sentences.ts';
-import { promiseSeen, storyChanged, storySkipped, storyStuck } from './storyLines.ts';
+import {
+  promiseSeen,
+  stillPaused,
+  storyChanged,
+  storyPaused,
+  storySkipped,
+  storyStuck,
+} from './storyLines.ts';
 import { isMixed, withStoryPrefix } from './storyPrefix.ts';
 import { resultLines, type ToolCall, ToolCalls } from './toolLines.ts';
 import {
@@ -131,6 +138,7 @@ function lines(
         ),
         ...settings(event, t, { door, mode: state.mode }),
         ...statusLine(event.stories, t),
+        ...stillPaused(state, t, door),
       ];
     case 'plan.written':
       return [
@@ -202,7 +210,7 @@ function lines(
         ),
       ];
     case 'agent.ended':
-      return agentEnded(event, t);
+      return [...agentStopped(event, t, state), ...agentEnded(event, t)];
     case 'call.retried':
       return [callRetried(event, t)];
     case 'agent.replaced':
@@ -216,7 +224,7 @@ function lines(
         own(
           'plain',
           state.running.length > 1
-            ? t('Will pause after these iterations')
+            ? t('Will pause when the agents at work have finished')
             : t('Will pause after this iteration'),
         ),
       ];
@@ -230,6 +238,8 @@ function lines(
               reason: event.reason,
               storyId: event.storyId,
               detail: event.detail,
+              stories: event.stories,
+              lanes: event.lanes,
             },
             t,
             { now: Date.parse(event.at), door },
@@ -320,7 +330,11 @@ function lines(
         state.runId === undefined ? {} : runEnd(applyEvent(state, event), event.outcome);
       const end = { ...known, ...event };
       const { text, good } = outcomeSentence(end, t, door);
-      return [line('plain', ''), own(good ? 'success' : 'warning', good ? `✅ ${text}` : text)];
+      return [
+        line('plain', ''),
+        own(good ? 'success' : 'warning', good ? `✅ ${text}` : text),
+        ...stillHeld(state, t, door),
+      ];
     }
     case 'work.kept':
       return workKept(event, t);
@@ -328,7 +342,7 @@ function lines(
     case 'landing.candidate':
     case 'landing.landed':
     case 'landing.returned':
-      return landingLine(event, t);
+      return landingLine(event, t, state);
     case 'target.held':
       return targetHeld(event, t);
     case 'target.followed':
@@ -352,14 +366,7 @@ function lines(
         ),
       ];
     case 'story.paused':
-      return [
-        own(
-          'plain',
-          event.paused
-            ? t('No further agent starts for {0}', event.storyId)
-            : t('{0} continues', event.storyId),
-        ),
-      ];
+      return storyPaused(event, t, state);
     case 'run.rolledBack':
       return [own('warning', rolledBackWords(event, t))];
     default:

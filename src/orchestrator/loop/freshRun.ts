@@ -246,13 +246,16 @@ export class FreshRun {
   }
 
   /** Waits for a person, or for a stop. */
-  async pause({ detail, reason, storyId }: Extract<Decision, { kind: 'pause' }>): Promise<void> {
+  async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
+    const { detail, lanes, reason, stories, storyId } = decision;
     const { journal, stop } = this.run;
     const wake = this.desk.wakeSignal;
     journal.append({
       type: 'pause.started',
       reason,
       storyId,
+      stories: stories && [...stories],
+      lanes: lanes && [...lanes],
       detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });
     journal.sync();

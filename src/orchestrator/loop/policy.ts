@@ -56,6 +56,9 @@ export type Decision =
       readonly reason: PauseReason;
       readonly storyId?: string;
       readonly detail?: string;
+      /** What a person has paused, if nothing else can go on. */
+      readonly stories?: readonly string[];
+      readonly lanes?: readonly number[];
     }
   | RunEnd;
 
@@ -65,7 +68,8 @@ const ITERATIONS_AFTER_WARNING = 2;
 /** Decides the next step, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
   const { freeLanes = 1, state, working = [] } = situation;
-  const decision = endOf(situation) ?? nextSteps(situation, freeLanes);
+  const next = endOf(situation) ?? nextSteps(situation, freeLanes);
+  const decision = (next.kind === 'start' ? onlyPausedLanes(situation) : undefined) ?? next;
   // Any other decision waits for the working agents; meanwhile only further agents may start.
   const isNow = decision.kind === 'start' || decision.kind === 'skip' || decision.kind === 'later';
   return working.length > 0 && (freeLanes < 1 || state.limits.size > 0 || !isNow)
@@ -287,7 +291,18 @@ function onlyPaused(situation: Situation): Decision | undefined {
   const paused = [...state.storyRecords].flatMap(([id, record]) => (record.paused ? [id] : []));
   const skip = new Set([...turn.skip].filter(id => !paused.includes(id)));
   const next = nextStory(provenStories(situation) ?? [], { ...turn, skip });
-  return next.story === undefined ? undefined : { kind: 'pause', reason: 'person' };
+  return next.story === undefined
+    ? undefined
+    : { kind: 'pause', reason: 'person', stories: paused };
+}
+
+/** A person has paused all lanes, and nothing is working in one: the run waits for them. */
+function onlyPausedLanes({ freeLanes = 1, state, working = [] }: Situation): Decision | undefined {
+  const { isolated, lanes, pausedLanes = [] } = state;
+  const paused = pausedLanes.filter(lane => lane <= lanes).sort((a, b) => a - b);
+  return isolated && freeLanes < 1 && working.length === 0 && paused.length > 0
+    ? { kind: 'pause', reason: 'person', lanes: paused }
+    : undefined;
 }
 
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {

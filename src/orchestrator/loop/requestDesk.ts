@@ -168,7 +168,8 @@ export class RequestDesk {
 
   /** A person has dealt with what the run waits for. */
   private wakeIfAbout(storyId: string): void {
-    if (this.run.state().pause?.storyId === storyId) {
+    const { pause } = this.run.state();
+    if (pause?.storyId === storyId || pause?.stories?.includes(storyId)) {
       this.wake();
     }
   }
@@ -220,6 +221,9 @@ export class RequestDesk {
         }
         break;
       case 'lanes':
+        if (state().pause?.lanes !== undefined) {
+          this.wake();
+        }
         break;
       case 'resume':
         if (request.storyId !== undefined || request.lane !== undefined) {

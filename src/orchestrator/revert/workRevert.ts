@@ -177,7 +177,7 @@ async function requireLandedHere(
   if (branch !== '' && (await isContained(dir, last.hash, `refs/heads/${branch}`))) {
     throw new HumanError(
       say(
-        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch {2}", then try again.',
+        'This work has landed on the branch {0}, and {1} is checked out. Go there with "git switch --merge {2}", then try again.',
         shorten(branch, 200),
         current || say('a detached HEAD'),
         shellWord(branch),
@@ -188,7 +188,7 @@ async function requireLandedHere(
   if (tip !== undefined && (await isContained(dir, last.hash, tip))) {
     throw new HumanError(
       say(
-        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; or merge it yourself: git merge {1}',
+        'This work has landed, but the branch {0} does not have it yet. "ralph-fresh status" says what is in the way; "ralph-fresh run" brings it in. By hand: git merge --autostash {1}',
         shorten(branch, 200),
         tip,
       ),
