@@ -55,8 +55,5 @@ export function laneLines(state: RunState): string[] {
     ...(pausedLanes.length === 0 ? [] : [`paused lanes: ${pausedLanes.join(', ')}`]),
     ...(stories.length === 0 ? [] : [`paused stories: ${shorten(stories.join(', '), 200)}`]),
   ];
-  return [
-    facts.join(' · '),
-    ...rows.map(([where, what]) => `  ${where.padEnd(width)} · ${what}`),
-  ];
+  return [facts.join(' · '), ...rows.map(([where, what]) => `  ${where.padEnd(width)} · ${what}`)];
 }

@@ -5,13 +5,13 @@ import { sentence, shorten } from '../base/text.ts';
 import type { RunOutcome } from '../orchestrator/journal/eventCodes.ts';
 import {
   openQuestions,
-  questionOf,
   type Pause,
+  questionOf,
   type RunState,
   type Waiting,
 } from '../orchestrator/journal/runState.ts';
-import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
+import type { Question } from '../orchestrator/journal/storyNotes.ts';
 import { circleWords } from '../orchestrator/stories/storyProblems.ts';
 import { type Hindrance, hindrancesOf, hindranceWords } from './hindrances.ts';
 import type { EventOf } from './transcriptLine.ts';

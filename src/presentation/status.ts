@@ -326,9 +326,7 @@ function questionLines(state: RunState, waiting: Waiting | undefined): string[] 
     .flatMap(question =>
       question.storyId === undefined
         ? []
-        : [
-            `${asksWords(question, english)} Answer with: ${answerCommand(question.storyId)}`,
-          ],
+        : [`${asksWords(question, english)} Answer with: ${answerCommand(question.storyId)}`],
     );
 }
 

@@ -5,9 +5,16 @@ import { applyEvent } from '../orchestrator/journal/foldRun.ts';
 import { INITIAL_RUN_STATE, type RunState } from '../orchestrator/journal/runState.ts';
 import type { StoryCount } from '../orchestrator/journal/storyCount.ts';
 import { tellsCost } from '../orchestrator/journal/tellsCost.ts';
-import { agentEnded, agentStopped, agentInit, agentReplaced, agentText, callRetried } from './agentLines.ts';
+import {
+  agentEnded,
+  agentInit,
+  agentReplaced,
+  agentStopped,
+  agentText,
+  callRetried,
+} from './agentLines.ts';
 import { outcomeWord } from './iterationWords.ts';
-import { landingLine, stillHeld, targetHeld, workKept } from './landingLines.ts';
+import { landingLine, stackChecked, stillHeld, targetHeld, workKept } from './landingLines.ts';
 import { branchLeft, checkEnded, commitsLost, gateEnded, guardFound } from './proofLines.ts';
 import { limitWaiting, settings, warningWords, willStop } from './runLines.ts';
 import {
@@ -343,6 +350,8 @@ function lines(
     case 'landing.landed':
     case 'landing.returned':
       return landingLine(event, t, state);
+    case 'stack.checked':
+      return stackChecked(event, t);
     case 'target.held':
       return targetHeld(event, t);
     case 'target.followed':

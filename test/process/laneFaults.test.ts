@@ -53,6 +53,11 @@ async function killed(loop: RunningCli): Promise<void> {
   await loop.finished;
 }
 
+/** A check that passes as soon as somebody notes "green". */
+function waitsForGreen({ notesDir }: Workspace): string {
+  return `until test -e '${path.join(notesDir, 'green')}'; do sleep 0.05; done`;
+}
+
 /** Git does not track the story file any more. */
 async function ignoreOurs({ env, folder }: Workspace): Promise<void> {
   await writeFile(path.join(folder, '.gitignore'), '.omc/\n');
@@ -173,10 +178,11 @@ test(
 
 test('killed in its last iteration while work waits to land: it lands', posix, async t => {
   const workspace = await withStories(t, 1);
-  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', 'sleep 1'];
+  const args = ['--lanes', '2', '--max-iterations', '1', '--verify', waitsForGreen(workspace)];
   const first = start(workspace, {}, ...args);
   await workspace.event('check.started');
   await killed(first);
+  await workspace.note('green');
   const { code, stderr } = await start(workspace, {}, ...args).finished;
   assert.deepEqual([code, stderr], [0, '']);
   assert.equal((await workspace.runIds()).length, 1);
@@ -196,17 +202,22 @@ test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
   assert.equal((await workspace.event('run.ended')).outcome, 'error');
 });
 
-test('stopped before an agent committed its finished work: that is what lands', posix, async t => {
-  const workspace = await withStories(t, 1);
-  const args = ['--lanes', '2', '--verify', 'sleep 1'];
-  const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
-  await workspace.event('check.started');
-  await killed(first);
-  const { code, stderr } = await start(workspace, {}, ...args).finished;
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.match(await workspace.read('work/US-001.txt'), /part three/);
-  assert.equal((await workspace.agents()).length, 1);
-});
+test(
+  'killed when an agent had not committed its finished work: that is what lands',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 1);
+    const args = ['--lanes', '2', '--verify', waitsForGreen(workspace)];
+    const first = start(workspace, { order: 'tickFirst', commitsNever: true }, ...args);
+    await workspace.event('check.started');
+    await killed(first);
+    await workspace.note('green');
+    const { code, stderr } = await start(workspace, {}, ...args).finished;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(await workspace.read('work/US-001.txt'), /part three/);
+    assert.equal((await workspace.agents()).length, 1);
+  },
+);
 
 test(
   'stopped while another branch is checked out here: its ticks do not keep it from continuing',
@@ -304,7 +315,7 @@ test(
   async t => {
     const workspace = await withStories(t, 1);
     const red = path.join(workspace.notesDir, 'red');
-    const check = `test -e '${red}' && sleep 1 || { touch '${red}'; exit 1; }`;
+    const check = `test -e '${red}' || { touch '${red}'; exit 1; }; ${waitsForGreen(workspace)}`;
     const args = ['--lanes', '2', '--verify', check];
     const first = start(
       workspace,
@@ -316,6 +327,7 @@ test(
       async () => (await workspace.events('check.started')).length === 2,
     );
     await killed(first);
+    await workspace.note('green');
     assert.equal((await start(workspace, {}, ...args).finished).code, 0);
     const codes = (await workspace.events('warning')).map(({ code }) => code);
     assert.deepEqual(codes, []);

@@ -2,18 +2,17 @@ import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
-import { writeGit } from '../git/runGit.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
 import { handledIn, runningIteration, storyRecord } from '../journal/runState.ts';
 import type { Place } from '../places/place.ts';
 import { readStories, type Snapshot } from '../places/snapshot.ts';
+import { type CheckResult, checkRecord } from '../proof/checks/gate.ts';
 import { type ClaimsJudgement, judgeClaims } from '../proof/claims.ts';
 import { judge } from '../proof/judge.ts';
 import type { Run } from '../run/run.ts';
 import { isSkipped, type Scope } from '../run/scope.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Story } from '../stories/story.ts';
-import { candidateRef } from '../workspace/workRefs.ts';
 import { makeCandidate } from './candidate.ts';
 import { recordOutcome } from './land.ts';
 import type { Target } from './target.ts';
@@ -35,6 +34,9 @@ export interface Landable {
   /** A person has thrown it away while no loop was active. */
   readonly isDiscarded?: boolean;
 }
+
+/** Files of a conflict that the journal names. */
+const MAX_FILES = 50;
 
 export interface QueueHands {
   readonly target: Target;
@@ -174,14 +176,15 @@ export class LandingQueue {
     if (stack.length < 2) {
       return [];
     }
-    await this.hold(onto);
+    await this.tip.hold(onto);
     for (const { commit, onto: below, work } of stack) {
       const { iteration, story } = work.scope;
       const about = { iteration, storyId: story.id };
       work.scope.append({ type: 'landing.candidate', ...about, commit, onto: below });
       work.scope.append({ type: 'gate.started', ...about, commands: [...run.config.verify] });
     }
-    if (!(await this.tip.isGreen(onto)) || stack.some(({ work }) => this.isTakenBack(work))) {
+    const isGreen = await this.isStackGreen(onto, stack);
+    if (!isGreen || stack.some(({ work }) => this.isTakenBack(work))) {
       return [];
     }
     for (const { work } of stack) {
@@ -201,10 +204,26 @@ export class LandingQueue {
     return stack.map(({ work }) => work);
   }
 
-  /** Until it has landed, nothing else holds a candidate against git's garbage collection. */
-  private async hold(commit: string): Promise<void> {
-    const { files } = this.run;
-    await writeGit(this.hands.target.root, ['update-ref', candidateRef(files.workspace), commit]);
+  private async isStackGreen(
+    commit: string,
+    stack: readonly { readonly work: Landable }[],
+  ): Promise<boolean> {
+    const { journal } = this.run;
+    let failed: CheckResult | undefined;
+    const result = await this.tip.check(commit, {
+      onEnded: check => {
+        failed = check.ok ? undefined : check;
+      },
+    });
+    if (result !== 'cutOff') {
+      journal.append({
+        type: 'stack.checked',
+        commit,
+        storyIds: stack.map(({ work }) => work.scope.story.id),
+        failed: failed && checkRecord(failed),
+      });
+    }
+    return result === 'green';
   }
 
   /** @returns what ends the run, if anything; then the work stays queued */
@@ -227,7 +246,7 @@ export class LandingQueue {
         return undefined;
       }
       const commit = made.kind === 'candidate' ? made.commit : onto;
-      await this.hold(commit);
+      await this.tip.hold(commit);
       const { iteration, story } = work.scope;
       work.scope.append({ type: 'landing.candidate', iteration, storyId: story.id, commit, onto });
       const judged = await this.judge(work, { commit, onto });
@@ -237,6 +256,10 @@ export class LandingQueue {
       if (judged.kind !== 'passed') {
         await this.giveBack(work, { reason: this.reasonOf(work, judged), onto });
         return undefined;
+      }
+      if (this.isTakenBack(work)) {
+        // A person was faster than the end of the checks.
+        continue;
       }
       run.journal.sync();
       if (commit === onto || (await this.tip.advance(onto, commit))) {
@@ -331,7 +354,7 @@ export class LandingQueue {
     const { iteration, story } = scope;
     scope.append({
       ...{ type: 'landing.returned', iteration, storyId: story.id, reason },
-      ...{ base, head, onto, files: files && [...files] },
+      ...{ base, head, onto, files: files?.slice(0, MAX_FILES) },
     });
     await this.record({ scope, result }, { isRefused: reason !== 'person', commits: 0 });
   }

@@ -1,6 +1,5 @@
 import { saidOf } from '../../base/messageOf.ts';
 import { say, withTexts } from '../../base/say.ts';
-import { waitForSignal } from '../../base/waiting.ts';
 import { payerOf } from '../agents/agentEnv.ts';
 import { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -89,7 +88,7 @@ export class FreshRun {
     const run = openRun(options, journal, {
       earlier,
       look: () => this.desk.look(),
-      wake: () => this.desk.wakeSignal,
+      resume: () => this.desk.resumeSignal,
     });
     this.run = run;
     this.desk = new RequestDesk(run, { ...options, inboxFrom });
@@ -247,21 +246,22 @@ export class FreshRun {
 
   /** Waits for a person, or for a stop. */
   async pause(decision: Extract<Decision, { kind: 'pause' }>): Promise<void> {
-    const { detail, lanes, reason, stories, storyId } = decision;
-    const { journal, stop } = this.run;
-    const wake = this.desk.wakeSignal;
+    const { detail, lanes: pausedLanes, reason, stories, storyId } = decision;
+    const { desk, lanes, run } = this;
+    const { journal } = run;
+    const continued = desk.continued(run.state().pauseRequested);
     journal.append({
       type: 'pause.started',
       reason,
       storyId,
       stories: stories && [...stories],
-      lanes: lanes && [...lanes],
+      lanes: pausedLanes && [...pausedLanes],
       detail: detail === undefined ? undefined : detail.slice(0, 2_000),
     });
     journal.sync();
     this.place.workTree.take();
-    await waitForSignal(wake, stop.requestedSignal);
-    journal.append({ type: 'pause.ended', by: wake.aborted ? 'person' : 'stop' });
+    await lanes?.followUntil(continued);
+    journal.append({ type: 'pause.ended', by: await continued });
   }
 
   /** Reads the files between two iterations; changes by others do not count as the agent's. */

@@ -68,8 +68,7 @@ const ITERATIONS_AFTER_WARNING = 2;
 /** Decides the next step, and why. Pure; every rule of design section 3 is tested through it. */
 export function decide(situation: Situation): Decision {
   const { freeLanes = 1, state, working = [] } = situation;
-  const next = endOf(situation) ?? nextSteps(situation, freeLanes);
-  const decision = (next.kind === 'start' ? onlyPausedLanes(situation) : undefined) ?? next;
+  const decision = endOf(situation) ?? nextSteps(situation, freeLanes);
   // Any other decision waits for the working agents; meanwhile only further agents may start.
   const isNow = decision.kind === 'start' || decision.kind === 'skip' || decision.kind === 'later';
   return working.length > 0 && (freeLanes < 1 || state.limits.size > 0 || !isNow)
@@ -156,7 +155,7 @@ function nextSteps(situation: Situation, freeLanes: number): Decision {
       ? { kind: 'end', outcome: 'maxIterations' }
       : undefined) ??
     tooManyFailures(situation) ??
-    starts(situation, turn, freeLanes)
+    (freeLanes > 0 ? starts(situation, turn, freeLanes) : allPaused(state))
   );
 }
 
@@ -177,7 +176,7 @@ function starts(
   let pause: Decision | undefined;
   const skip = new Set(turn.skip);
   // Without stories there is one task, for one agent.
-  const most = stories === undefined ? 1 : Math.max(1, freeLanes);
+  const most = stories === undefined ? 1 : freeLanes;
   const last = lastIteration(situation);
   while (found.length < most && last + found.length < config.maxIterations) {
     const story = stories && nextStory(stories, { ...turn, skip }).story;
@@ -296,13 +295,10 @@ function onlyPaused(situation: Situation): Decision | undefined {
     : { kind: 'pause', reason: 'person', stories: paused };
 }
 
-/** A person has paused all lanes, and nothing is working in one: the run waits for them. */
-function onlyPausedLanes({ freeLanes = 1, state, working = [] }: Situation): Decision | undefined {
-  const { isolated, lanes, pausedLanes = [] } = state;
+/** No lane is free, and if no agent works, a person has paused them all. */
+function allPaused({ lanes, pausedLanes = [] }: RunState): Decision {
   const paused = pausedLanes.filter(lane => lane <= lanes).sort((a, b) => a - b);
-  return isolated && freeLanes < 1 && working.length === 0 && paused.length > 0
-    ? { kind: 'pause', reason: 'person', lanes: paused }
-    : undefined;
+  return { kind: 'pause', reason: 'person', lanes: paused };
 }
 
 function notReady(stories: readonly Story[] | undefined, state: RunState): Decision {
