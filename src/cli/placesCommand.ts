@@ -171,16 +171,19 @@ async function clean({ cwd }: Flags): Promise<void> {
       `${cwd} is not in a git repository, so it cannot be proved that nothing in the places is lost.`,
     );
   }
+  const loop = await livingLoop(files);
   const cleaned = await cleanPlaces(folderOf(files), root);
   if (cleaned.length === 0) {
     print('There are no places here.');
   }
-  for (const { kept, name, path } of cleaned) {
+  for (const { isUsed, kept, name, path } of cleaned) {
     print(
       withoutControls(
         kept === undefined
           ? `${name} is removed.`
-          : `${name} stays. ${englishOf(kept)} It is in ${path}`,
+          : isUsed && loop !== undefined
+            ? `${name} stays: the active run uses it. End the run first: ralph-fresh stop`
+            : `${name} stays. ${englishOf(kept)} It is in ${path}`,
       ),
     );
   }

@@ -299,7 +299,7 @@ function notReady(end: RunEnd, t: Translate, door: Door): string {
   if (causes === undefined) {
     // If all of them are skipped, the next step says so.
     return door === 'terminal' && leftSkipped(end).all
-      ? t('No story is ready: {0}', next)
+      ? `${t('No story is ready: {0}.', detail)} ${next}`
       : t(
           'No story is ready: {0}. Each has failed, is blocked or skipped, or waits for another. {1}',
           detail,
