@@ -146,7 +146,13 @@ function placeLines(folder: string, places: readonly SizedPlace[]): string[] {
 function keptLines({ commits, refs, storyId }: KeptStoryWork): string[] {
   const open = refs.filter(({ isLanded }) => !isLanded);
   const attempts = new Set(open.map(({ iteration, runId }) => `${runId}/${iteration}`)).size;
-  const facts = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}, ${commitCount(commits.length)}`;
+  // What an agent had not committed is a commit of ours.
+  const uncommitted = open.filter(({ name }) => name.endsWith('-uncommitted')).length;
+  const facts = [
+    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    commitCount(Math.max(0, commits.length - uncommitted)),
+    ...(uncommitted === 0 ? [] : ['uncommitted changes']),
+  ].join(', ');
   return [
     `  ${shorten(storyId, MAX_ID)}: ${facts}`,
     ...open.map(({ commit, name }) => `    ${commit.slice(0, SHORT_HASH)} ${name}`),

@@ -376,7 +376,7 @@ export function waitingSentence(
     case 'question':
       return inTerminal
         ? t('{0} Answer with: {1}', asked(waiting, t), answerCommand(storyId))
-        : asked(waiting, t);
+        : t('The agent asks: {0}', sentence(detail));
     case 'stuck': {
       const stuck =
         storyId === undefined

@@ -440,7 +440,10 @@ describe('requests to an active run', { concurrency: 3, ...posix }, () => {
     );
     const list = await printed(workspace, 'stories');
     assert.match(list, /^· +US-001 +needs you +Story number 1$/m);
-    assert.match(list, /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…"$/m);
+    assert.match(
+      list,
+      /^US-001 asks: Blue or green\? Answer with: ralph-fresh answer "…" --story US-001$/m,
+    );
     const text = await printed(workspace, 'answer', 'Green');
     assert.match(text, /^Answered: Blue or green\?\nThe run continues/);
     assert.equal((await cli.finished).code, 0);
