@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { HumanError } from '../base/humanError.ts';
 import { englishOf } from '../base/say.ts';
 import type { SeenRun } from '../orchestrator/journal/runStanding.ts';
-import { INITIAL_RUN_STATE, openQuestions, type RunState } from '../orchestrator/journal/runState.ts';
+import {
+  INITIAL_RUN_STATE,
+  openQuestions,
+  type RunState,
+} from '../orchestrator/journal/runState.ts';
 import { comeLast } from '../orchestrator/loop/policy.ts';
 import { tickStory } from '../orchestrator/loop/tickStory.ts';
 import { leftAlone } from '../orchestrator/run/storiesLeft.ts';
@@ -142,7 +146,9 @@ function turnsOf(
 ): NextStoryOptions {
   if (alive) {
     // With lanes, the others continue while one story waits for a person.
-    const asking = state.isolated ? openQuestions(state).flatMap(({ storyId }) => storyId ?? []) : [];
+    const asking = state.isolated
+      ? openQuestions(state).flatMap(({ storyId }) => storyId ?? [])
+      : [];
     return {
       skip: new Set([...leftAlone({ config: DEFAULT_CONFIG, state, stories }), ...asking]),
       last: comeLast(state),

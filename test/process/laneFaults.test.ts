@@ -190,6 +190,79 @@ test('killed in its last iteration while work waits to land: it lands', posix, a
   assert.deepEqual(await workspace.done(), ['US-001']);
 });
 
+test('skipped after a kill, while its work waits to land: it does not land', posix, async t => {
+  const workspace = await withStories(t, 2);
+  const args = ['--isolate', '--verify', waitsForGreen(workspace)];
+  const first = start(workspace, {}, ...args);
+  await workspace.event('check.started');
+  await killed(first);
+  assert.equal((await workspace.cli('skip', 'US-001').finished).code, 0);
+  await workspace.note('green');
+  assert.equal((await start(workspace, {}, ...args).finished).code, 1);
+  assert.deepEqual(await workspace.done(), ['US-002']);
+  const [returned] = await workspace.events('landing.returned');
+  assert.equal(returned?.reason, 'person');
+});
+
+test(
+  'an agent puts a file in the place of the folder .omc: the others continue',
+  posix,
+  async t => {
+    const workspace = await withStories(t, 2);
+    const shell = 'rm -rf .omc && echo file > .omc && git add -A && git commit -qm "no folder"';
+    const run = workspace.scriptOf(
+      { 'US-001': [[{ write: ['a.txt', 'a'] }, { commit: 'feat: a' }, { shell }], ['work']] },
+      '--isolate',
+    );
+    const { code, stderr } = await run.finished;
+    assert.deepEqual([code, stderr], [0, ''], run.stdout);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    const [kept] = await workspace.events('work.kept');
+    assert.equal(await workspace.git('log', '-1', '--format=%s', kept?.head ?? ''), 'no folder');
+  },
+);
+
+for (const { name, commits } of [
+  { name: 'commits', commits: true },
+  { name: 'leaves', commits: false },
+]) {
+  test(`an agent ${name} a repository inside its work: that does not land`, posix, async t => {
+    const workspace = await withStories(t, 2);
+    const shell =
+      'git init -q app && cd app && echo a > a.txt && git add . && git -c user.name=T -c user.email=t@example.com commit -qm inner';
+    const run = workspace.scriptOf(
+      {
+        'US-001': [
+          [{ shell }, { tick: 'US-001' }, ...(commits ? [{ commit: 'feat: app' }] : [])],
+          [
+            {
+              shell:
+                'git rm -rq --cached --ignore-unmatch app; rm -rf app; mkdir app; echo a > app/a.txt',
+            },
+            'work',
+          ],
+        ],
+      },
+      '--isolate',
+    );
+    const { code, stderr, stdout } = await run.finished;
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    assert.match(stdout, /git repositor(?:y|ies) of (?:its|their) own/);
+    assert.deepEqual(await workspace.done(), ['US-001', 'US-002']);
+    assert.equal(await workspace.read('app/a.txt'), 'a\n');
+  });
+}
+
+test('a check that commits to the branch does not keep the run for ever', posix, async t => {
+  const workspace = await withStories(t, 1);
+  const check = `cd '${workspace.folder}' && git commit -q --allow-empty -m again`;
+  const { code, stdout } = await workspace.scriptOf({}, '--isolate', '--verify', check).finished;
+  assert.equal(code, 1);
+  assert.match(stdout, /main got new commits during each of \d+ attempts to land US-001/);
+  const { stdout: kept } = await workspace.cli('places').finished;
+  assert.match(kept, /US-001/);
+});
+
 test('the branch is deleted meanwhile: the end is recorded', posix, async t => {
   const workspace = await withStories(t, 1);
   const loop = start(workspace, { waits: true }, '--lanes', '2');

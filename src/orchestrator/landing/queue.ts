@@ -1,5 +1,6 @@
 import { Emitter } from '../../base/emitter.ts';
 import { saidOf } from '../../base/messageOf.ts';
+import { type Message, say } from '../../base/say.ts';
 import type { AgentCallResult } from '../agents/call/agentCall.ts';
 import type { GitRepository } from '../git/git.ts';
 import type { ReturnReason } from '../journal/eventCodes.ts';
@@ -37,6 +38,8 @@ export interface Landable {
 
 /** Files of a conflict that the journal names. */
 const MAX_FILES = 50;
+/** Candidates that are made for one landing while somebody else moves the branch. */
+const MAX_ROUNDS = 10;
 
 export interface QueueHands {
   readonly target: Target;
@@ -229,7 +232,7 @@ export class LandingQueue {
   /** @returns what ends the run, if anything; then the work stays queued */
   private async land(work: Landable): Promise<Verdict | undefined> {
     const { run } = this;
-    for (;;) {
+    for (let round = 1; ; round += 1) {
       const landed = await this.landedBefore(work);
       if (landed !== undefined) {
         await this.finish(work, landed);
@@ -267,7 +270,19 @@ export class LandingQueue {
         return undefined;
       }
       // Somebody has committed to the branch meanwhile; what was checked is not what would be there.
+      if (round === MAX_ROUNDS) {
+        return { kind: 'fatal', message: this.neverStill(story) };
+      }
     }
+  }
+
+  private neverStill({ id }: Story): Message {
+    return say(
+      '{0} got new commits during each of {1} attempts to land {2}. Look for a check or another program that commits there. The work is kept, and lands when the run continues.',
+      this.hands.target.branch,
+      MAX_ROUNDS,
+      id,
+    );
   }
 
   /** Its candidate, if the loop was killed after the branch had got it, or while git was bringing it there. */
@@ -330,6 +345,8 @@ export class LandingQueue {
     return (
       isDiscarded ||
       isSkipped({ skip }) ||
+      // Also while no loop was active.
+      storyRecord(this.run.state(), story.id).skipped === 'person' ||
       handledIn(this.run.state(), iteration).get(story.id) === false
     );
   }

@@ -2,7 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saidOf } from '../../base/messageOf.ts';
+import type { Words } from '../../base/say.ts';
 import { AccountGate } from '../agents/call/accountGate.ts';
+import { newRepositories } from '../git/changes.ts';
 import { hasFileAt } from '../git/trackedFile.ts';
 import type { Briefer } from '../iteration/briefing.ts';
 import { runIteration } from '../iteration/iteration.ts';
@@ -46,6 +48,8 @@ const WAKING: ReadonlySet<RunEvent['type']> = new Set([
   'story.skipped',
   'story.ticked',
 ]);
+/** Folders that a warning names. */
+const MAX_NAMED = 10;
 /** Longest wait in ms until the story file and the branch are looked at again. */
 const LOOK_MS = 5_000;
 
@@ -245,7 +249,7 @@ export class Lanes {
     });
     const before = bytes && stories && { bytes, stories };
     try {
-      await this.collect(scope, place, await collectWork(this.run, { scope, kept: before }));
+      await this.collect(scope, place, () => collectWork(this.run, { scope, kept: before }));
     } finally {
       await place.dispose();
     }
@@ -387,16 +391,25 @@ export class Lanes {
     await keepProgress(scope.dir, this.progressIn(place));
     const briefer = this.briefers.get(lane) ?? this.hands.newBriefer();
     this.briefers.set(lane, briefer);
-    const work = await runIteration(run, scope, briefer);
-    await this.collect(scope, place, work);
+    await this.collect(scope, place, () => runIteration(run, scope, briefer));
   }
 
   /** Makes safe what an agent has left, before anything is judged. */
-  private async collect(scope: StoryScope, place: ClonePlace, work: Work): Promise<void> {
+  private async collect(
+    scope: StoryScope,
+    place: ClonePlace,
+    doWork: () => Promise<Work>,
+  ): Promise<void> {
     const { run } = this;
     const { iteration, story } = scope;
     const ref = this.earlier.refOf(iteration, story.id);
-    const kept = await keepWork(place, this.hands.target.root, ref);
+    const keep = () => keepWork(place, this.hands.target.root, ref);
+    const work = await doWork().catch(async (error: unknown) => {
+      // Whatever is wrong, its commits are safe; they are judged when the run continues.
+      await keep();
+      throw error;
+    });
+    const kept = await keep();
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.earlier.baseOf(story, scope.before.head);
     scope.append({
@@ -415,7 +428,13 @@ export class Lanes {
     const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
     const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
     const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
-    if (isDone && !isUnticked && head !== undefined && base !== undefined) {
+    if (
+      isDone &&
+      !isUnticked &&
+      head !== undefined &&
+      base !== undefined &&
+      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }))
+    ) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -431,6 +450,22 @@ export class Lanes {
     );
     this.hands.endSkips(iteration);
     this.end(verdict);
+  }
+
+  /** What is missing would be missing on the branch, too. */
+  private async isWhole(
+    scope: StoryScope,
+    {
+      base,
+      head,
+      problem,
+    }: { readonly base: string; readonly head: string; readonly problem: Words | undefined },
+  ): Promise<boolean> {
+    const nested = await newRepositories(this.hands.target.root, base, head);
+    if (nested.length > 0) {
+      warn(scope, 'repositoryInside', nested.slice(0, MAX_NAMED).join(', '));
+    }
+    return nested.length === 0 && problem === undefined;
   }
 
   private enqueue(work: Landable): void {

@@ -9,6 +9,7 @@ import { doneElsewhere } from './doneElsewhere.ts';
 import { head } from './head.ts';
 import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
+import { landed } from './landed.ts';
 import { lanes } from './lanes.ts';
 import { otherMode } from './otherMode.ts';
 import { placesFolder } from './placesFolder.ts';
@@ -35,6 +36,7 @@ const PRECONDITIONS: readonly Precondition[] = [
   head,
   lanes,
   doneElsewhere,
+  landed,
   placesFolder,
   unseen,
   hooks,
