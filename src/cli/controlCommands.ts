@@ -130,7 +130,7 @@ async function resume(files: RunFiles): Promise<void> {
     throw new HumanError(parts);
   }
   if (state && waiting === undefined && !state.pauseRequested) {
-    const paused = stillPaused(state, english, 'terminal').map(({ text }) => text);
+    const paused = stillPaused(state, english, 'terminal');
     print(
       paused.length === 0
         ? 'The run is active; it is not waiting for anything.'

@@ -296,7 +296,7 @@ function statusLines(
       : [`After the others, because of no progress: ${shorten(later.join(', '), 200)}`]),
     ...(waiting === undefined ? [] : [waitingSentence(waiting, english, { now })]),
     ...(alive ? questionLines(state, waiting) : []),
-    ...(state.isolated ? [] : stillPaused(state, english, 'terminal').map(({ text }) => text)),
+    ...(state.isolated ? [] : stillPaused(state, english, 'terminal')),
     ...(waiting !== undefined || state.isolated || current?.activity === undefined
       ? []
       : [`  ${current.activity}`]),

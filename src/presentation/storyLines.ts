@@ -37,32 +37,23 @@ export function storyPaused(
     : [own('plain', t('No further agent starts for {0}', storyId))];
 }
 
-/** Stories and lanes that stay paused when a run continues. */
+/** Stories and lanes that are paused while the run is not, and in a terminal how to continue them. */
 export function stillPaused(
   { pausedLanes = [], storyRecords }: Pick<RunState, 'pausedLanes' | 'storyRecords'>,
   t: Translate,
   door: Door,
-): readonly TranscriptLine[] {
-  const stories = pausedStories({ storyRecords });
-  const next = (part: Parameters<typeof continueWith>[0]) =>
-    door === 'terminal' ? ` ${continueWith(part, t)}` : '';
+): readonly string[] {
+  const [story, ...others] = pausedStories({ storyRecords });
+  const [lane] = pausedLanes;
+  const withNext = (what: string, part: Parameters<typeof continueWith>[0]) =>
+    door === 'terminal' ? `${what} ${continueWith(part, t)}` : what;
   return [
-    ...(stories.length === 0
+    ...(story === undefined
       ? []
-      : [
-          own(
-            'warning',
-            `${t('Paused: {0}.', shorten(stories.join(', '), MAX_LINE))}${next({ story: stories[0] })}`,
-          ),
-        ]),
-    ...(pausedLanes.length === 0
+      : [withNext(t('Paused: {0}.', shorten([story, ...others].join(', '), MAX_LINE)), { story })]),
+    ...(lane === undefined
       ? []
-      : [
-          own(
-            'warning',
-            `${t('Paused lanes: {0}.', pausedLanes.join(', '))}${next({ lane: pausedLanes[0] })}`,
-          ),
-        ]),
+      : [withNext(t('Paused lanes: {0}.', pausedLanes.join(', ')), { lane })]),
   ];
 }
 

@@ -145,7 +145,7 @@ function lines(
         ),
         ...settings(event, t, { door, mode: state.mode }),
         ...statusLine(event.stories, t),
-        ...stillPaused(state, t, door),
+        ...stillPaused(state, t, door).map(text => own('warning', text)),
       ];
     case 'plan.written':
       return [
