@@ -591,7 +591,7 @@ describe('requests while no loop is active', { concurrency: 4 }, () => {
   test('answer, hint and skip take effect when the run continues', async t => {
     const workspace = await Workspace.create(t, { stories: openStories(3) });
     assert.equal((await workspace.run('asksHuman').finished).code, 2);
-    assert.match(await printed(workspace, 'status'), /Needs you: Blue or green\?/);
+    assert.match(await printed(workspace, 'status'), /Needs you: US-001 asks: Blue or green\?/);
     assert.match(
       await printed(workspace, 'answer', 'Green'),
       /^Answered: Blue or green\?\n.*run --resume/,
