@@ -60,7 +60,9 @@ function build(context: ExtensionContext, log: LogOutputChannel): RalphFreshApi 
   // Before the keys that say what a folder holds: sentences go by both.
   own(restrictedMode());
   const statusBar = own(new RunStatusBar(runs, stories));
-  const steering = own(steeringOnDemand(folders, program, () => statusBar.noteLook(), log));
+  const { workspaceState } = context;
+  const onLook = () => statusBar.noteLook();
+  const steering = own(steeringOnDemand(folders, program, onLook, workspaceState, log));
   const storiesView = own(new StoriesView(folders, context.workspaceState, log));
   own(setupView());
   own(claudeWhenSeen(storiesView, steering, log));

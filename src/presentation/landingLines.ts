@@ -10,11 +10,11 @@ const SHORT_HASH = 7;
 
 /** What an agent left in its place; its commits are told when they land. */
 export function workKept(
-  { commits, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
+  { commits, head, lands, problem, storyId = '', uncommitted }: EventOf<'work.kept'>,
   t: Translate,
 ): readonly TranscriptLine[] {
   return [
-    ...(uncommitted === undefined
+    ...(uncommitted === undefined || lands
       ? []
       : [
           own(
@@ -29,7 +29,10 @@ export function workKept(
     ...(problem === undefined
       ? []
       : [own('error', t('Not all work on {0} could be kept: {1}', storyId, t.said(problem)))]),
-    ...(commits === 0 ? [own('dim', t('{0} has no new commits', storyId))] : []),
+    // What could not be read may have some.
+    ...(commits === 0 && (head !== undefined || problem === undefined)
+      ? [own('dim', t('{0} has no new commits', storyId))]
+      : []),
   ];
 }
 

@@ -221,10 +221,17 @@ const kinds: Readonly<Record<RunEvent['type'], fc.Arbitrary<object>>> = {
   ),
   'agent.text': fc.record({ iteration, text: words, cut: iteration }, { requiredKeys: ['text'] }),
   'agent.tool': fc.record(
-    { iteration, id: words, name: words, gist: words },
+    {
+      ...{ iteration, id: words, name: words, gist: words },
+      parent: fc.record({ id: words, name: words }),
+    },
     { requiredKeys: ['id', 'name', 'gist'] },
   ),
   'agent.toolFailed': fc.record({ id: words, gist: words }),
+  'agent.subagentEnded': fc.record(
+    { subagent: fc.record({ id: words, name: words }), gist: words, tokens: iteration },
+    { requiredKeys: ['subagent', 'gist'] },
+  ),
   'agent.toolResult': fc.record({ id: words, head: words, lines: fc.integer({ min: 1 }) }),
   'agent.retry': fc.record(
     {

@@ -125,15 +125,16 @@ export function applyEvent(before: RunState, event: RunEvent): RunState {
     case 'agent.text':
       return withIteration(state, event, current => ({
         ...current,
-        activity: lastLine(event.text),
+        activity: ofSubagent(event, lastLine(event.text)),
       }));
     case 'agent.tool':
       return withIteration(state, event, current => ({
         ...current,
-        activity: event.gist === '' ? event.name : `${event.name} ${event.gist}`,
+        activity: ofSubagent(event, event.gist === '' ? event.name : `${event.name} ${event.gist}`),
       }));
     case 'agent.toolFailed':
     case 'agent.toolResult':
+    case 'agent.subagentEnded':
     case 'agent.retry':
     case 'agent.denied':
     case 'agent.output':
@@ -459,6 +460,14 @@ function withoutLost(
 
 function withLost(state: RunState, lostCommits: readonly LostCommit[]): RunState {
   return { ...state, lostCommits: lostCommits.length === 0 ? undefined : lostCommits };
+}
+
+/** A subagent is named: several may work at once. */
+function ofSubagent(
+  { parent }: Extract<RunEvent, { type: 'agent.text' | 'agent.tool' }>,
+  activity: string,
+): string {
+  return parent === undefined ? activity : `${parent.name} › ${activity}`;
 }
 
 function lastLine(text: string): string {

@@ -22,6 +22,11 @@ export interface IterationRow {
   readonly isLanding?: true;
   /** Its work did not land. */
   readonly returned?: ReturnReason;
+  /**
+   * What is to land, or did not, and the commit that it is compared with; absent if it has landed: then it is among the
+   * commits.
+   */
+  readonly landing?: { readonly onto: string; readonly commit: string };
 }
 
 /** The reason for the outcome; codes and data, no sentences. */
@@ -129,8 +134,20 @@ export function iterationRows(
           change(event.iteration, row => ({ ...row, reason: { kind: 'objections', objections } }));
         }
         break;
-      case 'landing.queued':
-        change(event.iteration, row => ({ ...row, isLanding: true }));
+      case 'landing.queued': {
+        const { base: onto, head: commit } = event;
+        change(event.iteration, row => ({ ...row, isLanding: true, landing: { onto, commit } }));
+        break;
+      }
+      case 'landing.candidate': {
+        const { commit, onto } = event;
+        if (commit !== onto) {
+          change(event.iteration, row => ({ ...row, landing: { onto, commit } }));
+        }
+        break;
+      }
+      case 'landing.landed':
+        change(event.iteration, ({ landing: _isOnBranch, ...row }) => row);
         break;
       case 'landing.returned': {
         const { files = [], reason: returned } = event;

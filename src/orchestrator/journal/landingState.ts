@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assertNever.ts';
 import type { RunEvent } from './events.ts';
-import type { RunState } from './runState.ts';
+import { type RunState, runningIteration, storyNotes } from './runState.ts';
 import { withIteration, withNotes, withStory } from './stateChanges.ts';
 
 type LandingEvent = Extract<
@@ -20,24 +20,30 @@ export function landingState(state: RunState, event: LandingEvent): RunState {
   switch (event.type) {
     case 'work.kept': {
       // Its commits are recorded when they land.
-      const { base, commits, head, iteration, storyId } = event;
+      const { base, commits, head, iteration, storyId, uncommitted } = event;
       if (base === undefined || head === undefined) {
         return state;
       }
-      const kept = { iteration, base, head };
+      const kept = { iteration, base, head, uncommitted };
       const told = withIteration(state, event, current => ({ ...current, kept }));
-      return commits === 0
+      if (commits > 0 || uncommitted !== undefined) {
+        return withNotes(told, storyId, notes => ({ ...notes, kept, conflict: undefined }));
+      }
+      // It began with what was kept before, and may have removed uncommitted changes.
+      return storyNotes(told, storyId).kept === undefined
         ? told
-        : withNotes(told, storyId, notes => ({ ...notes, kept, conflict: undefined }));
+        : withNotes(told, storyId, notes => ({ ...notes, kept }));
     }
     case 'landing.queued': {
       // Not always its last commit: an agent that never commits lands with what it has left.
       const { base, head, iteration, storyId } = event;
       const kept = { iteration, base, head };
+      const left = runningIteration(state, iteration)?.kept;
       return withNotes(
         withIteration(state, event, current => ({ ...current, kept, queued: true, step: 'queue' })),
         storyId,
-        notes => ({ ...notes, kept, conflict: undefined }),
+        // If it is returned, the next agent continues with what its agent had committed, and with what it had not.
+        notes => ({ ...notes, kept: left ?? kept, conflict: undefined }),
       );
     }
     case 'landing.candidate': {

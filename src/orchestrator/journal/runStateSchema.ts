@@ -27,7 +27,10 @@ export const runStateSchema = once(() => {
     cacheRead: z.number(),
     cacheWrite: z.number(),
   });
-  const keptWork = { iteration: count, base: z.string(), head: z.string() };
+  const keptWork = {
+    ...{ iteration: count, base: z.string(), head: z.string() },
+    uncommitted: z.string().optional(),
+  };
   const current = z.object({
     number: count,
     storyId: z.string().optional(),

@@ -3,6 +3,7 @@ import { writeGit } from '../git/runGit.ts';
 import { appendAs } from '../journal/appendAs.ts';
 import type { KeptWork } from '../journal/currentIteration.ts';
 import { storyNotes } from '../journal/runState.ts';
+import type { PlaceStart } from '../places/clonePlaces.ts';
 import type { Run } from '../run/run.ts';
 import type { ConflictNote } from '../run/scope.ts';
 import { warn } from '../run/warn.ts';
@@ -27,28 +28,34 @@ export class EarlierWork {
     this.target = target;
   }
 
-  /** The commit that the story's next agent starts from: its own earlier work on top of what has landed. */
-  async startOf(story: Story, iteration: number): Promise<string> {
+  /** What the story's next agent starts from: its own earlier work on top of what has landed. */
+  async startOf(story: Story, iteration: number): Promise<Pick<PlaceStart, 'commit' | 'changes'>> {
     const { target } = this;
     const onto = (await target.look()).tip;
     const kept = await this.keptOf(story);
     if (kept === undefined) {
-      return onto;
+      return { commit: onto };
     }
-    const joined = await joinEarlierWork(target, { onto, work: kept.head, storyId: story.id });
-    if (joined.kind !== 'conflict') {
-      return joined.commit;
+    const { base, uncommitted } = kept;
+    const join = (work: string) => joinEarlierWork(target, { onto, work, storyId: story.id });
+    // If all of it fits, a part of it can only conflict where the rest had solved that; then all are changes.
+    const committed = kept.head === base ? undefined : await join(kept.head);
+    const commit = committed?.kind === 'joined' ? committed.commit : onto;
+    const joined = uncommitted === undefined ? committed : await join(uncommitted);
+    if (joined?.kind !== 'conflict') {
+      return { commit, changes: uncommitted === undefined ? undefined : joined?.commit };
     }
+    const head = uncommitted ?? kept.head;
     this.run.journal.append({
       ...{ type: 'landing.returned', iteration: kept.iteration, storyId: story.id },
-      ...{ reason: 'conflict', base: kept.base, head: kept.head, onto, files: [...joined.files] },
+      ...{ reason: 'conflict', base, head, onto, files: [...joined.files] },
     });
     warn(
       { append: appendAs(iteration, this.run.journal) },
       'workNotContinued',
       joined.files.join(', '),
     );
-    return onto;
+    return { commit: onto };
   }
 
   /** For the agent that does a story again. */

@@ -37,6 +37,7 @@ import { keepRunState } from '../workspace/runCheckpoint.ts';
 import { keepBoundary, readBoundary } from './boundary.ts';
 import { clearBehind } from './clearBehind.ts';
 import { followBranch } from './followBranch.ts';
+import { ignoredChoices } from './ignoredChoices.ts';
 import { type Isolation, Lanes } from './lanes.ts';
 import { openRun } from './openRun.ts';
 import { type Decision, decide, type Start } from './policy.ts';
@@ -471,6 +472,10 @@ export class FreshRun {
     const hasBudget = config.budgetUsd !== undefined || config.iterationBudgetUsd !== undefined;
     if (hasBudget && !tellsCost(agent.id)) {
       warn(journal, 'costUnknown', say('The agent {0} does not report its cost.', agent.id));
+    }
+    const ignored = ignoredChoices(agent, this.snapshot.stories?.stories ?? []);
+    if (ignored !== undefined) {
+      warn(journal, 'storyChoiceIgnored', ignored);
     }
   }
 }

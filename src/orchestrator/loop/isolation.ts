@@ -10,7 +10,7 @@ import { landsOn, problemWithLanes } from '../preconditions/lanes.ts';
 import { sentenceOf } from '../preconditions/precondition.ts';
 import { modeOf, progressFileOf, relativePath } from '../run/runWork.ts';
 import { realPlace } from '../stories/outsideLinks.ts';
-import { tipRef } from '../workspace/workRefs.ts';
+import { tipRef, workRef } from '../workspace/workRefs.ts';
 import type { Isolation } from './lanes.ts';
 import type { RunOptions } from './runOptions.ts';
 
@@ -65,6 +65,7 @@ export async function openIsolation(
       ...{ workspace, root, storyFile, progressFile, runId: options.runId },
       ...{ env: agentEnv(env), setup: config.placeSetup },
       folder: placesFolder(env, process.platform, workspace),
+      workRef: left => workRef(workspace, left),
     }),
   };
 }

@@ -18,7 +18,7 @@ import { leaveOpen } from '../landing/land.ts';
 import { type Landable, LandingQueue } from '../landing/queue.ts';
 import type { Target } from '../landing/target.ts';
 import { appendProgress } from '../landing/userFolder.ts';
-import type { ClonePlace, ClonePlaces } from '../places/clonePlaces.ts';
+import type { ClonePlace, ClonePlaces, PlaceStart } from '../places/clonePlaces.ts';
 import { keepWork } from '../places/keptWork.ts';
 import type { Place } from '../places/place.ts';
 import { readSnapshot, readStories, type Snapshot } from '../places/snapshot.ts';
@@ -315,8 +315,8 @@ export class Lanes {
   private async work(at: LaneStart, snapshot: Snapshot): Promise<void> {
     const { story } = at;
     const forgetHints = await tellPendingHints(this.run, story.id);
-    const commit = await this.earlier.startOf(story, at.iteration);
-    const place = await this.prepare(at, commit);
+    const begin = await this.earlier.startOf(story, at.iteration);
+    const place = await this.prepare(at, begin);
     if (place === undefined) {
       return;
     }
@@ -332,7 +332,10 @@ export class Lanes {
   }
 
   /** @returns nothing if a person has stopped the run meanwhile, or wants no agent there any more */
-  private async prepare(at: LaneStart, commit: string): Promise<ClonePlace | undefined> {
+  private async prepare(
+    at: LaneStart,
+    begin: Pick<PlaceStart, 'commit' | 'changes'>,
+  ): Promise<ClonePlace | undefined> {
     const { places, target } = this.hands;
     const { iteration, lane, story } = at;
     const unwanted = new AbortController();
@@ -345,7 +348,7 @@ export class Lanes {
     });
     try {
       return await places.take(`lane-${lane}`, {
-        ...{ commit, branch: target.branch, story: story.id, iteration, signal },
+        ...{ ...begin, branch: target.branch, story: story.id, iteration, signal },
       });
     } catch (error) {
       if (error === signal.reason) {
@@ -412,29 +415,35 @@ export class Lanes {
     const kept = await keep();
     const commits = await this.countCommits(scope.before.head, kept.head);
     const base = await this.earlier.baseOf(story, scope.before.head);
+    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
+    const isAll = commits === 0 || isCutOff(work);
+    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
+    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
+    const isClaimed = isDone && handledIn(run.state(), iteration).get(story.id) !== false;
+    // During a stop, what the place still has is collected from there when the run continues.
+    const isLeftThere = kept.problem !== undefined && run.stop.endSignal.aborted;
+    const lands =
+      isClaimed &&
+      !isLeftThere &&
+      base !== undefined &&
+      head !== undefined &&
+      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }));
     scope.append({
       ...{ type: 'work.kept', iteration, storyId: story.id, base },
       ...{ head: kept.head, ref, uncommitted: kept.uncommitted },
+      lands: lands && head === kept.uncommitted ? true : undefined,
       ...{ commits, problem: kept.problem },
     });
+    if (isLeftThere) {
+      return;
+    }
     const progressText = await progressSince(scope.dir, this.progressIn(place));
     if (!(await this.isProgressTracked())) {
       // What the next agents are told; otherwise it lands with the commits.
       await appendProgress(run, scope, progressText);
     }
     run.journal.sync();
-    // What is not committed belongs to the claim of an agent that never commits, or could not commit any more.
-    const isAll = commits === 0 || isCutOff(work);
-    const head = isAll ? (kept.uncommitted ?? kept.head) : kept.head;
-    const isDone = storiesLeft(work).some(({ done, id }) => done && id === story.id);
-    const isUnticked = handledIn(run.state(), iteration).get(story.id) === false;
-    if (
-      isDone &&
-      !isUnticked &&
-      head !== undefined &&
-      base !== undefined &&
-      (await this.isWhole(scope, { base, head, problem: isAll ? kept.problem : undefined }))
-    ) {
+    if (lands) {
       scope.append({
         ...{ type: 'story.changed', storyId: story.id, done: true, by: 'agent', iteration },
       });
@@ -443,11 +452,7 @@ export class Lanes {
       this.enqueue({ scope, base, head, progressText, result: work.result });
       return;
     }
-    const verdict = await leaveOpen(
-      run,
-      { ...work, scope },
-      { commits, isClaimed: isDone && !isUnticked },
-    );
+    const verdict = await leaveOpen(run, { ...work, scope }, { commits, isClaimed });
     this.hands.endSkips(iteration);
     this.end(verdict);
   }
@@ -507,7 +512,7 @@ export class Lanes {
     await this.queuePlace?.dispose();
     this.queuePlace = undefined;
     this.queuePlace = await places.take('queue', {
-      ...{ commit, branch: target.branch, isExact: true },
+      ...{ commit, branch: target.branch, isScratch: true },
       signal: this.run.stop.endSignal,
     });
     return this.queuePlace;

@@ -119,7 +119,7 @@ async function look(
     if ((await new GitRepository(root).root()) === undefined) {
       return { unsafe: say('Its repository {0} is gone.', root) };
     }
-    if (!record.isReady) {
+    if (!record.isReady || record.isScratch) {
       return { head: record.start };
     }
     if (!existsSync(files.tree)) {

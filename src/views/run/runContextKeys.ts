@@ -13,6 +13,7 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
   const running = new ContextKeyValue<boolean>(ContextKey.running);
   const runState = new ContextKeyValue<string>(ContextKey.runState);
   const pauseRequested = new ContextKeyValue<boolean>(ContextKey.pauseRequested);
+  const lanes = new ContextKeyValue<boolean>(ContextKey.lanes);
   const hasQuestion = new ContextKeyValue<boolean>(ContextKey.question);
   const allDone = new ContextKeyValue<boolean>(ContextKey.allDone);
 
@@ -24,6 +25,7 @@ export function runContextKeys(runs: ActiveRun, stories: ActiveStories): Disposa
     running.set(run.alive);
     runState.set(isActive ? (phase === 'running' && waiting ? 'waiting' : phase) : 'idle');
     pauseRequested.set(run.alive && run.state.pauseRequested);
+    lanes.set(isActive && run.state.isolated === true);
     hasQuestion.set(question !== undefined);
   }
 

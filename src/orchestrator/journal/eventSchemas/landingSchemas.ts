@@ -21,6 +21,8 @@ export function landingSchemas() {
       ref: z.string().optional(),
       /** A commit of ours with what was not committed. */
       uncommitted: z.string().optional(),
+      /** The commit of ours waits to land. */
+      lands: z.literal(true).optional(),
       commits: z.number().int().nonnegative(),
       /** Why not everything could be kept. */
       problem: words.optional(),
